@@ -35,7 +35,7 @@ fn same(gold: &Example, pred: &Prediction) -> bool {
 struct Number(u64);
 
 fn devset(rows: usize) -> Vec<Example> {
-    let row = |_| example! { "question" => "1 + 1?", "answer" => "2" }.with_inputs(["question"]);
+    let row = |_| example! { "question" => "1 + 1?", "answer" => "2" };
     (0..rows).map(row).collect()
 }
 
@@ -45,8 +45,8 @@ async fn program(_inputs: Example) -> Prediction {
 
 /// Returns the microseconds per row of a complete `run`, without building the devset.
 async fn run(rows: usize, metric: impl Metric + 'static) -> Result<f64, EvaluateError> {
-    let evaluate =
-        Evaluate::builder().devset(devset(rows)).metric(metric).concurrency(8).build()?;
+    let evaluate = Evaluate::builder().devset(devset(rows)).inputs(["question"]).metric(metric);
+    let evaluate = evaluate.concurrency(8).build()?;
     let started = Instant::now();
     let result = evaluate.run(program).await?;
     Ok(microseconds(started, rows, &result))

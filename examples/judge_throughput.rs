@@ -128,6 +128,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     });
     let evaluate = Evaluate::builder()
         .devset_stream(futures_util::stream::iter(devset))
+        .inputs(["question"])
         .keep_results(false)
         .metric(SemanticRecallPrecisionJudge::default().with_lm(Arc::clone(&lm)))
         .concurrency(concurrency)

@@ -90,10 +90,11 @@ async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
     let question = |pair: &Pair| pair.gold.get("question")?.as_str().map(str::to_owned);
     let answers = pairs.iter().filter_map(|pair| Some((question(pair)?, pair.pred.clone())));
     let program = Recorded { answers: answers.collect() };
-    let devset = pairs.into_iter().map(|pair| pair.gold.with_inputs(["question"]));
+    let devset = pairs.into_iter().map(|pair| pair.gold);
 
     let evaluate = Evaluate::builder()
         .devset(devset)
+        .inputs(["question"])
         .metric(AnswerCorrect)
         .metric(IntentAccuracy)
         .metric(SourceF1)

@@ -56,7 +56,6 @@ async fn program(inputs: Example) -> Prediction {
 fn rows(rows: u64) -> impl Iterator<Item = Example> + Send + 'static {
     let row = |number: u64| {
         example! { "id" => format!("question-{number:09}"), "number" => number, "answer" => 2 * number }
-            .with_inputs(["number"])
     };
     (1..=rows).map(row)
 }
@@ -132,6 +131,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     let result = Evaluate::builder()
         .devset_stream(futures_util::stream::iter(rows(count)))
+        .inputs(["number"])
         .row_id(id)
         .metric(metric_fn("same", same))
         .metric(SameLater)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the integrations, workspaces of their own, each with a cargo target folder of its own:
 #
-#   integrations/check.sh [NAME..]     formatting, lints, documentation and tests of those named, or of all
+#   integrations/check.sh [NAME..]     lints, documentation and tests of those named, or of all
 #
 # `ballista` is in the workspace of `datafusion`, and checked with it.
 set -euo pipefail
@@ -17,7 +17,6 @@ for name in "$@"; do
         continue
     fi
     manifest=(--manifest-path "$name/Cargo.toml")
-    cargo fmt --all --check "${manifest[@]}"
     cargo clippy --quiet --locked "${manifest[@]}" --workspace --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked "${manifest[@]}" --workspace --no-deps
     # A proxy for the network is not one for servers of the tests.

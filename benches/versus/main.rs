@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use dsrs_metrics::CorpusCounts;
 use dsrs_metrics::text::{
-    BleuOptions, ChrfOptions, EditDistance, NoReferences, Rouge, RougeOptions, em, f1,
+    BleuOptions, ChrfOptions, EditDistance, NoReferences, NormalForm, Rouge, RougeOptions, em, f1,
     normalize_text,
 };
 use serde::{Deserialize, Serialize};
@@ -84,11 +84,11 @@ impl Work {
             Self::Indel => EditDistance::Indel.similarity(prediction, reference),
             Self::Levenshtein => EditDistance::Levenshtein.similarity(prediction, reference),
             Self::SentenceBleu | Self::CorpusBleu => {
-                let bleu = BleuOptions::default();
+                let bleu = bleu();
                 bleu.sentence_score(&bleu.counts(prediction, references)?)
             }
             Self::Chrf => {
-                let chrf = ChrfOptions::default();
+                let chrf = ChrfOptions { form: NormalForm::AsIs, ..ChrfOptions::default() };
                 chrf.score(&chrf.counts(prediction, references)?)
             }
             Self::Rouge1 => rouge(Rouge::N(1), false)?,
@@ -99,8 +99,13 @@ impl Work {
     }
 }
 
+/// BLEU of strings as they are, which is what sacrebleu compares.
+fn bleu() -> BleuOptions {
+    BleuOptions { form: NormalForm::AsIs, ..BleuOptions::default() }
+}
+
 fn corpus_bleu(rows: &[Row]) -> Result<f64, NoReferences> {
-    let bleu = BleuOptions::default();
+    let bleu = bleu();
     let mut corpus = CorpusCounts::new([], bleu);
     for Row(prediction, references) in rows {
         corpus.merge(&CorpusCounts::new(bleu.counts(prediction, references)?, bleu));

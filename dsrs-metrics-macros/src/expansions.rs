@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 
 use crate::shared::item_kind::is_struct;
-use crate::{composite, judge, judge_output, metric, record};
+use crate::{added_metrics, composite, judge, judge_output, metric, record};
 
 pub(crate) fn expand_metric(args: TokenStream, item: &TokenStream) -> TokenStream {
     if is_struct(item) {
@@ -19,6 +19,10 @@ pub(crate) fn expand_judge(args: TokenStream, item: &TokenStream) -> TokenStream
 
 pub(crate) fn expand_judge_output(args: TokenStream, item: &TokenStream) -> TokenStream {
     judge_output::expand(args, item)
+}
+
+pub(crate) fn expand_added_metrics(input: TokenStream) -> TokenStream {
+    added_metrics::expand(input)
 }
 
 pub(crate) fn expand_record(item: TokenStream) -> TokenStream {

@@ -3,9 +3,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::parse::{Parse as _, ParseStream};
-use syn::{Data, DeriveInput, Error, Ident, Path, Token};
+use syn::{Data, DeriveInput, Error, Path};
 
+use crate::shared::attributes::derived_traits;
 use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
@@ -54,7 +54,7 @@ fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
 fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     let span = item.ident.span();
     let runtime = names::runtime(krate, span);
-    let own: Vec<Ident> = item.attrs.iter().flat_map(derives).collect();
+    let own = derived_traits(&item.attrs);
     let has = |name: &str| own.iter().any(|ident| ident == name);
     let serde = quote_spanned!(span=> #runtime::__private::serde);
     let schemars = quote_spanned!(span=> #runtime::judge::schemars);
@@ -68,6 +68,11 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     ] {
         all.extend((!has(name)).then_some(path));
     }
+    if is_choice(item) {
+        let copy = (!has("Copy")).then(|| quote_spanned!(span=> ::core::marker::Copy));
+        let eq = (!has("Eq")).then(|| quote_spanned!(span=> ::core::cmp::Eq));
+        all.extend(copy.into_iter().chain(eq));
+    }
     let at = |path: &TokenStream| path.to_string().replace(' ', "");
     let of_serde = (!has("Deserialize")).then(|| {
         let path = at(&serde);
@@ -79,6 +84,12 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
         quote_spanned!(span=> #[schemars(crate = #path)])
     });
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
+}
+
+/// Whether the item is an enum of names, without data.
+fn is_choice(item: &DeriveInput) -> bool {
+    let is_name = |variant: &syn::Variant| matches!(variant.fields, syn::Fields::Unit);
+    matches!(&item.data, Data::Enum(data) if data.variants.iter().all(is_name))
 }
 
 /// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
@@ -95,16 +106,4 @@ fn is_closed(item: &DeriveInput) -> bool {
         && !flattens
         && !mentions(&item.attrs, "deny_unknown_fields")
         && !mentions(&item.attrs, "transparent")
-}
-
-/// Returns the derives in an attribute, by the last segment of each path.
-fn derives(attr: &syn::Attribute) -> Vec<Ident> {
-    if !attr.path().is_ident("derive") {
-        return Vec::new();
-    }
-    let paths = attr.parse_args_with(|input: ParseStream<'_>| {
-        syn::punctuated::Punctuated::<Path, Token![,]>::parse_terminated_with(input, Path::parse)
-    });
-    let last = |path: Path| path.segments.last().map(|last| last.ident.clone());
-    paths.map_or_else(|_| Vec::new(), |paths| paths.into_iter().filter_map(last).collect())
 }

@@ -8,9 +8,12 @@
     reason = "spans are larger with the feature of proc_macro2 that the tests turn on"
 )]
 
+mod added_metrics;
 #[cfg(test)]
 mod any_tokens;
 mod composite;
+#[cfg(test)]
+mod documented;
 mod expansions;
 mod judge;
 mod judge_output;
@@ -20,7 +23,9 @@ mod metric;
 mod record;
 mod shared;
 
-use expansions::{expand_judge, expand_judge_output, expand_metric, expand_record};
+use expansions::{
+    expand_added_metrics, expand_judge, expand_judge_output, expand_metric, expand_record,
+};
 use proc_macro::TokenStream;
 
 /// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
@@ -40,6 +45,12 @@ pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_judge_output(args.into(), &item.into()).into()
+}
+
+/// Adds the metrics of `dsrs_metrics::main!` to its registry. It is not part of the public API.
+#[proc_macro]
+pub fn added_metrics(input: TokenStream) -> TokenStream {
+    expand_added_metrics(input.into()).into()
 }
 
 /// Makes a struct usable as a row of every dynamic metric. See the crate `dsrs-metrics`.

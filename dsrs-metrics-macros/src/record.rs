@@ -45,7 +45,7 @@ struct NamedField<'a> {
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>> {
     let message = |found: &str| {
         format!(
-            "expected a struct with named fields, found {found}; metrics look up fields by name"
+            "expected a struct with named fields, found {found}; write `struct Row {{ answer: String }}`, since metrics look up fields by name"
         )
     };
     let fields = match &input.data {
@@ -131,9 +131,10 @@ impl Attribute for StructAttrs {
     const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
-        (word == "rename").then(|| {
-            "unexpected `rename` on a struct; write `#[record(rename = \"name\")]` on a field"
-                .to_owned()
+        word.to_string().starts_with("rename").then(|| {
+            format!(
+                "unexpected `{word}` on a struct; write `#[record(rename = \"name\")]` on a field"
+            )
         })
     }
 }

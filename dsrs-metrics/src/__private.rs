@@ -7,7 +7,9 @@ pub use crate::core::error::{FieldError, is_scored, unreadable_field};
 pub use crate::core::explanation::explained;
 pub use crate::core::missing::Absent;
 pub use crate::core::params::{Debugged, Parameter, Typed, Undisplayed, Untyped, read_param};
-pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
+pub use crate::core::probe::{
+    Compared, NamesNothing, Naming, NotComparable, RequiresNothing, Requiring,
+};
 pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
@@ -18,10 +20,11 @@ pub use crate::core::rows::fields::{
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{
-    PANEL, panel_default, panel_defaults, panel_params, read_panel,
+    PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,
 };
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
+pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
@@ -30,6 +33,7 @@ pub use std::{borrow, boxed, string, vec};
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
+use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -97,6 +101,9 @@ pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
 
 /// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
 pub type Requirements = Vec<Requirement>;
+
+/// Files of metrics.
+pub type Files = Vec<MetricFile>;
 
 /// The future of `Metric::evaluate`.
 pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore>>;

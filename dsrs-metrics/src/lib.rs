@@ -114,6 +114,18 @@ pub mod guide {
 #[doc(hidden)]
 pub mod __private;
 
+/// Defines a `main` function with the commands of `dsrs-metrics`. Requires the feature `cli`.
+#[cfg(not(feature = "cli"))]
+#[macro_export]
+macro_rules! main {
+    ($($metrics:tt)*) => {
+        ::core::compile_error!(
+            "`dsrs_metrics::main!` requires the feature `cli`; write `features = [\"cli\"]` after the version of `dsrs-metrics` in Cargo.toml"
+        );
+        fn main() {}
+    };
+}
+
 pub use crate::metrics::agents::outcome_coupled;
 pub use async_trait::async_trait;
 pub use dsrs_metrics_macros::Record;
@@ -140,6 +152,7 @@ pub use crate::core::declared::{
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
 pub use crate::core::explanation::Explanation;
+pub use crate::core::files::{MetricFile, NamesFiles};
 pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
@@ -159,7 +172,11 @@ pub use crate::core::return_types::MetricReturn;
 pub use crate::core::rows::by_name::NamedFields;
 pub use crate::core::rows::dynamic::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::core::rows::fields::{FieldType, Record, RowType};
+pub use crate::core::rows::from_serialize::FromSerializeError;
+pub use crate::core::rows::inputs::InputError;
 pub use crate::core::rows::pair::{Origin, Pair};
+#[doc(hidden)]
+pub use crate::core::rows::typed::TypedRow;
 pub use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::core::settings::Settings;
 pub use crate::core::spec::{

@@ -7,4 +7,5 @@ pub use crate::{
     typed_metric_fn,
 };
 
+pub use crate::judge::rescale;
 pub use crate::stats::harmonic_mean;

@@ -92,23 +92,24 @@ async fn the_full_signature_has_five_arguments() -> Result {
 /// Design decisions 3 and 4: "`Evaluate` aggregates booleans into a percentage and floats into a mean"; "`Evaluate`
 /// ignores" the feedback.
 async fn the_return_type_is_bool_float_or_a_score_with_feedback() -> Result {
-    let devset = || (0..4).map(|row| example! { "row" => row }.with_inputs(["row"]));
+    let evaluate = Evaluate::builder().devset((0..4).map(|row| example! { "row" => row }));
+    let evaluate = evaluate.inputs(["row"]).metric(Same).build()?;
     let program = |inputs: Example| async move {
         prediction! { "row" => inputs.get("row").cloned() }
     };
     let number = |pred: &Prediction| pred.get("row").and_then(|row| row.as_f64()).unwrap_or(0.0);
 
     let bools = metric_fn("bools", move |_, pred| number(pred) > 0.0);
-    let result = Evaluate::builder().devset(devset()).metric(bools).run(program).await?;
+    let result = evaluate.to_builder().metric(bools).run(program).await?;
     assert_eq!(result.percent(), Some(75.0));
     assert_eq!(result.to_string(), "bools  75.00% [30.06, 95.44] (3/4, 0 failed)");
 
     let floats = metric_fn("floats", move |_, pred| number(pred) / 4.0).with_range(0.0, 1.0);
-    let result = Evaluate::builder().devset(devset()).metric(floats).run(program).await?;
+    let result = evaluate.to_builder().metric(floats).run(program).await?;
     assert_eq!(result.score, Some(0.375));
 
     let scored = metric_fn("scored", move |_, pred| FeedbackMetric::new(number(pred), "why"));
-    let result = Evaluate::builder().devset(devset()).metric(scored).run(program).await?;
+    let result = evaluate.to_builder().metric(scored).run(program).await?;
     assert_eq!(result.score, Some(1.5));
     Ok(())
 }
@@ -251,9 +252,8 @@ impl Module for Program {
 
 /// "The Evaluate harness": constructor, `__call__` with overrides, `failure_score`, `EvaluationResult`.
 async fn evaluate() -> Result {
-    let row = |question: &str, answer: &str| {
-        example! { "question" => question, "answer" => answer }.with_inputs(["question"])
-    };
+    let row =
+        |question: &str, answer: &str| example! { "question" => question, "answer" => answer };
     let devset =
         [row("Capital of France?", "Paris"), row("Capital of Peru?", "Lima"), row("broken", "x")];
     let folder =
@@ -262,6 +262,7 @@ async fn evaluate() -> Result {
 
     let evaluate = Evaluate::builder()
         .devset(devset.clone())
+        .inputs(["question"])
         .metric(AnswerExactMatch::default())
         .concurrency(4)
         .display_progress(false)
@@ -289,7 +290,8 @@ async fn evaluate() -> Result {
     std::fs::remove_dir_all(folder)?;
 
     // `Evaluate.__call__(program, metric=None, devset=None, ...)`.
-    let evaluate = Evaluate::builder().devset(devset.clone()).metric(Same).build()?;
+    let evaluate =
+        Evaluate::builder().devset(devset.clone()).inputs(["question"]).metric(Same).build()?;
     let other = evaluate
         .to_builder()
         .metric(AnswerExactMatch::default())
@@ -314,15 +316,9 @@ async fn one_executor_serves_batches() -> Result {
             Program.forward(inputs).await
         }
     }
-    let answers = Counted
-        .batch(
-            vec![
-                example! { "question" => "Capital of France?" },
-                example! { "question" => "broken" },
-            ],
-            2,
-        )
-        .await;
+    let examples = ["Capital of France?", "broken"]
+        .map(|question| example! { "question" => question }.with_inputs(["question"]));
+    let answers = Counted.batch(examples.into(), 2).await;
     assert_eq!(RUNS.load(Ordering::Relaxed), 2);
     assert_eq!(
         answers[0].as_ref().map_err(ToString::to_string)?.get("answer"),

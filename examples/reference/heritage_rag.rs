@@ -284,11 +284,12 @@ impl Module for Pipeline {
 /// "Using Metrics with dspy.Evaluate": the headline, and the loop with the score of each metric.
 async fn using_evaluate() -> Result {
     let other = example! { "question" => "Who founded the Prado?", "expected_intent" => "relational", "expected_entities" => ["Prado"] };
-    let dev_set = [row().0, other].map(|example| example.with_inputs(["question"]));
+    let dev_set = [row().0, other];
 
     // Create evaluator
     let evaluator = Evaluate::builder()
         .devset(dev_set)
+        .inputs(["question"])
         .metric(HeritageRag)
         .concurrency(4)
         .display_progress(true)

@@ -74,6 +74,7 @@ fn run(dir: &Path) -> Result<Rows, EvaluateError> {
         (0..3).map(|n| example! { "question" => n.to_string(), "answer" => n.to_string() });
     let evaluate = Evaluate::builder()
         .devset(devset)
+        .inputs(["question"])
         .metric(same)
         .metric(LlmJudge::default().with_lm(lm))
         .concurrency(1)

@@ -5,6 +5,8 @@
 #![no_main]
 #![allow(dead_code, reason = "some functions are used by the entry points of the macro crate only")]
 
+#[path = "../../dsrs-metrics-macros/src/added_metrics.rs"]
+mod added_metrics;
 #[path = "../../dsrs-metrics-macros/src/composite/mod.rs"]
 mod composite;
 #[path = "../../dsrs-metrics-macros/src/expansions.rs"]

@@ -23,7 +23,6 @@ export PATH="$venv/bin:$PATH" VIRTUAL_ENV="$venv"
 
 # The variables with which maturin compiles pyo3, so that clippy does not compile it again.
 cd "$here"
-cargo fmt --check
 cargo clippy --locked --no-default-features -- -D warnings
 cargo clippy --locked -- -D warnings
 wheels="$CARGO_TARGET_DIR/wheels-python"

@@ -183,6 +183,40 @@ const checks = {
     assert.equal(small, 0);
   },
 
+  /** The intervals of two runs end at the same place, and the rule under the last group has one gap for all columns. */
+  async groups(page) {
+    const found = await page.evaluate(() => [...document.querySelectorAll(".groups")].map((table) => {
+      const [first, second] = [...table.querySelectorAll("tbody .plot .track")].map((it) => it.getBoundingClientRect());
+      const change = table.querySelector("tbody tr small:last-child") && table.querySelector("tbody tr:first-child > :last-child small").getBoundingClientRect();
+      const rows = [...table.querySelectorAll("tbody tr")].slice(-2);
+      const last = [...rows[0].querySelectorAll("[rowspan]"), ...rows[1].children].map((it) => getComputedStyle(it).borderBottomWidth);
+      return { ends: first.right - second.right, gap: change.left - second.right, last: [...new Set(last)] };
+    }));
+    assert.ok(found.length > 0);
+    for (const { ends, gap, last } of found) {
+      assert.equal(ends, 0);
+      assert.ok(gap >= 8, `the interval of B - A is ${gap} px from the bar`);
+      assert.deepEqual(last, ["0px"]);
+    }
+  },
+
+  /** A short question and longer answers are not cut; 4 of 5 metrics have a column. */
+  async columns(page) {
+    const row = page.locator("#body .row").first();
+    const cut = await row.evaluate((it) => [...it.querySelectorAll(".texts > *, .scores > *")].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+    assert.deepEqual(cut, []);
+    const more = page.locator("#more");
+    assert.equal(await more.textContent(), "4 of 5 metrics have a column, the selected one first. A row that is opened shows all.");
+    assert.equal(await more.isVisible(), true);
+    const names = () => page.locator("#head .scores > *").allTextContents();
+    assert.deepEqual(await names(), ["exact", "f1", "fifth", "fourth"]);
+    await page.locator("#metric").selectOption({ label: "judge" });
+    assert.deepEqual(await names(), ["judge", "exact", "f1", "fifth"]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator("#more", { hasText: "3 of 5" }).waitFor();
+    assert.deepEqual(await names(), ["judge", "exact", "f1"]);
+  },
+
   async large(page) {
     assert.equal(await count(page), "20,000 rows");
     const table = page.locator("#table");

@@ -7,7 +7,7 @@ use dsrs_metrics::results::{HtmlReport, Results};
 use serde_json::{Value, json};
 
 /// Strings that would be markup or code if they were not shown as text.
-pub(crate) const HOSTILE: [&str; 7] = [
+pub(crate) const HOSTILE: [&str; 8] = [
     "</script><script>hacked = 1</script>",
     "<script>hacked = 1</script>",
     "<img src=x onerror='hacked = 1'>",
@@ -15,7 +15,18 @@ pub(crate) const HOSTILE: [&str; 7] = [
     "\u{2028}\u{2029}<!--<script>",
     "\" onmouseover=\"hacked = 1",
     "&lt;b&gt; {{ 7 * 7 }} ${hacked = 1}",
+    "\u{202e}evil\u{2066}x\u{200b}",
 ];
+
+/// The strings as the page shows them: as text, without characters that hide or reverse others.
+fn visible(hostile: &str) -> String {
+    let hidden = ['\u{2028}', '\u{2029}', '\u{202e}', '\u{2066}', '\u{200b}'];
+    let shown = |it: char| match hidden.contains(&it) {
+        true => it.escape_unicode().to_string(),
+        false => it.to_string(),
+    };
+    hostile.chars().map(shown).collect()
+}
 
 const TITLE: &str = "</title><script>hacked = 1</script>";
 
@@ -68,6 +79,23 @@ pub(crate) fn one(folder: &Path) -> PathBuf {
     file
 }
 
+/// A report on five metrics, with a short question and longer answers.
+pub(crate) fn five_metrics(folder: &Path) -> PathBuf {
+    let file = folder.join("five.html");
+    let row = |i: u32| {
+        let mut row = row(i, true);
+        row["gold"] = json!({"question": format!("What is item {i}?"), "answer": format!("the answer number {i} of many")});
+        row["pred"] = json!({"answer": format!("an answer number {i} of 7")});
+        for name in ["fourth", "fifth"] {
+            row["scores"][name] = json!({"outcome": "scored", "value": 0.5});
+        }
+        row
+    };
+    let results = read(&folder.join("five.jsonl"), &(0..60).map(row).collect::<Vec<_>>());
+    HtmlReport::new(&results).write(&file).unwrap();
+    file
+}
+
 /// A comparison: in B, `exact` of two rows changed to false and of three to true, one row is missing, and one is new.
 pub(crate) fn two(folder: &Path) -> PathBuf {
     let file = folder.join("two.html");
@@ -103,7 +131,8 @@ pub(crate) fn hostile(folder: &Path) -> PathBuf {
     };
     let results = read(&folder.join("hostile.jsonl"), &HOSTILE.iter().map(row).collect::<Vec<_>>());
     HtmlReport::new(&results).title(TITLE).group("topic").write(&file).unwrap();
-    fs::write(folder.join("hostile.html.strings.json"), json!(HOSTILE).to_string()).unwrap();
+    fs::write(folder.join("hostile.html.strings.json"), json!(HOSTILE.map(visible)).to_string())
+        .unwrap();
     file
 }
 

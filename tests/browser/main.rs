@@ -97,6 +97,16 @@ fn a_comparison_fits_a_phone() {
 }
 
 #[test]
+fn the_rules_and_intervals_of_groups_are_aligned() {
+    check("groups", fixtures::two);
+}
+
+#[test]
+fn short_texts_are_not_cut_and_metrics_without_a_column_are_counted() {
+    check("columns", fixtures::five_metrics);
+}
+
+#[test]
 fn of_20_000_rows_only_those_in_view_are_in_the_document() {
     check("large", fixtures::large);
 }

@@ -46,7 +46,7 @@ fn trap_03_a_score_that_is_not_defined_never_reaches_its_limit() {
         (ran.code, ran.err)
     };
     assert_eq!(run("accuracy=0.5"), (Some(0), String::new()));
-    assert_eq!(run("accuracy=0.6"), (Some(1), "accuracy: 0.5 is below 0.6\n".to_owned()));
+    assert_eq!(run("accuracy=0.6"), (Some(1), "accuracy: 0.5000 is below 0.6\n".to_owned()));
     let undefined = "matthews_correlation: not defined: all gold labels are equal; expected 0\n";
     assert_eq!(run("matthews_correlation=0"), (Some(1), undefined.to_owned()));
 }

@@ -15,7 +15,7 @@ fn csv_with_ragged_rows() {
     );
     assert_eq!(
         error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
-        "rows.csv:1: duplicate column `pred.answer` in the header; rename or remove one"
+        "rows.csv:1: duplicate column `pred.answer`; rename or remove one"
     );
 }
 
@@ -60,4 +60,18 @@ fn a_csv_cell_that_is_not_a_boolean() {
             )
         );
     }
+}
+
+#[test]
+fn a_csv_file_with_another_delimiter() {
+    for (delimiter, found) in [(";", "`;`"), ("\t", "tabs")] {
+        let csv = "id,gold.answer,pred.answer\n1,x,x\n".replace(',', delimiter);
+        let expected = "expected columns separated by `,`, found one column with";
+        assert_eq!(
+            error_of("rows.csv", csv),
+            format!("rows.csv:1: {expected} {found}; write the file with commas")
+        );
+    }
+    let one = Folder::with("rows.csv", "pred.sure\nTrue\n");
+    assert_eq!(one.run(&["score", "rows.csv", "-m", "certain"]).code, Some(0));
 }

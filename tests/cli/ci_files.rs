@@ -1,5 +1,9 @@
 //! `--junit`, `--markdown` and `--summary`: what CI systems and dashboards read.
 
+use dsrs_metrics::metrics::{Breakdown, Check};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::results::Results;
+use dsrs_metrics::{Evaluate, Pair};
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
 
@@ -72,6 +76,93 @@ fn the_xml_parser_of_python_reads_the_junit_file() {
     let expected =
         json!([["a<1>", []], ["b", ["failure"]], ["c", ["error"]], ["d\u{FFFD}\u{2028}é", []]]);
     assert_eq!(read, expected);
+}
+
+#[metric(threshold = 0.5)]
+fn told(#[pred] answer: &str) -> FeedbackMetric {
+    FeedbackMetric::new(0.25, format!("write more than `{answer}`"))
+}
+
+#[metric]
+fn cited(#[pred] answer: &str) -> Check {
+    Check::unless((!answer.contains('[')).then(|| "cite a source as [1]".to_owned()))
+}
+
+#[metric(range = 0.0..=1.0, threshold = 0.75)]
+fn style(#[pred] answer: &str) -> Breakdown {
+    let uncited = (!answer.contains('[')).then(|| "no source".to_owned());
+    Breakdown::default().with_check("short", 1.0, None).with_check("cited", 3.0, uncited)
+}
+
+#[test]
+fn the_explanation_of_every_return_type_is_in_junit_and_csv() {
+    let pair = Pair::new("q1", example! {}, prediction! { "answer" => "<x>" });
+    let folder = Folder::new();
+    let evaluate = Evaluate::builder()
+        .metric(Told)
+        .metric(Cited)
+        .metric(Style)
+        .save_as_csv(folder.path("o.csv"))
+        .build()
+        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let result = runtime.block_on(evaluate.score([pair])).unwrap();
+    let xml = Results::of(&result).unwrap().junit().unwrap();
+    for failure in [
+        r#"<failure message="score 0.25">write more than `&lt;x&gt;`</failure>"#,
+        r#"<failure message="score 0">cite a source as [1]</failure>"#,
+        r#"<failure message="score 0.25">short 1, weight 1; cited 0, weight 3: no source</failure>"#,
+    ] {
+        assert!(xml.contains(failure), "{failure} is not in {xml}");
+    }
+    let table = folder.read("o.csv");
+    for feedback in ["write more than `<x>`", "cite a source as [1]", "no source"] {
+        assert!(table.contains(feedback), "{feedback} is not in {table}");
+    }
+}
+
+#[test]
+fn the_feedback_of_built_in_metrics_is_in_junit() {
+    let folder = Folder::with("rows.jsonl", r#"{"gold": {}, "pred": {"answer": "a b c"}}"#);
+    let args = "score rows.jsonl -m is_json,length --param length.max_words=2 --junit r.xml -q";
+    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let xml = folder.read("r.xml");
+    let texts: Vec<_> = xml.split("<failure message=").skip(1).collect();
+    assert_eq!(texts.len(), 2, "{xml}");
+    let has_text = |it: &&str| it.split_once('>').is_some_and(|(start, _)| !start.ends_with('/'));
+    assert!(texts.iter().all(has_text), "a failure has no text: {xml}");
+}
+
+#[test]
+fn markdown_has_the_first_rows_that_do_not_pass_with_what_the_metric_wrote() {
+    let row = |id: usize, answer: &str| {
+        format!("{{\"id\": {id}, \"gold\": {{}}, \"pred\": {{\"answer\": \"{answer}\"}}}}\n")
+    };
+    let rows: String = (1..=100)
+        .map(|id| match id {
+            50 => row(id, "x | <b>"),
+            60 => row(id, "fail"),
+            id if id > 70 => row(id, "no"),
+            id => row(id, "5"),
+        })
+        .collect();
+    let folder = Folder::with("rows.jsonl", rows);
+    let args = "score rows.jsonl -m is_json,obeys --param obeys.threshold=1 -q --markdown s.md";
+    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = folder.read("s.md");
+    let (_, table) = text.split_once("\nThe first 20 rows that do not pass:\n\n").unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[..2], ["| row | metric | score | explanation |", "| --- | --- | --- | --- |"]);
+    // Rows 50 and 60 and 18 of the others, each with both metrics.
+    assert_eq!(lines.len(), 2 + 2 * 20, "{text}");
+    assert!(lines[2].starts_with("| 50 | is\\_json | false | "), "{text}");
+    assert!(lines[2].len() > "| 50 | is\\_json | false |  |".len(), "no explanation: {text}");
+    assert!(lines[3].starts_with(r"| 50 | obeys | metric failed | metric \`obeys\`: "), "{text}");
+    assert!(lines[3].contains(r#"unknown order "x \| &lt;b\>""#), "{text}");
+    assert!(lines[5].starts_with("| 60 | obeys | metric failed | "), "{text}");
+    assert!(lines[41].starts_with("| 88 | obeys | "), "{text}");
 }
 
 #[test]
@@ -167,9 +258,9 @@ fn a_file_that_cannot_be_written_is_found_before_the_first_row() {
     };
     assert_eq!(
         error("rows.jsonl"),
-        "error: rows.jsonl: the file is also an input; choose another file\n"
+        "error: --junit rows.jsonl and DATA rows.jsonl are the same file; choose another file for --junit\n"
     );
     let message = error("no/such/r.xml");
-    assert!(message.starts_with("error: no/such/r.xml: cannot be written: "), "{message}");
+    assert!(message.starts_with("error: --junit no/such/r.xml: cannot be written: "), "{message}");
     assert_eq!(folder.files(), ["rows.jsonl"]);
 }

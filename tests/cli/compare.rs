@@ -58,9 +58,9 @@ A: old.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; m
 B: new.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
 16 rows in both
 
-metric   n       A       B    B - A      95% interval      p  B better  A better  equal
-ok      16  12.50%  37.50%   +25.00     [1.17, 48.83]  0.125         4         0     12
-f1      16  0.4688  0.7188  +0.2500  [0.0815, 0.4185]  0.013        10         2      4
+metric   n       A       B    B - A      95% interval      p  adjusted p  B better  A better  equal
+ok      16  12.50%  37.50%   +25.00     [1.17, 48.83]  0.125       0.125         4         0     12
+f1      16  0.4688  0.7188  +0.2500  [0.0815, 0.4185]  0.013       0.025        10         2      4
 verdicts use p-values adjusted for 2 metrics (Holm)
 
 ok: no difference can be shown: B - A = +25.00 percentage points [1.17, 48.83] (p = 0.125, 16 rows); a difference of this size needs about 26 rows
@@ -226,7 +226,8 @@ fn the_direction_comes_from_the_registry() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
     let ran = folder.run(&["compare", "old.csv", "new.csv", "--fail-if-worse"]);
-    let worse = "B is worse: wer: A is better by 1.0000 (p = 0.008, 8 rows) (lower is better)\n";
+    let worse = "B is worse: wer: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n\
+                 B is worse: wer.corpus: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), worse));
 }
 
@@ -270,7 +271,7 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
     );
     assert_eq!(
         new(&full.replace("scored", "judged")),
-        "b.jsonl:1: `scores.ok.outcome`: expected scored, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
+        "b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
     );
     assert_eq!(
         folder.compare_error(&["-", "-"]),

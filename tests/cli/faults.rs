@@ -44,7 +44,7 @@ fn a_closed_pipe_ends_score_without_an_error() {
         drop(child.stdout.take());
         child.stdin.take().unwrap().write_all(ROW.as_bytes()).unwrap();
         let ran = Ran::from(child.wait_with_output().unwrap());
-        let warning = "obeys: 1 is below 2\n";
+        let warning = "obeys: 1.0000 is below 2\n";
         let expected = if code == 0 { "" } else { warning };
         assert_eq!((ran.code, &*ran.err), (Some(code), expected), "{args:?}");
         let files = if args.contains(&"--out") { vec!["scores.jsonl"] } else { vec![] };

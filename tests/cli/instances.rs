@@ -81,7 +81,7 @@ fn an_invalid_setting_is_rejected_before_the_first_row() {
         (
             "f1",
             "f1.cost=7",
-            "metric `f1`: parameter `cost` should be a number of msat or sat, as in \"5000 msat\"; found `7`",
+            "metric `f1`: parameter `cost` should be an amount of money, as in \"5000 msat\" or \"0.005 usd\"; found `7` (expected an amount with a unit, found `7`; write `7 msat`)",
         ),
         (
             "em",

@@ -142,3 +142,109 @@ fn failures_are_tried_again_on_request() {
     let alone = folder.run(&["score", "rows.jsonl", "-m", "em", "--retry-failed"]);
     assert!(alone.err.contains("--journal <DIR>"), "{}", alone.err);
 }
+
+/// Opening a pipe would wait for its other end.
+#[cfg(target_os = "linux")]
+#[test]
+fn anything_but_a_regular_file_is_refused_at_once() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    fs::create_dir_all(folder.path("directory/journal.log")).unwrap();
+    fs::create_dir(folder.path("pipe")).unwrap();
+    let pipe = folder.path("pipe/journal.log");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for (dir, found) in [("directory", "a directory"), ("pipe", "a pipe, socket or device")] {
+        let program = folder.command(&[]).get_program().to_owned();
+        let mut command = std::process::Command::new("timeout");
+        command.arg("60").arg(program).args(SCORE).arg(dir).current_dir(folder.path("."));
+        let ran = Ran::from(command.output().unwrap());
+        let expected = format!(
+            "error: cannot read the journal `{dir}`: expected a regular file `journal.log`, found {found}; choose another directory\n"
+        );
+        assert_eq!((ran.code, ran.err), (Some(2), expected));
+    }
+}
+
+/// A file keeps its name in the journal if it is named by another path.
+#[test]
+fn a_data_file_may_be_named_by_another_path() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    fs::create_dir(folder.path("more")).unwrap();
+    folder.write("more/rows.jsonl", ROWS.replace("\"id\": \"", "\"id\": \"more-"));
+    let absolute = folder.path("rows.jsonl").into_os_string().into_string().unwrap();
+    let score = |first: &str, second: &str| {
+        let args = ["score", first, second, "-m", "em", "--max-errors", "9", "--journal", "j"];
+        folder.run(&args)
+    };
+    assert_eq!(score("rows.jsonl", "more/rows.jsonl").code, Some(0));
+    for (first, second) in
+        [("./rows.jsonl", "more/../more/rows.jsonl"), (&*absolute, "more/rows.jsonl")]
+    {
+        let again = score(first, second);
+        assert_eq!(again.code, Some(0), "{}", again.err);
+        assert!(again.err.ends_with("journal j: 6 rows were restored\n"), "{}", again.err);
+    }
+    let other = score("more/rows.jsonl", "rows.jsonl");
+    let expected =
+        "error: the journal `j` belongs to a different run: `content of rows.jsonl` was ";
+    assert!(other.err.starts_with(expected), "{}", other.err);
+    assert!(other.err.contains(", `content of rows.jsonl (2)` was "), "{}", other.err);
+}
+
+/// Runs a metric twice, before and after `change`, and returns the error of the second run.
+fn after_a_change(folder: &Folder, args: &[&str], change: impl FnOnce()) -> String {
+    let score = || folder.run(&[&["score", "rows.jsonl", "--journal", "j"], args].concat());
+    let first = score();
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    let again = score();
+    assert!(again.err.ends_with("journal j: 1 row was restored\n"), "{}", again.err);
+    change();
+    let changed = score();
+    assert_eq!((changed.code, changed.out.as_str()), (Some(2), ""), "{}", changed.err);
+    changed.err
+}
+
+#[test]
+fn trap_37_a_changed_graph_is_named() {
+    let row =
+        r#"{"id": 1, "gold": {}, "pred": {"sparql_query": "SELECT * WHERE { ?a <a:p> ?b }"}}"#;
+    let folder = Folder::with("rows.jsonl", row);
+    folder.write("d.nt", "<a:s> <a:p> <a:o> .");
+    let args = ["-m", "sparql_returns_results", "--param", "sparql_returns_results.data=d.nt"];
+    let error = after_a_change(&folder, &args, || folder.write("d.nt", "<a:s> <a:z> <a:o> ."));
+    let expected = "error: the journal `j` belongs to a different run: file `d.nt` of parameter `SparqlReturnsResults.data` of `sparql_returns_results` was ";
+    assert!(error.starts_with(expected), "{error}");
+    let other = ["-m", "sparql_returns_results", "--param", "sparql_returns_results.data=./d.nt"];
+    folder.write("d.nt", "<a:s> <a:p> <a:o> .");
+    let same = folder.run(&[&["score", "rows.jsonl", "--journal", "j"], &other[..]].concat());
+    assert_eq!(same.code, Some(0), "{}", same.err);
+}
+
+#[test]
+fn trap_37_a_changed_test_of_a_sandbox_is_named() {
+    if !dsrs_metrics_tests::can_isolate() {
+        return;
+    }
+    let folder = Folder::with("rows.jsonl", r#"{"id": 1, "gold": {}, "pred": {"program": "x"}}"#);
+    fs::create_dir_all(folder.path("fold/in")).unwrap();
+    folder.write("fold/in/t.sh", "exit 0");
+    let args = [
+        "-m",
+        "sandbox",
+        "--param",
+        "sandbox.command=sh in/t.sh",
+        "--param",
+        "sandbox.folder=fold",
+    ];
+    let error = after_a_change(&folder, &args, || folder.write("fold/in/t.sh", "exit 1"));
+    let expected = "error: the journal `j` belongs to a different run: file `in/t.sh` of parameter `Sandbox.folder` of `sandbox` was ";
+    assert!(error.starts_with(expected), "{error}");
+    folder.write("fold/in/t.sh", "exit 0");
+    folder.write("fold/more.sh", "");
+    let more = folder.run(&[&["score", "rows.jsonl", "--journal", "j"], &args[..]].concat());
+    let expected = "different run: file `more.sh` of parameter `Sandbox.folder` of `sandbox` was not set, now ";
+    assert!(more.err.contains(expected), "{}", more.err);
+    // Another journal has the changed tests.
+    folder.write("fold/in/t.sh", "exit 1");
+    let new = folder.run(&[&["score", "rows.jsonl", "--journal", "k"], &args[..]].concat());
+    assert!(new.out.starts_with("sandbox  0.00%"), "{} {}", new.out, new.err);
+}

@@ -28,6 +28,7 @@ fn unknown_metrics() {
         error_of(&["-m", "sametext"]),
         "unknown metric `sametext`; did you mean `same_text`?"
     );
+    assert_eq!(error_of(&["-m", "EM"]), "unknown metric `EM`; did you mean `em`?");
     assert_eq!(error_of(&["-m", "zzz"]), "unknown metric `zzz`; see `list` for all metrics");
     assert_eq!(error_of(&["-m", "obeys,obeys"]), "duplicate metric `obeys`; name it once");
 }

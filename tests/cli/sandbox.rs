@@ -252,3 +252,65 @@ fn trap_31_output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
         "{stderr}"
     );
 }
+
+/// `scorer ARGS` in a mount namespace with a temporary folder of this size; `None` if that needs more privileges.
+fn with_small_temporary_folder(size: &str, folder: &std::path::Path) -> Option<Command> {
+    const MOUNT: &str = r#"mount -t tmpfs -o "size=$1" none "$2" || exit 99
+export TMPDIR="$2"; shift 2; exec "$@""#;
+    let scorer = scorer();
+    let start = |program: &std::ffi::OsStr| {
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", MOUNT, "sh", size]).arg(folder).arg(program);
+        command
+    };
+    let probe = start("true".as_ref()).output().ok()?;
+    probe.status.success().then(|| start(scorer.get_program()))
+}
+
+#[test]
+fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut command) = with_small_temporary_folder("12m", folder.path()) else { return };
+    if !can_isolate() {
+        return;
+    }
+    let files = tempfile::tempdir().unwrap();
+    let (rows, out) = (files.path().join("rows.jsonl"), files.path().join("out.jsonl"));
+    // The archive of 7 MB and their copy fit neither together nor, of 14 MB, alone. All programs are right.
+    let row = |mb: usize| {
+        let program = format!(
+            "import os\nfor n in range({mb}): open(f'f{{n}}', 'wb').write(os.urandom(10**6))\nprint(42)"
+        );
+        serde_json::json!({"id": mb, "pred": {"program": program}}).to_string()
+    };
+    std::fs::write(&rows, [row(0), row(7), row(14)].join("\n")).unwrap();
+    let ran = command
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "sandbox", "--concurrency", "1"])
+        .args(["--param", "sandbox.command=python3 main.py"])
+        .args(["--param", r#"sandbox.files={"main.py":"program"}"#])
+        .args(["--param", "sandbox.check=grep -qx 42 /program/stdout"])
+        .args(["--param", r#"sandbox.limits={"file_mb": 20}"#])
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    let lines = std::fs::read_to_string(&out).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    let scores: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["scores"]["sandbox"].take())
+        .collect();
+    assert_eq!((&scores[0]["outcome"], &scores[0]["value"]), (&"scored".into(), &1.0.into()));
+    let archive = "metric `sandbox`: archiving the program's files: tar: -: ";
+    let advice = "; exit code 2; check the free space of the temporary folder (TMPDIR)";
+    for (score, start, end) in [
+        (&scores[1], "metric `sandbox`: writing to ", "No space left on device (os error 28)"),
+        (&scores[2], archive, advice),
+    ] {
+        assert_eq!(score["outcome"], "metric_failed", "{score}");
+        let error = score["error"].as_str().unwrap();
+        assert!(error.starts_with(start) && error.ends_with(end), "{error}");
+    }
+}

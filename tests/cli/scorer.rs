@@ -151,6 +151,6 @@ impl Configure for Broken {
 }
 
 dsrs_metrics::main![
-    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Blocks, Number, Certain, Things,
+    same_text, distance, AnyOf, ShortNote, Obeys, Sleeps, Blocks, Number, Certain, Things,
     Pickiness, WordGap, Broken,
 ];

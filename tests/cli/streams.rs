@@ -52,7 +52,7 @@ fn invalid_standard_input() {
     };
     assert_eq!(
         error(&["-", "-m", "obeys"], "{\n"),
-        "error: <stdin>:1:1: invalid JSON: EOF while parsing an object\n"
+        "error: <stdin>:1:1: invalid JSON: EOF while parsing an object; write one object per line\n"
     );
     assert_eq!(
         error(&["-", "-m", "obeys"], ""),

@@ -78,6 +78,7 @@ fn dropping_a_run_leaves_no_task_process_or_temporary_file() {
     let sandbox = Sandbox::builder().command(format!("sleep {MARKER}")).timeout_secs(100).build();
     let evaluate = Evaluate::builder()
         .devset((0..4).map(|n| example! { "n" => n }))
+        .inputs(["n"])
         .metric(sandbox)
         .metric(PoliteJudge::default().with_lm(Arc::clone(&lm)))
         .save_as_jsonl(folder.path().join("out.jsonl"))

@@ -27,6 +27,7 @@ async fn interrupt() {
 async fn interrupted(times: usize) -> dsrs_metrics::EvaluationResult {
     let evaluate = Evaluate::builder()
         .devset((0..1_000).map(|n| example! { "n" => n }))
+        .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(2)
         .stop_on_ctrl_c()
@@ -95,6 +96,7 @@ fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
 async fn interrupted_while_a_row_hangs() -> dsrs_metrics::EvaluationResult {
     let evaluate = Evaluate::builder()
         .devset((0..1_000).map(|n| example! { "n" => n }))
+        .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(2)
         .stop_on_ctrl_c()

@@ -278,7 +278,7 @@ fn names_in_messages_are_escaped_and_bounded() {
     let message = |format, content: &str| read(format, content).unwrap_err().to_string();
     assert_eq!(
         message(Format::Csv, "\"pred.\u{1b}[2J\n\",\"pred.\u{1b}[2J\n\"\n"),
-        r"rows:1: duplicate column `pred.\u{1b}[2J\n` in the header; rename or remove one"
+        r"rows:1: duplicate column `pred.\u{1b}[2J\n`; rename or remove one"
     );
     assert_eq!(
         message(Format::Jsonl, r#"{"gold": {"\u001b[2J": 1, "\u001b[2J": 2}}"#),

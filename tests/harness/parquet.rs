@@ -31,7 +31,8 @@ async fn write_results(file: &Path) {
     let program = |row: Example| async move {
         prediction! { "sure" => (row.get("n") == Some(&json!(1))).then_some(0.5), "text" => "é\u{2028}\"" }
     };
-    let evaluate = Evaluate::builder().devset(devset).metric(said).save_as_parquet(file);
+    let evaluate =
+        Evaluate::builder().devset(devset).inputs(["n"]).metric(said).save_as_parquet(file);
     assert!(evaluate.build().unwrap().run(program).await.unwrap().is_complete());
 }
 
@@ -43,9 +44,9 @@ async fn a_result_file_is_read_back() {
     let rows = read(&file).unwrap();
     assert_eq!((rows.len(), &*rows[0].id, &*rows[1].id), (2, "0", "1"));
     let gold = |row: usize, field| rows[row].gold.get(field).cloned().unwrap_or_default();
-    // Lists and columns of several types are JSON.
-    assert_eq!(gold(0, "answers"), json!(r#"["Paris","paris"]"#));
-    assert_eq!((gold(0, "mixed"), gold(1, "mixed")), (json!("1"), json!("\"one\"")));
+    // Lists and columns of several types are columns of JSON, which the metadata names.
+    assert_eq!(gold(0, "answers"), json!(["Paris", "paris"]));
+    assert_eq!((gold(0, "mixed"), gold(1, "mixed")), (json!(1), json!("one")));
     assert_eq!((gold(0, "n"), gold(0, "x"), gold(1, "x")), (json!(1), json!(1.0), json!(0.5)));
     let pred = |field| rows[1].pred.get(field).cloned();
     assert_eq!((pred("sure"), pred("text")), (None, Some(json!("é\u{2028}\""))));
@@ -56,6 +57,36 @@ async fn a_result_file_is_read_back() {
     );
     assert_eq!((score(1, "said"), score(1, "said.outcome")), (None, Some(json!("metric_failed"))));
     assert_eq!(score(1, "said.error"), Some(json!("metric `said`: no number")));
+}
+
+#[tokio::test]
+async fn trap_40_rows_have_the_same_scores_after_they_were_written_as_parquet() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    let texts = [r#"["a","b"]"#, r#"{"a":1}"#, "[]", "[1]", "1.50", "true", "null", "", "Paris"];
+    let gold = texts.map(Value::from).into_iter().chain([json!(["Paris", "[1]"])]);
+    let rows: Vec<_> = (0..)
+        .zip(gold)
+        .flat_map(|(n, gold)| {
+            texts.map(|text| {
+                let gold = example! { "answer" => gold.clone(), "text" => text };
+                Pair::new(format!("{n}{text}"), gold, prediction! { "answer" => text })
+            })
+        })
+        .collect();
+    let score = async |rows: Vec<Pair>| {
+        let em = dsrs_metrics::metrics::Em::default();
+        let evaluate =
+            Evaluate::builder().metric(em).save_rows(true).save_as_parquet(&file).build().unwrap();
+        let result = evaluate.score(rows).await.unwrap();
+        result.results.iter().map(|row| (row.id.clone(), row.score())).collect::<Vec<_>>()
+    };
+    let before = score(rows).await;
+    assert!(before.len() == 90 && before.iter().filter(|row| row.1 == Some(1.0)).count() > 10);
+    let written = read(&file).unwrap();
+    // All strings: a column of strings, in which none is parsed.
+    assert!(written.iter().all(|row| row.gold.get("text").is_some_and(Value::is_string)));
+    assert_eq!(score(written).await, before);
 }
 
 #[tokio::test]

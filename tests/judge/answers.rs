@@ -293,3 +293,31 @@ async fn a_function_is_the_offline_fallback() {
     let judged = Settings::new().with(Models::default()).scope(said(BriefJudge::default()));
     assert_eq!(judged.await, Ok(1.0));
 }
+
+#[judge_output]
+enum Tone {
+    Polite,
+    Rude,
+}
+
+#[judge_output]
+#[derive(Clone, Copy, Eq, Hash)]
+enum Length {
+    Short,
+}
+
+#[judge_output]
+enum Found {
+    Nothing,
+    Text(String),
+}
+
+#[test]
+fn an_enum_of_names_is_copy_and_eq() {
+    fn copied<T: Copy + Eq + std::fmt::Debug>(value: T) -> String {
+        format!("{value:?}")
+    }
+    assert_eq!([copied(Tone::Polite), copied(Tone::Rude)], ["Polite", "Rude"]);
+    assert_eq!(copied(Length::Short), "Short");
+    assert_ne!(Found::Nothing, Found::Text(String::new()).clone());
+}

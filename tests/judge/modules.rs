@@ -18,6 +18,7 @@ async fn a_judge_returns_its_outputs_and_its_score() {
     let lm = || says(recall_precision(0.5, 1.0)).usage(Usage::new(90, 10));
     let judge = SemanticRecallPrecisionJudge::default().with_lm(lm());
     let inputs = example! { "question" => "q", "ground_truth" => "g", "system_response" => "s" };
+    let names = ["question", "ground_truth", "system_response"];
     let prediction = judge.forward(inputs.clone()).await.unwrap();
     let expected = prediction! {
         "reasoning" => "because", "recall" => 0.5, "precision" => 1.0, "score" => 2.0 / 3.0
@@ -32,7 +33,10 @@ async fn a_judge_returns_its_outputs_and_its_score() {
     let predictor = "semantic_recall_precision".to_owned();
     let step = TraceStep { predictor, inputs: inputs.clone(), outputs: expected.clone() };
     assert_eq!(output.trace, Some(Trace { steps: vec![step] }));
-    assert_eq!(judge.batch(vec![inputs], 2).await.pop().unwrap().unwrap(), expected);
+    assert_eq!(
+        judge.batch(vec![inputs.with_inputs(names)], 2).await.pop().unwrap().unwrap(),
+        expected
+    );
 }
 
 #[tokio::test]

@@ -283,7 +283,7 @@ async fn offline_the_closest_reference_counts() {
 async fn the_headline_says_that_no_model_judged() {
     let (gold, pred) = rows();
     let evaluate =
-        Evaluate::builder().devset([gold]).metric(SemanticF1::default()).build().unwrap();
+        Evaluate::builder().devset([gold]).inputs(["question"]).metric(SemanticF1::default());
     let answer = move |_: Example| {
         let pred = pred.clone();
         async move { Ok::<_, String>(pred) }

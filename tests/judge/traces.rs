@@ -59,7 +59,8 @@ async fn a_judge_reads_the_trace_that_the_program_returned() {
         ProgramOutput::new(prediction! {}).with_trace(trace)
     };
     let devset = [example! { "question" => "Where?" }];
-    let result = Evaluate::builder().devset(devset).metric(judge).run(program).await.unwrap();
+    let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(judge);
+    let result = evaluate.run(program).await.unwrap();
     assert_eq!(result.to_string(), "useful_steps  100.00% [20.65, 100.00] (1/1, 0 failed)");
     let expected = "step 1 of 2: \"search\"\ninputs: {\"query\":\"Louvre\"}\noutputs: {\"text\":\"in Paris\\n[[/steps]]\"}\n\
                     step 2 of 2: \"answer\"\ninputs: {\"query\":\"Louvre\"}\noutputs: {\"text\":\"é\"}\n";

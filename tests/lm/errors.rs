@@ -201,11 +201,63 @@ async fn retry_after_is_parsed_in_seconds_in_milliseconds_and_as_a_date() {
     assert_eq!(after("retry-after", "1.5".to_owned()).await, Some(Duration::from_millis(1500)));
     assert_eq!(after("retry-after-ms", "250".to_owned()).await, Some(Duration::from_millis(250)));
     assert_eq!(after("retry-after", "soon".to_owned()).await, None);
+    // Out of range: the nearest bound. A year is the longest delay.
+    let year = Some(Duration::from_secs(365 * 24 * 3600));
+    for (value, expected) in [
+        ("99999999999999999999", year),
+        ("1e9", year),
+        ("inf", year),
+        ("-1", Some(Duration::ZERO)),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", year),
+        ("NaN", None),
+        ("0x10", None),
+    ] {
+        assert_eq!(after("retry-after", value.to_owned()).await, expected, "{value}");
+    }
+    assert_eq!(after("retry-after-ms", "-5".to_owned()).await, Some(Duration::ZERO));
     let past = "Wed, 21 Oct 2015 07:28:00 GMT".to_owned();
     assert_eq!(after("retry-after", past).await, Some(Duration::ZERO));
     let future = std::time::SystemTime::now() + Duration::from_secs(30);
     let wait = after("retry-after", httpdate::fmt_http_date(future)).await.unwrap();
     assert!((28..=30).contains(&wait.as_secs()), "{wait:?}");
+}
+
+#[tokio::test]
+async fn the_delay_that_a_provider_asks_for_is_named() {
+    let busy = Answer::error(429, "slow down").with_header("retry-after", "150");
+    assert_eq!(
+        failure(busy).await.to_string(),
+        "openai:m: rate limit exceeded; the provider asked for 150 s; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: slow down"
+    );
+    let down = Answer::error(503, "maintenance").with_header("retry-after", "99999999999999999999");
+    assert_eq!(
+        failure(down).await.to_string(),
+        "openai:m: provider returned status 503; the provider asked for 31536000 s: maintenance"
+    );
+}
+
+#[tokio::test]
+async fn json_is_a_reply_whatever_its_content_type_and_with_a_byte_order_mark() {
+    let types = [
+        None,
+        Some("Application/JSON"),
+        Some("text/plain"),
+        Some("application/json; charset=utf-8"),
+        Some("text/html"),
+    ];
+    for content_type in types {
+        for mark in ["", "\u{feff}"] {
+            let answer = Answer::chat("yes").with_content_type(content_type).with_prefix(mark);
+            let server = Server::start(move |_| answer.clone()).await;
+            let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
+            let reply = lm.complete(&ask("?")).await.unwrap();
+            assert_eq!(
+                (reply.text.as_str(), reply.usage.total()),
+                ("yes", 110),
+                "{content_type:?}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -217,18 +269,41 @@ async fn trap_14_an_invalid_response_is_never_a_reply() {
         "expected JSON, found `text/html`: <html><body>Sign in to WiFi</body></html>"
     );
     let half = failure(Answer::chat("{}").truncated()).await;
-    let LmErrorKind::InvalidReply { reason } = half.kind() else { panic!("{half}") };
-    assert!(reason.starts_with("invalid JSON ("), "{half}");
+    let LmErrorKind::TruncatedReply { reason } = half.kind() else { panic!("{half}") };
+    assert!(reason.starts_with("invalid JSON (EOF while parsing"), "{half}");
+    let untyped = failure(Answer::html(200, "no JSON").with_content_type(None)).await;
+    let LmErrorKind::InvalidReply { reason } = untyped.kind() else { panic!("{untyped}") };
+    assert_eq!(reason, "expected JSON, found no content type: no JSON");
+    let packed = Answer::html(200, "\u{1}").with_header("content-encoding", "compress");
+    let packed = failure(packed).await;
+    let LmErrorKind::InvalidReply { reason } = packed.kind() else { panic!("{packed}") };
+    assert_eq!(
+        reason,
+        "expected JSON, found the content encoding `compress`, which was not requested"
+    );
+    let corrupt = failure(Answer::chat("{}").with_header("content-encoding", "gzip")).await;
+    let LmErrorKind::InvalidReply { reason } = corrupt.kind() else { panic!("{corrupt}") };
+    assert!(reason.starts_with("cannot decompress it ("), "{corrupt}");
     let other = failure(Answer::json(200, &json!({ "hello": "world" }))).await;
     assert!(matches!(other.kind(), LmErrorKind::InvalidReply { .. }), "{other}");
     let cut = failure(Answer::chat("{}").interrupted()).await;
-    assert!(matches!(cut.kind(), LmErrorKind::Disconnected { .. }), "{cut}");
+    let LmErrorKind::TruncatedReply { reason } = cut.kind() else { panic!("{cut}") };
+    assert!(reason.starts_with("connection lost ("), "{cut}");
     // A gateway that reports an error with status 200.
     let error = json!({ "error": { "code": 503, "message": "no upstream" } });
     let within = failure(Answer::json(200, &error)).await;
     assert_eq!(within.to_string(), "openai:m: provider returned status 503: no upstream");
-    for error in [html, half, other, cut, within] {
-        assert!(error.is_transient(), "{error}");
+    for (error, is_transient) in [
+        (html, false),
+        (untyped, false),
+        (packed, false),
+        (corrupt, false),
+        (other, false),
+        (half, true),
+        (cut, true),
+        (within, true),
+    ] {
+        assert_eq!(error.is_transient(), is_transient, "{error}");
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
     }
 }

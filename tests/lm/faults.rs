@@ -75,10 +75,15 @@ fn fault(call: usize, attempt: u32) -> Option<Fault> {
 /// The expected result of a call, computed without the library: the fault, if any, and the number
 /// of attempts.
 fn expected(call: usize) -> (Option<Fault>, u32) {
+    let mut was_truncated = false;
     for attempt in 0..ATTEMPTS {
         match fault(call, attempt) {
             None | Some(Fault::Slow) => return (None, attempt + 1),
-            Some(Fault::BadRequest) => return (Some(Fault::BadRequest), attempt + 1),
+            Some(last @ (Fault::BadRequest | Fault::Html)) => return (Some(last), attempt + 1),
+            Some(last @ (Fault::Cut | Fault::HalfJson)) if was_truncated => {
+                return (Some(last), attempt + 1);
+            }
+            Some(Fault::Cut | Fault::HalfJson) if attempt + 1 < ATTEMPTS => was_truncated = true,
             Some(last) if attempt + 1 == ATTEMPTS => return (Some(last), ATTEMPTS),
             Some(_) => {}
         }
@@ -136,9 +141,9 @@ fn matches(error: &LmError, fault: Fault) -> bool {
         }
         Fault::Internal => matches!(kind, LmErrorKind::Status { status: 500, .. }),
         Fault::Unavailable => matches!(kind, LmErrorKind::Status { status: 503, .. }),
-        Fault::Cut => matches!(kind, LmErrorKind::Disconnected { .. }),
         Fault::TooSlow => matches!(kind, LmErrorKind::Timeout { .. }),
-        Fault::Html | Fault::HalfJson => matches!(kind, LmErrorKind::InvalidReply { .. }),
+        Fault::Html => matches!(kind, LmErrorKind::InvalidReply { .. }),
+        Fault::Cut | Fault::HalfJson => matches!(kind, LmErrorKind::TruncatedReply { .. }),
         Fault::BadRequest => matches!(kind, LmErrorKind::Status { status: 400, .. }),
         Fault::Slow => false,
     }

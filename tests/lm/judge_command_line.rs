@@ -186,7 +186,12 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let (msats, last) = ran.err.strip_prefix(&expected).unwrap().split_once(" msat\n").unwrap();
     let msats: u64 = msats.parse().unwrap();
     assert!((36..9500).contains(&msats), "{msats}");
-    assert!(last.starts_with("language models: ") && last.lines().count() == 1, "{last}");
+    // A call that the budget refused was not made, so it did not fail.
+    let totals = format!(
+        "language models: {} calls (0 cached, 0 failed; {skipped} more refused by the budget), ",
+        scored + 1
+    );
+    assert!(last.starts_with(&totals) && last.lines().count() == 1, "{last}");
 }
 
 #[tokio::test]
@@ -200,7 +205,7 @@ async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allow
     assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let expected = "0 msat (plus 4 calls of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
+    let expected = "0 msat (plus 4 attempts of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
     assert!(ran.err.ends_with(expected), "{}", ran.err);
     let costs: Vec<_> =
         ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();
@@ -211,5 +216,37 @@ async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allow
 async fn a_budget_without_a_unit_is_bad_usage() {
     let ran = score(1, &["-m", "polite", "--budget", "5000"], &[]).await;
     assert_eq!((ran.code, ran.files), (Some(2), 1));
-    assert!(ran.err.contains("as in \"5000 msat\""), "{}", ran.err);
+    let message = "expected an amount with a unit, found `5000`; write `5000 msat`";
+    assert!(ran.err.contains(message), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
+    let server = Server::start(verdict).await;
+    let url = server.url("/v1");
+    let run = |budget: &'static str, rate: &'static str| {
+        let variables = [
+            ("OPENAI_API_KEY", "k"),
+            ("OPENAI_BASE_URL", url.clone().leak()),
+            ("DSRS_MSATS_PER_USD", rate),
+        ];
+        async move {
+            let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", budget];
+            score(1, &args, &variables).await
+        }
+    };
+    let refused =
+        |budget: u64| format!("msat, and {budget} of {budget} msat are left; raise the budget\n");
+    // The probe alone may cost more.
+    let ran = run("0.00002 usd", "").await;
+    assert!(ran.err.ends_with(&refused(20)), "{}", ran.err);
+    let ran = run("0.00002 usd", "250000").await;
+    assert!(ran.err.ends_with(&refused(5)), "{}", ran.err);
+    let ran = run("5 EUR", "250000.5").await;
+    assert_eq!(ran.code, Some(2));
+    let message = "expected an amount in `msat`, `sat` or `usd` (1 usd = 250000.5 msat), found `5 EUR`; write `100 msat`";
+    assert!(ran.err.contains(message), "{}", ran.err);
+    let ran = run("1 usd", "many").await;
+    let message = "invalid DSRS_MSATS_PER_USD `many`: expected a positive number";
+    assert!(ran.err.contains(message), "{}", ran.err);
 }

@@ -89,7 +89,7 @@ async fn permanent_errors_are_not_retried() {
 #[tokio::test(start_paused = true)]
 async fn the_cost_includes_failed_attempts() {
     let paid = |msats| {
-        let kind = LmErrorKind::InvalidReply { reason: "truncated".to_owned() };
+        let kind = LmErrorKind::Disconnected { reason: "reset".to_owned() };
         LmError::new("scripted:lm", kind).with_cost_msats(Some(msats))
     };
     let script = [Err(paid(3)), Err(paid(4)), Ok(LmReply::new("yes").with_cost_msats(5))];

@@ -2,11 +2,13 @@
 //!
 //! `cargo test -p dsrs-metrics-tests --features lm --test lm`
 
+mod budget_kills;
 mod cache;
 mod errors;
 mod fault_table;
 mod faults;
 mod journal_kills;
+mod journal_starts;
 mod judge_budget;
 mod judge_command_line;
 mod judge_faults;

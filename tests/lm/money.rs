@@ -147,6 +147,7 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
         calls: 3,
         cached: 1,
         failed: 1,
+        refused: 0,
         usage: Usage::new(40, 2),
         cost_msats: 47,
         unpriced: 0,
@@ -154,7 +155,7 @@ async fn a_ledger_has_totals_by_purpose_and_overall() {
     assert_eq!(ledger.by_purpose()["a"], a);
     assert_eq!(
         ledger.total().to_string(),
-        "5 calls (1 cached, 1 failed), 81 prompt + 5 completion tokens, 89 msat (plus 1 call of unknown cost)"
+        "5 calls (1 cached, 1 failed), 81 prompt + 5 completion tokens, 89 msat (plus 1 attempt of unknown cost)"
     );
 }
 

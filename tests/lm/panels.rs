@@ -39,7 +39,7 @@ async fn trap_28_a_budget_never_changes_the_panel() {
     let server = Server::start(by_model).await;
     for concurrency in ["1", "32"] {
         let before = server.received().len();
-        let args = ["--budget", "50000 msat", "--concurrency", concurrency];
+        let args = ["--budget", "66000 msat", "--concurrency", concurrency];
         let ran = run(&server, 60, &args).await;
         assert_eq!(ran.code, Some(1), "{}", ran.err);
         let scores: Vec<_> = ran.lines.iter().map(|line| &line["scores"]["semantic_f1"]).collect();
@@ -60,15 +60,46 @@ async fn trap_28_a_budget_never_changes_the_panel() {
             skipped.len()
         );
         assert!(ran.out.contains(&headline), "{}", ran.out);
-        // What the cheap judges of a skipped row cost is not lost: 36 msat a call, 180 of the expensive one.
+        // 36 msat a call, 180 of the expensive one.
         let cost: u64 = scores.iter().map(|score| score["cost_msats"].as_u64().unwrap_or(0)).sum();
         let calls = server.received().split_off(before);
         let dear = calls.iter().filter(|call| call.body["model"] == "gpt-5").count() as u64;
         let total = dear * 180 + (calls.len() as u64 - dear) * 36;
         // One probe of each model belongs to no row.
         assert_eq!(cost, total - 180 - 36, "{}", ran.err);
-        assert!(total <= 50_000);
+        assert!(total <= 66_000);
+        // No judge is called for a row that the budget does not cover.
+        assert_eq!(calls.len(), 3 * scored.len() + 2, "{}", ran.err);
     }
+}
+
+#[tokio::test]
+async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
+    let server = Server::start(by_model).await;
+    let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let variables = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_CACHE", cache.path().to_str().unwrap()),
+    ];
+    let args = ["-m", "semantic_f1", "--lm", "openai:gpt-5-mini", "--param", PANEL];
+    let first = score(3, &args, &variables).await;
+    assert_eq!((first.code, server.received().len()), (Some(0), 3 * 3 + 2), "{}", first.err);
+    // Enough for the probes, and less than a call of a judge.
+    let again = score(3, &[&args[..], &["--budget", "5000 msat"]].concat(), &variables).await;
+    assert_eq!((again.code, server.received().len()), (Some(0), 3 * 3 + 4), "{}", again.err);
+    assert_eq!(again.lines, first.lines.iter().map(free).collect::<Vec<_>>());
+}
+
+/// The line of a row whose replies came from the cache.
+fn free(line: &Value) -> Value {
+    let mut line = line.clone();
+    let score = &mut line["scores"]["semantic_f1"];
+    score["cost_msats"] = json!(0);
+    let metadata = score["metadata"].as_object_mut().unwrap();
+    metadata.remove("usage");
+    (metadata["calls"], metadata["cached"]) = (json!(0), json!(3));
+    line
 }
 
 #[tokio::test]

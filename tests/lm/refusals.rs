@@ -221,3 +221,43 @@ async fn a_key_in_a_provider_message_is_in_no_output() {
         ran.err
     );
 }
+
+#[tokio::test]
+async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
+    let server = Server::start(|received| {
+        let mut body = crate::server::chat("", "stop");
+        let message = &mut body["choices"][0]["message"];
+        if is_probe(received) {
+            return verdict(received);
+        } else if received.body.to_string().contains("answer 0") {
+            message["refusal"] = json!(format!("no, {KEY} is not mine"));
+        } else {
+            let reasoning = format!("the key is {KEY}");
+            message["content"] =
+                json!(json!({ "reasoning": reasoning, "polite": true }).to_string());
+        }
+        Answer::json(200, &body)
+    })
+    .await;
+    let (url, dir) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let (cache, journal) = (dir.path().join("cache"), dir.path().join("journal"));
+    let variables = [
+        ("OPENAI_API_KEY", KEY),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_CACHE", cache.to_str().unwrap()),
+    ];
+    let args = ["-m", "polite", "--lm", MODEL, "--journal", journal.to_str().unwrap()];
+    let ran = score(2, &args, &variables).await;
+    let lines = format!("{:?}", ran.lines);
+    assert!(lines.contains("declined to judge: no, *** is not mine"), "{lines}");
+    assert!(lines.contains("the key is ***"), "{lines}");
+    for written in [
+        ran.out,
+        ran.err,
+        lines,
+        String::from_utf8_lossy(&std::fs::read(cache.join("replies.redb")).unwrap()).into_owned(),
+        std::fs::read_to_string(journal.join("journal.log")).unwrap(),
+    ] {
+        assert!(!written.contains("verysecret"), "{written}");
+    }
+}

@@ -76,6 +76,24 @@ impl Answer {
         self
     }
 
+    /// Replaces the content type, or removes it.
+    pub(crate) fn with_content_type(mut self, content_type: Option<&str>) -> Self {
+        self.headers.retain(|(name, _)| *name != "content-type");
+        self.headers.extend(content_type.map(|found| ("content-type", found.to_owned())));
+        self
+    }
+
+    pub(crate) fn with_prefix(mut self, prefix: &str) -> Self {
+        self.body.insert_str(0, prefix);
+        self
+    }
+
+    /// Sends the body twice.
+    pub(crate) fn doubled(mut self) -> Self {
+        self.body = self.body.repeat(2);
+        self
+    }
+
     pub(crate) fn truncated(mut self) -> Self {
         self.body.truncate(self.body.len() / 2);
         self

@@ -90,9 +90,9 @@ async fn trap_23_budget_ledger_and_rows_agree_whatever_fails() {
     assert_eq!((total.unpriced, result.metrics[0].cost_msats), (0, spent_by_rows(&result)));
     // Interrupted attempts cost the highest amount possible, rejected ones nothing.
     let of_row = |row: usize| cost(&result.results[row].outcomes[0]);
-    for interrupted in [1, 2, 3, 6] {
+    for (interrupted, attempts) in [(1, 2), (2, 2), (3, 2), (6, 1)] {
         let cost = of_row(interrupted);
-        assert!((2 * 4096..2 * 6000).contains(&cost), "{interrupted}: {cost}");
+        assert!((attempts * 4096..attempts * 6000).contains(&cost), "{interrupted}: {cost}");
     }
     assert_eq!((of_row(4), of_row(5), of_row(7)), (0, 220, 110));
 }
@@ -145,7 +145,7 @@ async fn without_a_limit_an_interrupted_call_has_an_unknown_cost_and_is_never_fr
     let ledger = Ledger::new();
     let reply = stack(scripted(), None, &ledger).complete(&ask("?")).await.unwrap();
     assert_eq!((reply.cost_msats, reply.cost_is_lower_bound), (Some(42), true));
-    let expected = "1 call (0 cached, 0 failed), 30 prompt + 12 completion tokens, 42 msat (plus 1 call of unknown cost)";
+    let expected = "1 call (0 cached, 0 failed), 30 prompt + 12 completion tokens, 42 msat (plus 1 attempt of unknown cost)";
     assert_eq!(ledger.total().to_string(), expected);
     // `max_tokens` limits them, with or without a budget.
     let ledger = Ledger::new();
@@ -160,10 +160,54 @@ async fn without_a_limit_an_interrupted_call_has_an_unknown_cost_and_is_never_fr
     let (ledger, always) = (Ledger::new(), ScriptedLm::new().otherwise(timeout()));
     let error = stack(always, None, &ledger).complete(&ask("?")).await.unwrap_err();
     assert_eq!(error.cost_msats(), None);
-    assert_eq!((ledger.total().failed, ledger.total().unpriced), (1, 1));
+    assert_eq!((ledger.total().failed, ledger.total().unpriced), (1, 6), "each attempt is counted");
     let kind = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
     let rejected = LmError::new("scripted:lm", kind);
     assert_eq!(rejected.cost_msats(), Some(0), "a rejected call is not charged");
+}
+
+/// Calls a server once per text, with retries. Returns the ledger, and the number of requests.
+async fn called(
+    answer: impl Fn(&Received) -> Answer + Send + Sync + 'static,
+) -> (CallTotals, usize) {
+    let server = Server::start(answer).await;
+    let lm = plain("openai:m", &server.url("/v1"))
+        .prices(Prices::empty().with("openai:*", PRICE))
+        .retry(quick(6));
+    let lm = lm.build().unwrap();
+    let _ = lm.complete(&ask("?")).await;
+    (lm.ledger().total(), server.received().len())
+}
+
+#[tokio::test]
+async fn trap_41_an_unreadable_reply_is_paid_for_once_and_every_attempt_is_in_the_ledger() {
+    let one = CallTotals { calls: 1, failed: 1, ..CallTotals::default() };
+    // Its tokens are known, and so is its cost.
+    let paid = CallTotals { usage: Usage::new(100, 10), cost_msats: 110, ..one };
+    let cached = Some(40);
+    let paid = CallTotals { usage: Usage { cached_prompt_tokens: cached, ..paid.usage }, ..paid };
+    assert_eq!(called(|_| Answer::chat("yes").doubled()).await, (paid, 1));
+    let empty = || {
+        let mut body = crate::server::chat("", "stop");
+        body["choices"] = json!([]);
+        Answer::json(200, &body)
+    };
+    assert_eq!(called(move |_| empty()).await, (paid, 1), "no answer");
+    // Nothing is reported of these.
+    let unknown = |unpriced| CallTotals { unpriced, ..one };
+    assert_eq!(called(|_| Answer::html(200, "<html>log in</html>")).await, (unknown(1), 1));
+    let surrogate = |_: &Received| Answer::html(200, r#"{"choices":"\ud800"}"#);
+    assert_eq!(called(surrogate).await, (unknown(1), 1));
+    assert_eq!(called(|_| Answer::chat("yes").truncated()).await, (unknown(2), 2));
+    assert_eq!(called(|_| Answer::chat("yes").interrupted()).await, (unknown(2), 2));
+    // The second attempt succeeds.
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let once = move |_: &Received| match attempts.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
+    {
+        0 => Answer::chat("yes").truncated(),
+        _ => Answer::chat("yes"),
+    };
+    assert_eq!(called(once).await, (CallTotals { failed: 0, unpriced: 1, ..paid }, 2));
 }
 
 #[tokio::test]

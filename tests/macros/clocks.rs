@@ -11,10 +11,9 @@ const WALL_CLOCKS: [&str; 6] =
     ["SystemTime", "UNIX_EPOCH", "Utc::now", "Local::now", "Timestamp::now", "now_utc"];
 
 /// The files that do, and why a jump does no harm.
-const ALLOWED: [(&str, &str); 3] = [
+const ALLOWED: [(&str, &str); 2] = [
     ("lm/cache/store.rs", "only with --refresh, where an old reply is called again"),
     ("lm/client/errors.rs", "a delay until a date: none if it is past, an error if it is far away"),
-    ("sparql/store.rs", "the time of a file is compared for equality"),
 ];
 
 #[test]

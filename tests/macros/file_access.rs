@@ -24,7 +24,8 @@ const ON_VALUES: [&str; 16] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 8] = [
+const OPEN_FILES: [(&str, &str); 9] = [
+    ("core/files.rs", "files that a parameter of a metric names, which a journal compares"),
     ("data/row_file.rs", "the caller's input files"),
     ("data/whole_file.rs", "the same"),
     ("lm/cache/file.rs", "the cache, in the user's directory"),
@@ -51,8 +52,9 @@ fn opens_files(source: &str) -> bool {
         let in_fs = line.match_indices("fs::").any(|(at, _)| {
             !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
         });
+        // Not `OutputFile::create`, a file that the caller names.
         let calls = ["File::open", "File::create", "File::options", "OpenOptions", "Command::new"];
-        in_fs || calls.iter().any(|call| line.contains(call))
+        in_fs || calls.iter().any(|call| line.replace("OutputFile", "").contains(call))
     };
     lines.into_iter().any(opens)
 }

@@ -26,11 +26,11 @@ const RUNTIME: [&[&str]; 10] = [
 
 /// The same for the macro crate.
 const MACROS: [&[&str]; 2] =
-    [&["shared"], &["composite", "judge", "judge_output", "metric", "record"]];
+    [&["shared"], &["added_metrics", "composite", "judge", "judge_output", "metric", "record"]];
 
 /// Modules that only re-export, for users and for the expansion of the macros, and the tests of the macros.
-const FACADES: [&str; 7] =
-    ["lib", "main", "prelude", "__private", "messages", "any_tokens", "expansions"];
+const FACADES: [&str; 8] =
+    ["lib", "main", "prelude", "__private", "messages", "documented", "any_tokens", "expansions"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -174,4 +174,14 @@ fn an_upward_import_is_found() {
     let mut imports = Imports::default();
     imports.visit_file(&syn::parse_file(source).unwrap());
     assert_eq!(imports.0, ["cli", "evaluate", "json", "data", "scoring"]);
+}
+
+#[test]
+fn amounts_of_money_are_parsed_by_the_same_code_in_both_crates() {
+    let runtime = include_str!("../../dsrs-metrics/src/lm/amount.rs");
+    let macros = include_str!("../../dsrs-metrics-macros/src/shared/amount.rs");
+    assert!(
+        runtime == macros,
+        "copy dsrs-metrics/src/lm/amount.rs to dsrs-metrics-macros/src/shared"
+    );
 }

@@ -5,10 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What rustc says of its own, and why it may: the end of a case's path, and words of the line.
-const OF_RUSTC: [(&str, &str); 2] = [
+const OF_RUSTC: [(&str, &str); 3] = [
     // The second `#[metric]` or `#[judge]` is itself what is too much.
     ("item/metric_twice.expected", "#[metric]"),
     ("judge/judge_twice.expected", "#[judge]"),
+    // The macro is `main!`, which the user wrote.
+    ("uses/main_without_its_feature.stderr", "originates in the macro `dsrs_metrics::main`"),
 ];
 
 /// Where messages are recorded: those that rustc gives, and those of the macros alone.

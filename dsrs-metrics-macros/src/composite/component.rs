@@ -8,7 +8,7 @@ use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
 use super::expression::Component;
 use crate::shared::errors::Errors;
 use crate::shared::list;
-use crate::shared::names::struct_name;
+use crate::shared::names::name_struct;
 use crate::shared::tokens::as_written;
 
 impl Component {
@@ -16,14 +16,10 @@ impl Component {
         let path = Path::parse_mod_style(input).map_err(|_| not_a_part(input))?;
         let mut text = as_written(&path);
         let mut ty = path;
-        let Some(last) = ty.segments.last_mut() else {
+        let Some(span) = ty.segments.last().map(|last| last.ident.span()) else {
             return Err(not_a_part(input));
         };
-        let span = last.ident.span();
-        let name = last.ident.unraw().to_string();
-        if name.starts_with(|first: char| first.is_lowercase() || first == '_') {
-            last.ident = Ident::new(&struct_name(&name), span);
-        }
+        name_struct(&mut ty);
         let (mut args, mut configured) = (Vec::new(), String::new());
         if input.peek(token::Paren) {
             let content = content(input)?;

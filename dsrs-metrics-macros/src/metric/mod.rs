@@ -1,6 +1,7 @@
 //! `#[metric]` on a function.
 
 mod attr;
+mod reads;
 mod repeated;
 
 use proc_macro2::TokenStream;
@@ -21,6 +22,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let attrs = attr::parse(args, &mut errors);
     let mut model = Model::new(function, attrs, &mut errors);
     check::check(&model, &mut errors);
+    reads::check(&model, &mut errors);
     repeated::check(&model, &mut errors);
     if model.function.is_associated() {
         let (function, errors) = (model.function.stripped(), errors.finish());

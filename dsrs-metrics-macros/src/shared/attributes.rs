@@ -2,7 +2,8 @@
 //! macro reads.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use syn::{Attribute, Expr, Lit};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, Lit, Path, Token};
 
 use super::errors::Errors;
 
@@ -59,6 +60,15 @@ pub(crate) fn without_attributes(
         }]);
     }
     kept
+}
+
+/// Returns the traits that an item derives, by the last segment of each path.
+pub(crate) fn derived_traits(attrs: &[Attribute]) -> Vec<Ident> {
+    let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
+    let paths = derives.filter_map(|attr| {
+        attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok()
+    });
+    paths.flatten().filter_map(|path| path.segments.last().map(|last| last.ident.clone())).collect()
 }
 
 /// Removes the attributes named `name` from an item that already has one, and reports them.

@@ -1,8 +1,9 @@
 //! What every metric's expansion has in common, whatever the metric was made of: a function, components.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote_spanned;
+use quote::{format_ident, quote_spanned};
 use syn::Visibility;
+use syn::ext::IdentExt as _;
 
 /// The paths to the runtime crate, at the metric's place.
 pub(crate) struct Paths<'a> {
@@ -101,7 +102,7 @@ pub(crate) fn calls(
             'life2: 'async_trait,
             Self: 'async_trait,
         {
-            #private::evaluation(self, gold, pred)
+            #private::evaluation::<Self, #gold, #pred>(self, gold, pred)
         }
 
         fn answer<'call>(
@@ -121,6 +122,8 @@ pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> Tok
         #[allow(
             dead_code,
             deprecated,
+            private_bounds,
+            private_interfaces,
             unnameable_types,
             unreachable_pub,
             unused_imports,
@@ -134,9 +137,33 @@ pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> Tok
     }
 }
 
+/// `Debug`, `Clone` and `Copy` of a unit struct, without those that the user derives. They take less compile time than a
+/// derive.
+pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> TokenStream {
+    let name = ident.unraw().to_string();
+    let debug = quote_spanned! {span=>
+        impl ::core::fmt::Debug for #ident {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(#name)
+            }
+        }
+    };
+    let clone = quote_spanned! {span=>
+        impl ::core::clone::Clone for #ident {
+            fn clone(&self) -> Self { *self }
+        }
+    };
+    let copy = quote_spanned!(span=> impl ::core::marker::Copy for #ident {});
+    let impls = [("Debug", debug), ("Clone", clone), ("Copy", copy)];
+    let missing = impls.into_iter().filter(|(name, _)| !derived.iter().any(|own| own == name));
+    missing.map(|(_, item)| item).collect()
+}
+
 /// Stands for a metric after a mistake, so that what uses it still resolves.
 pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
     let Paths { span, runtime, private } = paths;
+    // Not the name of the metric's own struct, which they would shadow.
+    let (gold, pred) = (format_ident!("{ident}Gold"), format_ident!("{ident}Pred"));
     quote_spanned! {*span=>
         impl #ident {
             pub const SPEC: #runtime::MetricSpec<'static> = #runtime::MetricSpec::new("");
@@ -144,14 +171,14 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
             pub fn builder() -> Self { Self }
             pub fn build(self) -> Self { self }
             #setters
-            pub fn score<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+            pub fn score<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::MetricScore> {
                 ::core::unreachable!()
             }
-            pub async fn evaluate<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+            pub async fn evaluate<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::MetricScore> {
                 ::core::unreachable!()
             }
         }
-        impl<G> #runtime::ScoredAtOnce<G> for #ident {}
+        impl<#gold> #runtime::ScoredAtOnce<#gold> for #ident {}
         impl #runtime::Declared for #ident {
             type Verdict = #private::Decided;
             type OverGold = #runtime::AnyRow;
@@ -166,12 +193,13 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
                 ::core::unreachable!()
             }
         }
-        impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
+        impl<#gold: ::core::marker::Sync, #pred: ::core::marker::Sync>
+            #runtime::Metric<#gold, #pred> for #ident {
             fn name(&self) -> &::core::primitive::str { "" }
             fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
                 &'life0 self,
-                _: &'life1 G,
-                _: &'life2 P,
+                _: &'life1 #gold,
+                _: &'life2 #pred,
             ) -> #private::Evaluation<'async_trait>
             where
                 'life0: 'async_trait,

@@ -2,6 +2,7 @@
 //! import from here, never from each other. A module imports only from modules above it in this
 //! list.
 
+pub(crate) mod amount;
 pub(crate) mod errors;
 
 pub(crate) mod tokens;

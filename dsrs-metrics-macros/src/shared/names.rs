@@ -5,6 +5,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use strsim::levenshtein;
 use syn::Ident;
+use syn::ext::IdentExt as _;
 
 use super::errors::Errors;
 use super::tokens::{as_written, parsed};
@@ -76,6 +77,24 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 /// Returns the path to the runtime crate: the user's `crate = path`, or `::dsrs_metrics`.
 pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
     krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
+}
+
+/// Returns [`runtime`] at `span`, with the crate's own name at the item, so that rustc reports once an item that the
+/// crate is not found.
+pub(crate) fn runtime_at(krate: Option<&syn::Path>, span: Span, item: Span) -> TokenStream {
+    let name = Ident::new("dsrs_metrics", item);
+    krate.map_or_else(|| quote_spanned!(span=> ::#name), ToTokens::to_token_stream)
+}
+
+/// Renames the function of a metric at the end of a path to the metric's struct: `rag::entity_f1` to `rag::EntityF1`.
+pub(crate) fn name_struct(path: &mut syn::Path) {
+    let Some(last) = path.segments.last_mut().filter(|last| last.arguments.is_empty()) else {
+        return;
+    };
+    let name = last.ident.unraw().to_string();
+    if name.starts_with(|first: char| first.is_lowercase() || first == '_') {
+        last.ident = Ident::new(&struct_name(&name), last.ident.span());
+    }
 }
 
 /// Reports a relative path to the runtime crate, which would not resolve in other modules.

@@ -1,6 +1,6 @@
 //! Tokens: their text, their spans, and the identifiers in them.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 
@@ -47,6 +47,15 @@ pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);
     (first, spans.last().unwrap_or(first))
+}
+
+/// Returns the first identifier that `is_meant` selects.
+pub(crate) fn find(tokens: TokenStream, is_meant: &dyn Fn(&Ident) -> bool) -> Option<Ident> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) => is_meant(&word).then_some(word),
+        TokenTree::Group(group) => find(group.stream(), is_meant),
+        _ => None,
+    })
 }
 
 /// Appends every identifier in the tokens.

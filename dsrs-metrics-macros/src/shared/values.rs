@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Lit, LitStr, RangeLimits, UnOp};
 
+use super::amount;
 use super::errors::Errors;
 use super::tokens::{as_written, ends};
 
@@ -29,40 +30,11 @@ pub(crate) fn check_version(version: &LitStr, errors: &mut Errors) {
     }
 }
 
-/// Parses `"100 msat"` or `"0.5 sat"`, the value of `key`, into millisatoshis.
+/// Parses `"100 msat"` or `"0.01 usd"`, the value of `key`, into millisatoshis. The rate of dollars is the default one,
+/// since a rate is a setting of a run.
 pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
-    let split =
-        text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
-    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
-    let per_unit = match unit {
-        "msat" | "msats" => 1,
-        "sat" | "sats" => 1000,
-        "" => {
-            return Err(format!(
-                "missing unit in `{key}`; write `{key} = \"{} msat\"`",
-                text.trim()
-            ));
-        }
-        _ => {
-            return Err(format!(
-                "expected the unit `msat` or `sat`, found `{unit}`; write `{key} = \"100 msat\"`"
-            ));
-        }
-    };
-    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
-    let whole_msats = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(per_unit));
-    let msats = match (whole_msats, fraction) {
-        (Some(msats), "") => Some(msats),
-        (Some(msats), _) if per_unit == 1000 && fraction.len() <= 3 => {
-            format!("{fraction:0<3}").parse::<u64>().ok().and_then(|part| msats.checked_add(part))
-        }
-        _ => None,
-    };
-    msats.ok_or_else(|| {
-        format!(
-            "expected a whole number of millisatoshis, found `{text}`; write `{key} = \"100 msat\"`"
-        )
-    })
+    amount::parse(text, amount::MSATS_PER_USD)
+        .map_err(|error| format!("{error}; write `{key} = \"{}\"`", error.example()))
 }
 
 pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
@@ -230,26 +202,7 @@ pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{cost_msats, literal};
-
-    #[test]
-    fn costs_are_whole_millisatoshis() {
-        assert_eq!(cost_msats("cost", "100 msat"), Ok(100));
-        assert_eq!(cost_msats("cost", "1_500msats"), Ok(1500));
-        assert_eq!(cost_msats("cost", "2 sat"), Ok(2000));
-        assert_eq!(cost_msats("cost", "0.25 sat"), Ok(250));
-        for wrong in [
-            "100",
-            "1.5 msat",
-            "0.0001 sat",
-            "5 EUR",
-            "msat",
-            "-1 msat",
-            "99999999999999999999 sat",
-        ] {
-            assert!(cost_msats("cost", wrong).unwrap_err().contains("msat"), "{wrong}");
-        }
-    }
+    use super::literal;
 
     #[test]
     fn written_out_numbers_have_values() {

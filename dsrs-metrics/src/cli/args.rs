@@ -8,8 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::compare::CompareArguments;
 use crate::cli::report::ReportArguments;
-use crate::core::money::money;
+use crate::core::spec::ScoreKind;
 use crate::data::{Format, Mapping};
+use crate::lm::parse_msats;
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -90,21 +91,25 @@ pub(super) struct ScoreArguments {
     /// which `score`, `agree`, `compare` and `report` remove again
     #[arg(long, requires = "out")]
     pub(super) raw_csv: bool,
-    /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed
+    /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed;
+    /// `-` prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,
-    /// Write the headlines as a Markdown table, for the summary of a CI job
+    /// Write the headlines as a Markdown table, and the first 20 rows that do not pass, for the
+    /// summary of a CI job; `-` prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) markdown: Option<PathBuf>,
-    /// Write a CSV table with a row for each metric: score, standard error, interval and counts
+    /// Write a CSV table with a row for each metric: score, standard error, interval and counts; `-`
+    /// prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) summary: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
-    /// better. The unit is that of the score: percent for bool metrics, otherwise the mean. A
-    /// metric that scored no row is always worse
+    /// better. The unit is that of the printed score: percent for metrics that return a bool, as in
+    /// em=60, otherwise the mean, as in f1=0.6. With a percent sign both are alike: em=60%, f1=60%.
+    /// A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
     /// The number of rows that are scored at the same time
@@ -193,10 +198,10 @@ pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
-    /// The most that all calls of judges together may cost, e.g. "100 sat" or "5000 msat". Rows
-    /// that it does not cover are skipped. A dollar is 1,000,000 msat, unless DSRS_MSATS_PER_USD is
-    /// set
-    #[arg(long, value_name = "MONEY", value_parser = money)]
+    /// The most that all calls of judges together may cost, e.g. "0.05 usd" or
+    /// "5000 msat". Rows that it does not cover are skipped. A dollar is 1,000,000 msat, unless
+    /// DSRS_MSATS_PER_USD is set
+    #[arg(long, value_name = "MONEY", value_parser = parse_msats)]
     pub(super) budget: Option<u64>,
     /// Call models without a known price even with --budget, and count them as free
     #[arg(long, requires = "budget")]
@@ -281,9 +286,19 @@ pub(super) struct MetricThreshold {
     /// The metric, or the metric and one of its parts.
     pub(super) name: String,
     pub(super) score: f64,
+    /// Whether the score was written with a percent sign.
+    pub(super) is_percentage: bool,
 }
 
 impl MetricThreshold {
+    /// The score in the unit of the metric's headline: percent for pass or fail, otherwise a number.
+    pub(super) fn limit(&self, kind: ScoreKind) -> f64 {
+        match self.is_percentage && kind != ScoreKind::Bool {
+            true => self.score / 100.0,
+            false => self.score,
+        }
+    }
+
     /// The metric, without the part.
     pub(super) fn metric(&self) -> &str {
         self.name.split_once('.').map_or(&*self.name, |(metric, _)| metric)
@@ -295,7 +310,11 @@ impl FromStr for MetricThreshold {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, score) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
-        Ok(Self { name: name.to_owned(), score: finite(score)? })
+        let (number, is_percentage) = match score.strip_suffix('%') {
+            Some(number) => (number, true),
+            None => (score, false),
+        };
+        Ok(Self { name: name.to_owned(), score: finite(number)?, is_percentage })
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) enum CliError {
     DuplicateMetric { name: String },
     #[error("{option}: `{name}` is not a metric of this run{hint}")]
     NotInRun { option: String, name: String, hint: Hint },
+    #[error("--fail-under {name}={score}: expected {expected}")]
+    FailUnder { name: String, score: String, expected: String },
     #[error("{error}{hint}")]
     Param { error: Box<ParamError>, hint: Hint },
     #[error("--param {metric}.{key}: set twice; set it once")]
@@ -36,10 +38,12 @@ pub(super) enum CliError {
     JournalInput { file: PathBuf, reason: io::Error },
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("{}: cannot be written: {reason}", file.display())]
-    Unwritable { file: PathBuf, reason: io::Error },
-    #[error("{}: the file is also an input; choose another file", file.display())]
-    OutputIsInput { file: PathBuf },
+    #[error("{option} {}: cannot be written: {reason}", file.display())]
+    Unwritable { option: &'static str, file: PathBuf, reason: io::Error },
+    #[error("{output} and {other} are the same file; choose another file for {option}")]
+    SameFile { output: String, other: String, option: String },
+    #[error("{first} and {second} both write to standard output; choose one of them")]
+    StandardOutputTwice { first: String, second: String },
     #[cfg(not(feature = "lm"))]
     #[error(
         "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
@@ -47,6 +51,8 @@ pub(super) enum CliError {
     NoLm { option: &'static str },
     #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
     StandardInputTwice,
+    #[error("{} and {} are the same file; name it once", first.display(), second.display())]
+    SameFileTwice { first: PathBuf, second: PathBuf },
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -1,7 +1,6 @@
 //! `list`: prints one line for each metric, the specs of named metrics, or all specs as JSON.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 use std::process::ExitCode;
 
 use heck::ToSnakeCase;
@@ -13,7 +12,7 @@ use super::args::ListArguments;
 use super::error::CliError;
 use super::settings::{Setting, accepted};
 use super::stdio::{print, print_indented_json};
-use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
+use crate::core::spec::{MetricSpec, ParamSpec};
 use crate::core::value_type::TypeHelp;
 use crate::metrics::registry::{Entry, Registry};
 
@@ -128,7 +127,7 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     for paragraph in paragraphs(spec.doc) {
         wrap(&mut text, width, "  ", "  ", &paragraph);
     }
-    wrap(&mut text, width, "  ", "         ", &properties(spec));
+    wrap(&mut text, width, "  ", "         ", &spec.properties());
     for (side, field) in spec.get_input_spec() {
         let optional = match (field.required, field.may_be_missing) {
             (true, false) => "",
@@ -247,38 +246,6 @@ fn after_target(text: &str) -> &str {
         }
     }
     ""
-}
-
-fn properties(spec: &MetricSpec<'_>) -> String {
-    let tier = match spec.tier {
-        MetricTier::Proxy => "proxy",
-        MetricTier::Truth => "truth",
-    };
-    let kind = match spec.kind {
-        ScoreKind::Bool => "bool",
-        ScoreKind::Number => "number",
-        ScoreKind::Corpus => "one score of all rows",
-    };
-    let mut text = format!("{tier}, {kind}");
-    // Writing to a string cannot fail.
-    if let (ScoreKind::Number | ScoreKind::Corpus, Some(range)) = (spec.kind, spec.range) {
-        let _ = write!(text, " in {range}");
-    }
-    text.push_str(match spec.higher_is_better() {
-        true => ", higher is better",
-        false => ", lower is better",
-    });
-    if let Some(threshold) = spec.threshold {
-        let _ = write!(text, ", threshold {threshold:?}");
-    }
-    if spec.strict {
-        text.push_str(", strict");
-    }
-    match spec.cost_msats {
-        0 => text.push_str(", free"),
-        cost => _ = write!(text, ", {cost} msat a row"),
-    }
-    text
 }
 
 /// Appends `line`, wrapped to the width, with an indent for its first line and one for the others.

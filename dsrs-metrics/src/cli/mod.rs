@@ -1,14 +1,17 @@
 //! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
 //!
-//! Each command is in the module of its name, and `args.rs` defines the arguments. `data/` reads
-//! rows, and `evaluate/` scores them. No other part of the library uses this module.
+//! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
+//! input or another output, and `output.rs` writes outputs. `data/` reads rows, and `evaluate/` scores them. No other part
+//! of the library uses this module.
 
 mod agree;
 mod args;
 mod compare;
 mod error;
+mod files;
 mod hint;
 mod list;
+mod output;
 mod panic_hook;
 mod report;
 mod runs;
@@ -33,8 +36,9 @@ const INVALID: u8 = 2;
 /// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the
 /// built-in ones.
 ///
-/// Each metric is named by its type, which must implement [`Configure`](crate::Configure);
-/// `#[metric]` implements it. Requires the feature `cli`.
+/// Each metric is named by its function or its struct, as in a composite: `sources_used`, `rag::sources_used`,
+/// `SourcesUsed`. The struct must be in scope and implement [`Configure`](crate::Configure); `#[metric]` implements it.
+/// Requires the feature `cli`.
 ///
 /// ```no_run
 /// use dsrs_metrics::prelude::*;
@@ -45,19 +49,16 @@ const INVALID: u8 = 2;
 ///     !sources.is_empty()
 /// }
 ///
-/// dsrs_metrics::main![SourcesUsed];
+/// dsrs_metrics::main![sources_used];
 /// ```
 ///
 /// A metric replaces the built-in metric of the same name. Two metrics of the user with the same
 /// name are an error when the program starts.
 #[macro_export]
 macro_rules! main {
-    ($($metric:ty),* $(,)?) => {
+    ($($metrics:tt)*) => {
         fn main() -> ::std::process::ExitCode {
-            $crate::cli::main(|registry| {
-                $(registry.add::<$metric>()?;)*
-                ::core::result::Result::Ok(())
-            })
+            $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*))
         }
     };
 }
@@ -111,6 +112,11 @@ pub fn run<A: Into<OsString> + Clone>(
         }
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
+}
+
+/// Prints errors, and returns the exit code if there is one.
+fn fail_each(errors: impl Iterator<Item = impl Display>) -> Option<ExitCode> {
+    errors.fold(None, |_, error| Some(fail(&error)))
 }
 
 /// Prints an error, and returns the exit code for invalid usage or input.

@@ -1,10 +1,12 @@
 //! How the commands that read result files judge their scores: failed rows, and the direction of metrics.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use clap::Args;
 
 use super::args::finite;
+use super::error::CliError;
 use crate::core::spec::Direction;
 use crate::metrics::Registry;
 use crate::results::{Results, ResultsError};
@@ -21,8 +23,8 @@ pub(in crate::cli) struct RunArguments {
         value_parser = finite
     )]
     failure_score: f64,
-    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
-    /// be named
+    /// Metrics of the files whose lower scores are better, separated by commas; the metrics of `list`
+    /// need not be named
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(in crate::cli) lower_is_better: Vec<String>,
 }
@@ -36,13 +38,27 @@ impl RunArguments {
     pub(in crate::cli) fn lower_is_better<'a>(
         &'a self,
         registry: &Registry,
-        metrics: impl Iterator<Item = &'a str>,
+        metrics: impl IntoIterator<Item = &'a str>,
     ) -> Vec<&'a str> {
         let is_lower = |name: &&str| {
             let entry = registry.get(name);
             entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
         };
         let named = self.lower_is_better.iter().map(String::as_str);
-        metrics.filter(is_lower).chain(named).collect()
+        metrics.into_iter().filter(is_lower).chain(named).collect()
+    }
+}
+
+/// The metric of `NAME` or `NAME.PART`.
+pub(in crate::cli) fn metric_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(metric, _)| metric)
+}
+
+/// Checks that each metric of `-m` is named once.
+pub(in crate::cli) fn check_unique(metrics: &[String]) -> Result<(), CliError> {
+    let mut seen = HashSet::new();
+    match metrics.iter().find(|name| !seen.insert(*name)) {
+        None => Ok(()),
+        Some(name) => Err(CliError::DuplicateMetric { name: name.clone() }),
     }
 }

@@ -31,6 +31,11 @@ pub(super) fn print_indented_json(value: &impl Serialize) -> io::Result<()> {
     write(&format!("{}\n", lines.join("\n")))
 }
 
+/// Writes an XML document to standard output.
+pub(super) fn print_xml(xml: &str) -> io::Result<()> {
+    write(&reference_escaped(xml))
+}
+
 /// Writes one line to standard error. Line breaks become spaces, since messages contain error texts
 /// of metrics and names of files.
 pub(super) fn print_error(message: impl fmt::Display) {
@@ -63,11 +68,31 @@ fn ascii_escaped(json: &str) -> String {
     escaped
 }
 
+/// Writes the characters that a terminal may obey as character references, with which XML has the same content. Names of
+/// elements and attributes have none of them.
+fn reference_escaped(xml: &str) -> String {
+    let mut escaped = String::with_capacity(xml.len());
+    for character in xml.chars() {
+        if character != '\n' && shown::is_unsafe(character) {
+            escaped.push_str(&format!("&#x{:x};", u32::from(character)));
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::ascii_escaped;
+    use super::{ascii_escaped, reference_escaped};
+
+    #[test]
+    fn xml_has_character_references_for_characters_that_a_terminal_obeys() {
+        let xml = "<a b=\"\u{202e}\t\">\n\u{9b}é&amp;</a>\n";
+        assert_eq!(reference_escaped(xml), "<a b=\"&#x202e;&#x9;\">\n&#x9b;é&amp;</a>\n");
+    }
 
     #[test]
     fn json_has_the_same_value_without_characters_that_a_terminal_obeys() {

@@ -16,9 +16,17 @@ pub(super) fn report(error: &clap::Error) -> ExitCode {
             // A closed standard output or standard error is not an error here.
             let _ = error.print();
         }
-        _ => print_error(one_line(&error.to_string())),
+        _ => print_error(message(error)),
     }
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID))
+}
+
+/// An error on one line. If no metric is named, it ends with where their names are.
+fn message(error: &clap::Error) -> String {
+    let line = one_line(&error.to_string());
+    let lacks_metric =
+        error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
+    if lacks_metric { format!("{line}; see `list` for all metrics") } else { line }
 }
 
 /// Joins the lines of a message, without the usage and the pointer to `--help` at its end.
@@ -44,12 +52,12 @@ fn one_line(message: &str) -> String {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    use super::one_line;
+    use super::{message, one_line};
     use crate::cli::args::Arguments;
 
     fn error(arguments: &[&str]) -> String {
         let arguments = [&["dsrs-metrics"], arguments].concat();
-        one_line(&Arguments::try_parse_from(arguments).unwrap_err().to_string())
+        message(&Arguments::try_parse_from(arguments).unwrap_err())
     }
 
     #[test]
@@ -60,7 +68,11 @@ mod tests {
         );
         assert_eq!(
             error(&["score"]),
-            "error: the following required arguments were not provided: --metric <NAME>, <DATA>..."
+            "error: the following required arguments were not provided: --metric <NAME>, <DATA>...; see `list` for all metrics"
+        );
+        assert_eq!(
+            error(&["report", "a.jsonl"]),
+            "error: the following required arguments were not provided: --out <FILE>"
         );
         assert_eq!(
             error(&["score", "-", "-m", "em", "--format", "xml"]),

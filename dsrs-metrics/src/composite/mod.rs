@@ -26,6 +26,7 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::Result;
+use crate::core::files::MetricFile;
 use crate::core::interned_names;
 use crate::core::metric::Metric;
 use crate::core::optimizer::AcceptanceTest;
@@ -71,6 +72,8 @@ pub struct Composite<G = Example, P = Prediction> {
     /// The fields that the components read, without duplicates.
     gold: Vec<FieldSpec<'static>>,
     pred: Vec<FieldSpec<'static>>,
+    /// The expression as text, to compare it with that of another run.
+    expression: String,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
 }
@@ -174,6 +177,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
         check::name(&self.name)?;
         check::top_level(&self.expression.0)?;
+        let expression = self.expression.0.shown(self.on_missing);
         let mut leaves = check::Leaves::new(self.on_missing);
         let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
@@ -187,7 +191,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
         let plan = Plan::checked(node, names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
-        Ok(Composite { name: self.name, spec, gold, pred, plan, leaves })
+        Ok(Composite { name: self.name, spec, gold, pred, expression, plan, leaves })
     }
 }
 
@@ -225,12 +229,16 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {
-        all.push(("expression".to_owned(), self.plan.shown()));
+        all.push(("expression".to_owned(), self.expression.clone()));
         self.leaves.iter().for_each(|leaf| leaf.parameters(all));
     }
 
     fn keys(&self, all: &mut Vec<Key>) {
         self.leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::files(leaf, all));
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {

@@ -65,11 +65,6 @@ impl Plan {
         all.extend(Requirement::unless(composite, self.tree.as_ref().map(|_| ())));
     }
 
-    /// Returns the expression, to compare it with that of another run.
-    pub(super) fn shown(&self) -> String {
-        format!("{:?}, {:?}, {:?}", self.tree, self.names, self.on_missing)
-    }
-
     pub(super) fn names(&self) -> &'static [&'static str] {
         self.names
     }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::OnMissing;
 use crate::core::metric::Metric;
 use crate::core::spec::MetricSpec;
 
@@ -98,6 +99,45 @@ impl<L: Leaf> Shape<L> {
             Self::Gate { .. } => "gate(..)".to_owned(),
             Self::Invert(part) => format!("invert({})", part.name()),
             Self::AtLeast(part, _) => part.name(),
+        }
+    }
+
+    /// Returns the whole expression with the settings of its components, to compare it with that of another run.
+    pub(super) fn shown(&self, on_missing: OnMissing) -> String {
+        match on_missing {
+            OnMissing::Fail => self.expression(),
+            OnMissing::Skip => format!("{}, missing components are omitted", self.expression()),
+            OnMissing::Zero => format!("{}, missing components count as 0", self.expression()),
+        }
+    }
+
+    fn expression(&self) -> String {
+        let list =
+            |parts: &[Self]| parts.iter().map(Self::expression).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Leaf(leaf) => {
+                let spec = leaf.spec();
+                let range = spec.range.map(|range| format!(" in {range}"));
+                let threshold =
+                    spec.threshold.map(|threshold| format!(" with threshold {threshold}"));
+                let strict = if spec.strict { ", strict" } else { "" };
+                let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
+                format!("{}{range}{threshold}{strict}", leaf.name())
+            }
+            Self::Weighted(parts) => {
+                let part =
+                    |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
+                format!("weighted({})", parts.iter().map(part).collect::<Vec<_>>().join(", "))
+            }
+            Self::All(parts) => format!("all({})", list(parts)),
+            Self::Any(parts) => format!("any({})", list(parts)),
+            Self::Min(parts) => format!("min({})", list(parts)),
+            Self::Max(parts) => format!("max({})", list(parts)),
+            Self::Gate { proxies, at_least, truths } => {
+                format!("gate([{}], at least {at_least}, [{}])", list(proxies), list(truths))
+            }
+            Self::Invert(part) => format!("invert({})", part.expression()),
+            Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
         }
     }
 

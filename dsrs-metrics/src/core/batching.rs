@@ -16,6 +16,7 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
+use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -227,6 +228,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         self.metric.requirements(all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.metric.files(all);
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {

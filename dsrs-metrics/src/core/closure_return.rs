@@ -16,7 +16,7 @@ pub enum Awaited {}
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
-    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
 )]
 pub trait ClosureReturn<M> {
     /// Adds to the spec what the type declares: the kind of the score, and whether it is awaited.

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use crate::core::error::Result;
 use crate::core::return_types::MetricReturn;
 use crate::core::score::Scored;
@@ -18,6 +20,13 @@ use crate::core::spec::{MetricSpec, ScoreKind};
 pub trait CorpusFormula: Send + Sync {
     /// Returns the score, in the metric's range, or `None` if the sums do not determine one (division by zero).
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
+
+    /// Returns the formula as result files name it, so that two files can be compared. `None`, the default, if
+    /// `metrics/corpus/record.rs` cannot read it.
+    #[doc(hidden)]
+    fn record(&self) -> Option<Value> {
+        None
+    }
 }
 
 impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
@@ -64,6 +73,11 @@ impl CorpusCounts {
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
+    }
+
+    /// Returns the counts and their formula as a result file contains them.
+    pub(crate) fn record(&self) -> Option<Value> {
+        Some(json!({ "formula": self.formula.record()?, "counts": self.counts }))
     }
 
     /// Returns the score of all merged rows, or `None` if the formula returns none or a value that is not finite.

@@ -4,6 +4,8 @@
 use std::any::Any;
 use std::fmt;
 
+use serde_json::Value;
+
 use crate::core::corpus::CorpusCounts;
 use crate::core::error::{MetricError, Result};
 use crate::core::missing::MissingFields;
@@ -59,7 +61,7 @@ use crate::stats::NotDefined;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a row contributes to the score of all rows",
     label = "cannot be merged",
-    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`"
+    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
 )]
 pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// Adds the contribution of other rows.
@@ -70,6 +72,13 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`NotDefined`] if they determine none, for example a correlation if all values are equal.
     fn score(&self) -> Result<f64, NotDefined>;
+
+    /// Returns the contribution of one row as a result file contains it, with the key `formula`, so that two files can be
+    /// compared. `None`, the default, if `metrics/corpus/record.rs` cannot read it.
+    #[doc(hidden)]
+    fn record(&self) -> Option<Value> {
+        None
+    }
 }
 
 impl CorpusState for CorpusCounts {
@@ -79,6 +88,10 @@ impl CorpusState for CorpusCounts {
 
     fn score(&self) -> Result<f64, NotDefined> {
         Self::score(self).ok_or_else(|| "the counts do not determine a score".into())
+    }
+
+    fn record(&self) -> Option<Value> {
+        Self::record(self)
     }
 }
 
@@ -126,6 +139,16 @@ impl Counted {
         if score.is_finite() { Ok(score) } else { Err("the score is not a finite number".into()) }
     }
 
+    /// Returns the contribution without the names of missing fields.
+    pub(crate) fn contribution(&self) -> Self {
+        Self { state: self.state.boxed(), missing: None }
+    }
+
+    /// Returns the contribution of a row as a result file contains it, if its type can be written.
+    pub(crate) fn record(&self) -> Option<Value> {
+        self.state.record()
+    }
+
     /// Returns the state, if it has this type.
     #[must_use]
     pub fn state<S: CorpusState>(&self) -> Option<&S> {
@@ -149,6 +172,7 @@ impl PartialEq for Counted {
 trait Erased: fmt::Debug + Send + Sync {
     fn merge_with(&mut self, other: &dyn Erased);
     fn score(&self) -> Result<f64, NotDefined>;
+    fn record(&self) -> Option<Value>;
     fn boxed(&self) -> Box<dyn Erased>;
     fn equals(&self, other: &dyn Erased) -> bool;
     fn as_any(&self) -> &dyn Any;
@@ -165,6 +189,10 @@ impl<S: CorpusState> Erased for S {
 
     fn score(&self) -> Result<f64, NotDefined> {
         CorpusState::score(self)
+    }
+
+    fn record(&self) -> Option<Value> {
+        CorpusState::record(self)
     }
 
     fn boxed(&self) -> Box<dyn Erased> {

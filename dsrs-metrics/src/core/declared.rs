@@ -5,6 +5,7 @@
 use std::marker::PhantomData;
 
 use crate::core::dedup::key::Key;
+use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
 use crate::core::spec::MetricSpec;
@@ -51,6 +52,11 @@ pub trait Declared: Sized {
         let _ = all;
     }
 
+    /// Adds the files that the metric reads; see [`Metric::files`].
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        let _ = all;
+    }
+
     /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`].
     fn max_cost(&self) -> u64 {
         self.max_cost_of(Declared::spec(self).cost_msats)
@@ -69,6 +75,7 @@ pub trait Declaration {
     fn key(&self) -> Option<Key>;
     fn keys(&self, all: &mut Vec<Key>);
     fn requirements(&self, all: &mut Vec<Requirement>);
+    fn files(&self, all: &mut Vec<MetricFile>);
     fn max_cost(&self) -> u64;
     fn max_cost_of(&self, declared_msats: u64) -> u64;
 }
@@ -89,6 +96,10 @@ impl<M: Declared> Declaration for M {
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         Declared::requirements(self, all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        Declared::files(self, all);
     }
 
     fn max_cost(&self) -> u64 {

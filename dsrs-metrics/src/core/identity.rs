@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::core::files::{self, Contents};
 use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
 use crate::text::shown;
 
 /// What the score of a metric depends on, as far as the library can see it: its declaration with the version, its
-/// parameters, and the models that it calls. The code of the metric is not compared: increment its `version` when it
+/// parameters, the names and contents of the [files](Metric::files) that it reads, and the models that it calls. The code of the metric is not compared: increment its `version` when it
 /// changes.
 ///
 /// ```
@@ -31,6 +32,9 @@ pub struct MetricIdentity {
     /// The models that it calls, with their endpoints.
     models: Vec<String>,
     parameters: BTreeMap<String, String>,
+    /// The contents of the files that it reads.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    files: Contents,
     /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
     #[serde(flatten)]
     spec: Value,
@@ -49,8 +53,24 @@ pub struct IdentityDifference {
 }
 
 impl MetricIdentity {
-    /// Returns the identity of a metric.
+    /// Returns the identity of a metric. The files that it reads are read; one that cannot be read is compared by the
+    /// reason.
     pub fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
+        let unreadable = |reason| Contents::from([(reason, BTreeMap::new())]);
+        Self::new(metric, contents_of(metric).unwrap_or_else(unreadable))
+    }
+
+    /// As [`of`](Self::of).
+    ///
+    /// # Errors
+    /// One line about a file that cannot be read.
+    pub(crate) fn with_readable_files<G: Sync, P: Sync>(
+        metric: &dyn Metric<G, P>,
+    ) -> Result<Self, String> {
+        Ok(Self::new(metric, contents_of(metric)?))
+    }
+
+    fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, files: Contents) -> Self {
         let mut requirements = Vec::new();
         metric.requirements(&mut requirements);
         let models =
@@ -65,7 +85,8 @@ impl MetricIdentity {
         if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
             spec_fields.remove("doc");
         }
-        Self { spec: value, parameters: numbered(parameters), models: models.collect() }
+        let models = models.collect();
+        Self { spec: value, parameters: numbered(parameters), files, models }
     }
 
     /// Returns the differences between this identity and another one, ordered by what differs.
@@ -80,17 +101,17 @@ impl MetricIdentity {
     }
 }
 
+fn contents_of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Result<Contents, String> {
+    let mut files = Vec::new();
+    metric.files(&mut files);
+    files::contents(files)
+}
+
 /// Numbers equal names: two components of one type.
 fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (name, value) in parameters {
-        let mut number = 2;
-        let mut unique = name.clone();
-        while all.contains_key(&unique) {
-            unique = format!("{name}#{number}");
-            number += 1;
-        }
-        all.insert(unique, value);
+        all.insert(files::unique(&all, name), value);
     }
     all
 }
@@ -130,6 +151,10 @@ fn differences<'a>(
 pub(crate) fn place(path: &[&str]) -> String {
     match path {
         ["parameters", parameter] => format!("parameter `{}`", shown::name(parameter)),
+        ["files", parameter] => format!("the files of parameter `{}`", shown::name(parameter)),
+        ["files", parameter, file] => {
+            format!("file `{}` of parameter `{}`", shown::name(file), shown::name(parameter))
+        }
         other => format!("`{}`", shown::name(&other.join("."))),
     }
 }

@@ -11,6 +11,7 @@ use crate::core::call::MetricCall;
 use crate::core::declared::Declared;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
+use crate::core::files::MetricFile;
 use crate::core::metric::{Metric, ScoredAtOnce};
 use crate::core::optimizer::AcceptanceTest;
 use crate::core::requirements::Requirement;
@@ -290,6 +291,10 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(Requirement::unless(self.declared.name, self.spec.map(|_| ())));
         self.metric.requirements(all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.metric.files(all);
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {

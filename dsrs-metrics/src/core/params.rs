@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::core::declared::{Declared, WithoutParameters};
 use crate::core::spec::{MetricSpec, ParamSpec};
+use crate::text::hash;
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -152,7 +153,7 @@ pub trait Configure: Sized {
     /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`, `["a","b"]`.
     /// `None` for a parameter without a default, or whose type does not implement `Serialize`.
     #[must_use]
-    fn defaults() -> Vec<Option<String>> {
+    fn param_texts() -> Vec<Option<String>> {
         Vec::new()
     }
 }
@@ -211,7 +212,7 @@ impl<T: Serialize> Parameter<'_, T> {
     }
 }
 
-/// Parameters that can be shown only with `Debug`.
+/// Parameters that can be shown only with `Debug`, whose output is for programmers: what is shown is its hash.
 #[doc(hidden)]
 pub trait Debugged {
     fn shown(&self) -> Option<String>;
@@ -219,7 +220,8 @@ pub trait Debugged {
 
 impl<T: std::fmt::Debug> Debugged for Parameter<'_, T> {
     fn shown(&self) -> Option<String> {
-        Some(format!("{:?}", self.0))
+        let hash = hash::of_bytes(format!("{:?}", self.0).as_bytes());
+        Some(format!("a value with the hash {hash}"))
     }
 }
 

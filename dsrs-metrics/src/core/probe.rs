@@ -3,6 +3,7 @@
 //! Each wrapper has an inherent method for types with the trait, and a trait method of the same name for all others.
 //! Rust prefers the inherent method; a block that calls it imports the fallback trait.
 
+use crate::core::files::{MetricFile, NamesFiles};
 use crate::core::requirements::{Requirement, Requires};
 
 /// Two values of one type, which may implement [`PartialEq`].
@@ -39,6 +40,11 @@ impl<M: Requires> Requiring<'_, M> {
         self.0.requirements(all);
     }
 
+    /// Adds the files that the metric reads.
+    pub fn files(&self, all: &mut Vec<MetricFile>) {
+        self.0.files(all);
+    }
+
     /// Returns the largest expected cost of one call.
     #[must_use]
     pub fn max_cost(&self, declared_msats: u64) -> u64 {
@@ -53,9 +59,35 @@ pub trait RequiresNothing {
         let _ = all;
     }
 
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        let _ = all;
+    }
+
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }
 }
 
 impl<M> RequiresNothing for Requiring<'_, M> {}
+
+/// A parameter, whose type may implement [`NamesFiles`].
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Naming<'a, T>(pub &'a T);
+
+impl<T: NamesFiles> Naming<'_, T> {
+    /// Adds the files that the parameter names.
+    pub fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        self.0.files(parameter, all);
+    }
+}
+
+/// The fallback of [`Naming`]: a parameter that names no files.
+#[doc(hidden)]
+pub trait NamesNothing {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        let _ = (parameter, all);
+    }
+}
+
+impl<T> NamesNothing for Naming<'_, T> {}

@@ -103,7 +103,7 @@ impl PartialEq for ProgramRun {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
 /// let devset = [example! { "question" => "Why?" }];
-/// let result = Evaluate::builder().devset(devset).metric(Tokens).run(program).await?;
+/// let result = Evaluate::builder().devset(devset).inputs(["question"]).metric(Tokens).run(program).await?;
 /// assert_eq!(result.score, Some(128.0));
 /// assert_eq!(result.program.usage, Some(ProgramUsage::new(120, 8).with_cost_msats(40)));
 /// # Ok(())

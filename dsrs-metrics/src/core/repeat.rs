@@ -15,7 +15,8 @@ use super::settings::Settings;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
 /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-/// let evaluate = Evaluate::builder().devset([example! { "answer" => 1 }]).metric(same).repeats(4).build()?;
+/// let devset = [example! { "question" => "Which repeat?", "answer" => 1 }];
+/// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4).build()?;
 /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => RepeatNumber::current().0 } }).await?;
 /// assert_eq!(result.metrics[0].mean, Some(0.25));
 /// # Ok(())

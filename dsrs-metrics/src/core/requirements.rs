@@ -4,6 +4,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::core::files::MetricFile;
 use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
 /// A language model that a metric calls, another check before the first row, or the reason why it
@@ -104,7 +105,7 @@ impl fmt::Debug for Requirement {
 }
 
 /// A metric that cannot score any row, and one line with the setting to change.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct NotReady {
     pub(crate) metric: String,
     pub(crate) reason: String,
@@ -146,7 +147,9 @@ fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
 /// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {
-        LmErrorKind::RateLimited { .. } | LmErrorKind::Disconnected { .. } => true,
+        LmErrorKind::RateLimited { .. }
+        | LmErrorKind::Disconnected { .. }
+        | LmErrorKind::TruncatedReply { .. } => true,
         LmErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
         _ => false,
     }
@@ -157,6 +160,11 @@ fn is_temporary(error: &LmError) -> bool {
 pub trait Requires {
     /// Adds what the metric requires.
     fn requirements(&self, all: &mut Vec<Requirement>);
+
+    /// Adds the files that the metric reads, apart from those that the types of its parameters name.
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        let _ = all;
+    }
 
     /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec: that of a judge
     /// depends on its panel.

@@ -8,7 +8,7 @@ use crate::core::spec::{MetricSpec, ScoreKind};
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
-    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row);\na `#[metric(corpus)]` returns a type that implements `CorpusState`"
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row);\na `#[metric(corpus)]` returns a type that implements `CorpusState`"
 )]
 pub trait MetricReturn {
     /// The kind of the score: bool or number.

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::input::{Apostrophes, Input};
-use super::row::{Row, RowObject};
+use super::row::{Row, RowObject, check_sides};
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;
 use crate::json::unique_keys::Shape;
@@ -25,6 +25,9 @@ use crate::text::formula;
 
 /// The most columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
+
+/// What other programs separate cells with.
+const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
 
 /// The capacity that the buffer keeps between rows; what a longer row needed is freed.
 const KEPT_CAPACITY: usize = 1 << 20;
@@ -82,7 +85,15 @@ impl CsvRecords {
         let mut records = Self { input, columns: Vec::new(), record, line: 1, has_escapes: false };
         if records.read()? {
             let names = records.names()?;
-            records.has_escapes = apostrophes == Apostrophes::Escapes || are_of_results(&names);
+            let are_of_results = are_of_results(&names);
+            // Some rows of a result file may have fields, and others another value.
+            if !are_of_results {
+                check_sides(
+                    names.iter().map(String::as_str),
+                    &records.input.at(records.record.line),
+                )?;
+            }
+            records.has_escapes = apostrophes == Apostrophes::Escapes || are_of_results;
             records.columns = names.iter().map(|name| records.column(name)).collect();
         }
         Ok(records)
@@ -179,6 +190,10 @@ impl CsvRecords {
         let mut names = IndexSet::with_capacity(self.record.cells);
         for index in 0..self.record.cells {
             let name = self.text(index, &format!("{}", index + 1))?;
+            let other = name.chars().find(|character| OTHER_DELIMITERS.contains(character));
+            if let Some(found) = other.filter(|_| self.record.cells == 1) {
+                return Err(DataError::Delimiter { at: at(), found });
+            }
             if !names.insert(name.clone()) {
                 return Err(DataError::DuplicateColumn { at: at(), column: name });
             }
@@ -203,7 +218,7 @@ impl CsvRecords {
             let at = self.input.at(self.record.line);
             return Err(DataError::Ragged { at, expected, found });
         }
-        let mut row = RowObject::default();
+        let mut row = RowObject { is_flat: true, ..RowObject::default() };
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (index, (name, column)) in self.columns.iter().enumerate() {
             let text = self.text(index, name)?;
@@ -223,7 +238,7 @@ impl CsvRecords {
 }
 
 /// Whether these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
-fn are_of_results(names: &IndexSet<String>) -> bool {
+pub(super) fn are_of_results(names: &IndexSet<String>) -> bool {
     let is_metric =
         |name: &str| names.contains(name) && names.contains(&format!("{name}.cost_msats"));
     names.contains("id")

@@ -46,7 +46,8 @@ pub enum DataError {
     },
     /// A JSON file contains something other than an array.
     #[error(
-        "{}: expected an array of rows, found {found}; if each line is an object, name the file .jsonl",
+        "{}: expected an array of rows, found {found}; if each line is an object, name the file .jsonl; if a field has \
+         the rows, write only its list, as `jq .FIELD` prints it",
         file.display()
     )]
     NotArray {
@@ -80,7 +81,33 @@ pub enum DataError {
         /// The value of the byte.
         found: u8,
     },
-    /// A Parquet file is invalid, or compressed in a way that is not supported.
+    /// The file is compressed.
+    #[error(
+        "{}: expected an uncompressed file, found {found}; decompress it first, or pipe it to standard input (`-`)",
+        file.display()
+    )]
+    Compressed {
+        /// The file.
+        file: PathBuf,
+        /// The format of the compression.
+        found: &'static str,
+    },
+    /// A column of a Parquet file is compressed in a way that is not supported.
+    #[cfg(feature = "parquet")]
+    #[error(
+        "{}: column `{}`: expected snappy, gzip, zstd or no compression, found {found}; write the file with one of them",
+        file.display(),
+        shown::name(column)
+    )]
+    ParquetCompression {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+        /// The name of the compression.
+        found: &'static str,
+    },
+    /// A Parquet file is invalid.
     #[cfg(feature = "parquet")]
     #[error("{}: row {}: invalid Parquet: {}", at.file.display(), at.line, shown::name(reason))]
     InvalidParquet {
@@ -159,10 +186,10 @@ pub enum DataError {
         /// The limit.
         limit: usize,
     },
-    /// A page of a Parquet file is too large once it is decompressed.
+    /// A page of a Parquet file is too large once it is decompressed, or has too many values.
     #[cfg(feature = "parquet")]
     #[error(
-        "{}: column `{}`: expected pages of at most {limit} bytes, found {found}; write the file with smaller pages",
+        "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; write the file with smaller pages",
         file.display(),
         shown::name(column)
     )]
@@ -171,9 +198,11 @@ pub enum DataError {
         file: PathBuf,
         /// The column.
         column: String,
-        /// The limit in bytes.
+        /// The limit.
         limit: u64,
-        /// The size of the page, or more than the limit if its header declares less than that.
+        /// The unit of limit and size: `bytes` or `values`.
+        unit: &'static str,
+        /// The size of the page, or more than the limit if its header declares less bytes than that.
         found: u64,
     },
     /// A Parquet file that is read from a stream is too long.
@@ -249,13 +278,37 @@ pub enum DataError {
         /// The first line of the record.
         at: Origin,
     },
-    /// A CSV header contains a column name twice.
-    #[error("{at}: duplicate column `{}` in the header; rename or remove one", shown::name(column))]
+    /// A CSV header or the schema of a Parquet file contains a column name twice, or a struct contains a field twice.
+    #[error("{at}: duplicate column `{}`; rename or remove one", shown::name(column))]
     DuplicateColumn {
         /// The header.
         at: Origin,
-        /// The column.
+        /// The column, or the path of the field.
         column: String,
+    },
+    /// A row has `gold` and also keys or columns of its fields such as `gold.answer`, or the same of `pred`.
+    #[error(
+        "{at}: expected the fields of `{side}` in one place, found `{side}` and `{}`; rename or remove one",
+        shown::name(field)
+    )]
+    FieldsTwice {
+        /// The row, or the header.
+        at: Origin,
+        /// Gold or prediction.
+        side: Side,
+        /// The key or column of a field.
+        field: String,
+    },
+    /// The columns of a CSV file are separated by another character than a comma.
+    #[error(
+        "{at}: expected columns separated by `,`, found one column with {}; write the file with commas",
+        if *found == '\t' { "tabs".to_owned() } else { format!("`{found}`") }
+    )]
+    Delimiter {
+        /// The header.
+        at: Origin,
+        /// The character.
+        found: char,
     },
 }
 

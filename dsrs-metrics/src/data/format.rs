@@ -27,6 +27,12 @@ impl Format {
             (false, false) => ".jsonl or .json",
         };
 
+    /// The compression that a file's extension names.
+    pub(super) fn compression_of(file: &Path) -> Option<&'static str> {
+        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        [".gz", ".zst", ".xz", ".bz2", ".zip"].into_iter().find(|name| name[1..] == extension)
+    }
+
     /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`, and with the feature
     /// `parquet` also `parquet`.
     ///

@@ -24,6 +24,10 @@ pub(super) enum Apostrophes {
     Escapes,
 }
 
+/// The first bytes of compressed files.
+const COMPRESSED: [(&[u8], &str); 3] =
+    [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz")];
+
 /// An open file of rows.
 pub(super) struct Input {
     pub(super) file: Arc<Path>,
@@ -39,15 +43,20 @@ impl Input {
         reader: Box<dyn BufRead + Send>,
         row_limit: usize,
     ) -> Result<Self, DataError> {
-        match without_byte_order_mark(reader) {
-            Ok(reader) => Ok(Self { file, reader, row_limit }),
-            Err(reason) => Err(DataError::Unreadable { file: file.to_path_buf(), reason }),
+        let unreadable = |reason| DataError::Unreadable { file: file.to_path_buf(), reason };
+        let mut reader = without_byte_order_mark(reader).map_err(unreadable)?;
+        // No row starts with these bytes.
+        let start = reader.fill_buf().map_err(unreadable)?;
+        let compressed = COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic));
+        match compressed {
+            Some((_, found)) => Err(DataError::Compressed { file: file.to_path_buf(), found }),
+            None => Ok(Self { file, reader, row_limit }),
         }
     }
 
-    /// The most JSON values in one row. It grows with the limit of bytes.
+    /// The most JSON values in one row.
     pub(super) fn value_limit(&self) -> usize {
-        self.row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
+        value_limit(self.row_limit)
     }
 
     /// The place of a line, counted from 1.
@@ -58,6 +67,11 @@ impl Input {
     pub(super) fn unreadable(&self, reason: io::Error) -> DataError {
         DataError::Unreadable { file: self.file.to_path_buf(), reason }
     }
+}
+
+/// The most values in one row. It grows with the limit of bytes.
+pub(super) fn value_limit(row_limit: usize) -> usize {
+    row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
 }
 
 fn without_byte_order_mark(

@@ -157,7 +157,21 @@ impl Line<'_> {
         if self.is_too_long() {
             return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
         }
-        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit)?;
+        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
+        let row = row.map_err(|error| self.with_advice(error))?;
         Ok(LocatedRow { row, at, number: self.number })
+    }
+
+    /// A value that does not end in its line is often one that was written over several lines.
+    fn with_advice(&self, mut error: DataError) -> DataError {
+        if let DataError::Syntax { reason, .. } = &mut error
+            && reason.starts_with("EOF while parsing")
+        {
+            reason.push_str(match self.bytes.starts_with(b"[") {
+                true => "; write one object per line, or name a file with one array of rows .json",
+                false => "; write one object per line",
+            });
+        }
+        error
     }
 }

@@ -22,8 +22,6 @@ mod object_rows;
 mod pairing;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "parquet")]
-mod parquet_pages;
 mod reader;
 mod row;
 mod row_file;
@@ -39,6 +37,8 @@ pub use mapping::{Mapping, MappingError};
 pub(crate) use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "cli")]
 pub(crate) use pairing::Pairing;
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs};
 #[cfg(feature = "cli")]
 pub(crate) use selection::FieldSelection;

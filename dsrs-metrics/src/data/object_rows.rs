@@ -24,6 +24,8 @@ pub(crate) struct ObjectRow {
     /// Whether the values are cells of a format that has only strings.
     #[cfg(feature = "cli")]
     pub(crate) textual: bool,
+    /// Whether the row is from a format with columns, in which a score is several of them.
+    pub(crate) is_flat: bool,
     row: ValidRow,
 }
 
@@ -38,6 +40,7 @@ impl ObjectRow {
             score_names: row.take_score_names(),
             #[cfg(feature = "cli")]
             textual: row.attributes().textual,
+            is_flat: row.is_flat(),
             row,
         })
     }
@@ -73,7 +76,7 @@ pub(crate) struct ObjectRows {
 impl ObjectRows {
     /// Opens a file in this format, or else in that of its extension; `-` is standard input.
     pub(crate) fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes)?;
+        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }

@@ -9,10 +9,14 @@ use super::json_lines::Line;
 #[cfg(any(feature = "cli", test))]
 use super::lent_row::{LentRow, RowVisitor};
 use super::mapping::Mapping;
+#[cfg(feature = "parquet")]
+use super::row::RowObject;
 use super::row::{Row, ValidRow};
 use super::row_file::{LocatedRow, RowChunk};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::{Origin, Pair};
+#[cfg(feature = "parquet")]
+use crate::core::spec::Side;
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -23,6 +27,8 @@ pub(crate) struct Pairing {
     /// For each mapping, whether a row had a value at its path.
     used: Vec<AtomicBool>,
     selection: Option<FieldSelection>,
+    /// Whether a row may be the gold row itself.
+    are_examples: bool,
 }
 
 impl Pairing {
@@ -36,7 +42,12 @@ impl Pairing {
             selection.extend(&mappings);
             selection
         });
-        Self { several, mappings, used, selection }
+        Self { several, mappings, used, selection, are_examples: false }
+    }
+
+    /// Returns the pairing of a devset, whose rows need no prediction.
+    pub(super) fn of_examples() -> Self {
+        Self { are_examples: true, ..Self::new(false, Vec::new(), None) }
     }
 
     /// Returns the mappings whose path no row has had so far.
@@ -45,13 +56,38 @@ impl Pairing {
         mappings.filter(|(_, used)| !used.load(Ordering::Relaxed)).map(|(mapping, _)| mapping)
     }
 
+    /// The fields to decode, if not all are read.
+    #[cfg(feature = "parquet")]
+    pub(super) fn selection(&self) -> Option<&FieldSelection> {
+        self.selection.as_ref()
+    }
+
+    /// Returns whether no other fields of a row may be needed for an error: it is a row, and has a value in every required
+    /// field.
+    #[cfg(feature = "parquet")]
+    pub(super) fn has_required(&self, row: &RowObject) -> bool {
+        let has_value = |side: Side, name: &str| {
+            let mapping = self.mappings.iter().find(|mapping| mapping.sets(side, name));
+            let value = match mapping {
+                Some(mapping) => row.find(mapping.path()),
+                None => row.find(&format!("{side}.{name}")),
+            };
+            value.is_some_and(|value| !value.is_null())
+        };
+        let is_row = !self.mappings.is_empty() || row.gold.is_some() || row.pred.is_some();
+        is_row && self.selection.iter().all(|selection| selection.all_required(has_value))
+    }
+
     fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
         let row = self.mapped(row, &at)?;
         Ok(self.with_id(row, at, number))
     }
 
     fn mapped(&self, row: Row, at: &Origin) -> Result<ValidRow, DataError> {
-        let mut row = row.validate(at, &self.mappings)?;
+        let mut row = match self.are_examples {
+            true => row.validate_example(at)?,
+            false => row.validate(at, &self.mappings)?,
+        };
         let values: Vec<_> =
             self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();
         for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {

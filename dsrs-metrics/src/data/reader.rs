@@ -83,7 +83,7 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL rows, besides those that mappings read. Rows that are invalid or lack a required
+    /// Decodes only these fields of JSONL and Parquet rows, besides those that mappings read. Rows that are invalid or lack a required
     /// field have all of their fields.
     #[cfg(any(feature = "cli", test, fuzzing))]
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
@@ -91,7 +91,7 @@ impl DataReader {
         self
     }
 
-    /// Decodes only these fields of JSONL rows, as the command `score` does. A field is a side, a name, and whether a row
+    /// Decodes only these fields of JSONL and Parquet rows, as the command `score` does. A field is a side, a name, and whether a row
     /// needs it.
     #[cfg(fuzzing)]
     #[doc(hidden)]
@@ -153,14 +153,14 @@ impl DataReader {
     fn pairs(&self, files: Vec<UnopenedFile>) -> Pairs {
         let several = files.len() > 1;
         let pairing = Pairing::new(several, self.mappings.clone(), self.selection.clone());
-        Pairs {
-            files: files.into_iter(),
-            current: None,
-            pairing: Arc::new(pairing),
-            row_limit: self.row_limit,
-            decoded: Vec::new().into_iter(),
-            ended: false,
-        }
+        Pairs::new(files, pairing, self.row_limit)
+    }
+
+    /// Returns the rows of a devset, with empty predictions. The gold row is `gold`, or the whole row without its id if
+    /// the row has neither `gold` nor `pred`.
+    pub(crate) fn read_examples(file: &Path) -> Result<Pairs, DataError> {
+        let file = UnopenedFile::new(file, None)?;
+        Ok(Pairs::new(vec![file], Pairing::of_examples(), ROW_LIMIT))
     }
 }
 
@@ -176,6 +176,17 @@ pub struct Pairs {
 }
 
 impl Pairs {
+    fn new(files: Vec<UnopenedFile>, pairing: Pairing, row_limit: usize) -> Self {
+        Self {
+            files: files.into_iter(),
+            current: None,
+            pairing: Arc::new(pairing),
+            row_limit,
+            decoded: Vec::new().into_iter(),
+            ended: false,
+        }
+    }
+
     /// Returns the mappings whose path no row has had so far: either a typing error, or an optional
     /// field that is always absent.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
@@ -194,7 +205,7 @@ impl Pairs {
             if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
                 break rows;
             }
-            match self.files.next()?.open(self.row_limit, Apostrophes::Text) {
+            match self.files.next()?.open(self.row_limit, Apostrophes::Text, Some(&self.pairing)) {
                 Ok(file) => self.current = Some(file),
                 Err(error) => break Err(error),
             }

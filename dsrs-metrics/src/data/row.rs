@@ -24,6 +24,40 @@ pub(super) struct RowObject {
     pub(super) attributes: Fields,
     /// The keys of `scores` in the order of the file, which an object of `serde_json` does not keep.
     pub(super) score_names: Vec<String>,
+    /// Whether the row is from a format with columns, where `gold.answer` is a field of `gold`.
+    pub(super) is_flat: bool,
+}
+
+/// Checks that no side is both an object and keys or columns of its fields, as `gold` and `gold.answer` are: one of them
+/// would be ignored.
+#[cfg(feature = "csv")]
+pub(super) fn check_sides<'n>(
+    names: impl Iterator<Item = &'n str>,
+    at: &Origin,
+) -> Result<(), DataError> {
+    let names: Vec<_> = names.collect();
+    [Side::Gold, Side::Pred].into_iter().try_for_each(|side| {
+        match names.contains(&side.to_string().as_str()) {
+            true => check_fields(side, names.iter().copied(), at),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Checks that no key is one of a field of this side.
+fn check_fields<'n>(
+    side: Side,
+    mut names: impl Iterator<Item = &'n str>,
+    at: &Origin,
+) -> Result<(), DataError> {
+    let is_field =
+        |name: &str| name.split_once('.').is_some_and(|(whole, _)| side.to_string() == whole);
+    match names.find(|name| is_field(name)) {
+        None => Ok(()),
+        Some(field) => {
+            Err(DataError::FieldsTwice { at: at.clone(), side, field: field.to_owned() })
+        }
+    }
 }
 
 impl Row {
@@ -40,6 +74,16 @@ impl Row {
             let name = side.to_string();
             mappings.iter().any(|mapping| mapping.path() == name)
         })
+    }
+
+    /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
+    /// itself.
+    pub(super) fn validate_example(self, at: &Origin) -> Result<ValidRow, DataError> {
+        let mut object = self.into_object(at)?;
+        if object.gold.is_none() && object.pred.is_none() {
+            object.gold = Some(Shape::Map(std::mem::take(&mut object.attributes)));
+        }
+        object.validate(at, |_| false)
     }
 
     /// Validates only that the row is an object and that its id has the right type.
@@ -83,12 +127,36 @@ impl RowObject {
         Some(Pair { id, gold, pred, attributes: self.attributes, origin: Some(origin) })
     }
 
+    /// The value at a dotted path, as of the validated row.
+    #[cfg(feature = "parquet")]
+    pub(super) fn find(&self, path: &str) -> Option<&Value> {
+        path::find(path, |name| self.attributes.get(name)).or_else(|| {
+            let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+            let side = match first {
+                "gold" => &self.gold,
+                "pred" => &self.pred,
+                _ => return None,
+            };
+            match side.as_ref()? {
+                Shape::Map(fields) => path::find(rest, |name| fields.get(name)),
+                Shape::Other(value) => rest.is_empty().then_some(value),
+            }
+        })
+    }
+
     /// `may_be_any_value` returns whether a side may be something other than an object of fields.
     fn validate(
         self,
         at: &Origin,
         may_be_any_value: impl Fn(Side) -> bool,
     ) -> Result<ValidRow, DataError> {
+        if !self.is_flat {
+            for (side, value) in [(Side::Gold, &self.gold), (Side::Pred, &self.pred)] {
+                if value.is_some() {
+                    check_fields(side, self.attributes.keys(), at)?;
+                }
+            }
+        }
         let split = |side, value| split(side, value, at, may_be_any_value(side));
         let (gold, whole_gold) = split(Side::Gold, self.gold)?;
         let (pred, whole_pred) = split(Side::Pred, self.pred)?;
@@ -104,6 +172,7 @@ impl RowObject {
             whole_pred,
             attributes: self.attributes,
             score_names: self.score_names,
+            is_flat: self.is_flat,
         })
     }
 }
@@ -135,6 +204,7 @@ pub(super) struct ValidRow {
     whole_pred: Option<Value>,
     attributes: Fields,
     score_names: Vec<String>,
+    is_flat: bool,
 }
 
 impl ValidRow {
@@ -149,6 +219,11 @@ impl ValidRow {
             "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
             _ => None,
         }
+    }
+
+    /// Whether the row is from a format with columns.
+    pub(super) fn is_flat(&self) -> bool {
+        self.is_flat
     }
 
     #[cfg(feature = "cli")]
@@ -257,17 +332,5 @@ fn value_of(shape: Shape<Fields>) -> Value {
     match shape {
         Shape::Map(fields) => Value::Object(fields.into_iter().collect()),
         Shape::Other(value) => value,
-    }
-}
-
-impl FromMap for Fields {
-    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut fields = Self::default();
-        while let Some(key) = map.next_key::<String>()? {
-            let is_duplicate =
-                fields.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some();
-            reject_duplicate(is_duplicate, &key)?;
-        }
-        Ok(fields)
     }
 }

@@ -14,6 +14,7 @@ use super::format::Format;
 use super::input::{Apostrophes, Input};
 use super::json_array::JsonArray;
 use super::json_lines::{JsonLines, LineChunk};
+use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use super::row::Row;
@@ -54,7 +55,10 @@ impl UnopenedFile {
             Ok(_) => {}
         }
         let Some(format) = format.or_else(|| Format::of(file)) else {
-            return Err(DataError::UnknownFormat { file: name });
+            return Err(match Format::compression_of(file) {
+                Some(found) => DataError::Compressed { file: name, found },
+                None => DataError::UnknownFormat { file: name },
+            });
         };
         Ok(Self { name, format, source: Source::File })
     }
@@ -68,13 +72,17 @@ impl UnopenedFile {
         Self { name: name.into(), format, source: Source::Reader(Box::new(reader)) }
     }
 
+    /// `pairing` selects the columns that are decoded; without it, all are.
     pub(super) fn open(
         self,
         row_limit: usize,
         apostrophes: Apostrophes,
+        pairing: Option<&Arc<Pairing>>,
     ) -> Result<RowFile, DataError> {
         #[cfg(not(feature = "csv"))]
         let _ = apostrophes;
+        #[cfg(not(feature = "parquet"))]
+        let _ = pairing;
         let Self { name, format, source } = self;
         let name: Arc<Path> = name.into();
         let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
@@ -89,11 +97,12 @@ impl UnopenedFile {
             Format::Csv => Rows::Each(Box::new(CsvRecords::new(input(source)?, apostrophes)?)),
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let file = Arc::clone(&name);
-                Rows::Each(Box::new(match source {
+                let (file, pairing) = (Arc::clone(&name), pairing.cloned());
+                match source {
                     Source::File => {
                         let reader = fs::File::open(&name).map_err(unreadable)?;
-                        ParquetRows::new(file, reader, row_limit)?
+                        let open = move || reader.try_clone();
+                        Rows::Each(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
@@ -105,9 +114,11 @@ impl UnopenedFile {
                         if bytes.len() as u64 > limit {
                             return Err(DataError::LongStream { file: name.to_path_buf(), limit });
                         }
-                        ParquetRows::new(file, bytes::Bytes::from(bytes), row_limit)?
+                        let bytes = bytes::Bytes::from(bytes);
+                        let open = move || Ok(bytes.clone());
+                        Rows::Each(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
-                }))
+                }
             }
         };
         Ok(RowFile { name, format, rows, read: 0 })

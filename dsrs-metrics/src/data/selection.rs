@@ -1,4 +1,5 @@
-//! The fields of a row that a run reads, and decoding a line of JSON without the others.
+//! The fields of a row that a run reads, and decoding a line of JSON without the others. Parquet columns are selected in
+//! `parquet/schema.rs`.
 
 #[cfg(any(feature = "cli", test))]
 use super::lent_row::LentRow;
@@ -69,6 +70,7 @@ impl FieldSelection {
                 "id" => row.id = Some(id(scanner)?),
                 "gold" => row.gold = Some(Shape::Map(fields(scanner, &self.gold)?)),
                 "pred" => row.pred = Some(Shape::Map(fields(scanner, &self.pred)?)),
+                key if may_be_field_twice(key) => return None,
                 _ => match find(&self.attributes, key) {
                     Some(name) => _ = row.attributes.insert_static(name, scanner.value()?),
                     None if self.all_attributes => {
@@ -99,6 +101,7 @@ impl FieldSelection {
                 }
                 "gold" => gold = Some(fields_into(scanner, &self.gold, &mut row.gold.data)?),
                 "pred" => pred = Some(fields_into(scanner, &self.pred, &mut row.pred.data)?),
+                key if may_be_field_twice(key) => return None,
                 _ => scanner.skip()?,
             }
             Some(())
@@ -113,13 +116,33 @@ impl FieldSelection {
 
     /// Returns whether the row, after the mappings, has a value in every required field.
     pub(super) fn has_required(&self, gold: &Example, pred: &Prediction) -> bool {
-        self.required.iter().all(|(side, name)| {
+        self.all_required(|side, name| {
             let value = match side {
                 Side::Gold => gold.get(name),
                 Side::Pred => pred.get(name),
             };
             value.is_some_and(|value| !value.is_null())
         })
+    }
+
+    pub(super) fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
+        self.required.iter().all(|(side, name)| has_value(*side, name))
+    }
+
+    /// Whether the run reads this attribute.
+    #[cfg(feature = "parquet")]
+    pub(super) fn reads_attribute(&self, name: &str) -> bool {
+        self.all_attributes || find(&self.attributes, name).is_some()
+    }
+
+    /// Whether the run reads this field.
+    #[cfg(feature = "parquet")]
+    pub(super) fn reads_field(&self, side: Side, name: &str) -> bool {
+        let fields = match side {
+            Side::Gold => &self.gold,
+            Side::Pred => &self.pred,
+        };
+        find(fields, name).is_some()
     }
 }
 
@@ -133,6 +156,11 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
             }
         }
     }
+}
+
+/// Whether a row that has `gold` or `pred` too is invalid.
+fn may_be_field_twice(key: &str) -> bool {
+    key.starts_with("gold.") || key.starts_with("pred.")
 }
 
 /// Reads an id that is written as it is shown; other numbers need care.

@@ -1,21 +1,22 @@
 //! The builder of [`Evaluate`], and the validation of a setup before any row is run.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt};
 
+use super::devset::Devset;
 use super::error::EvaluateError;
 use super::metric_entry::{MetricEntry, sharing};
 use super::options::Options;
 use super::row::{Plan, RowOptions};
-use super::seen_ids::SeenIds;
 use super::source::RowId;
-use super::{Devset, Evaluate, Observer, Running};
+use super::{Evaluate, Observer, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
-use crate::core::panic;
+use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{ProgressDisplay, real_path};
@@ -34,6 +35,7 @@ pub struct EvaluateBuilder<G, P> {
     inherits_metrics: bool,
     devset: Devset<G>,
     row_id: Option<RowId<G>>,
+    inputs: Option<Arc<[String]>>,
     pub(super) row_options: RowOptions,
     pub(super) options: Options<G, P>,
 }
@@ -45,6 +47,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             inherits_metrics: false,
             devset: Devset::None,
             row_id: None,
+            inputs: None,
             row_options: RowOptions::default(),
             options: Options::default(),
         }
@@ -56,6 +59,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             inherits_metrics: true,
             devset: evaluate.devset.clone(),
             row_id: evaluate.row_id.clone(),
+            inputs: evaluate.plan.inputs.clone(),
             row_options: evaluate.plan.options,
             options: evaluate.options.clone(),
         }
@@ -82,24 +86,26 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         metrics.into_iter().fold(self, Self::metric)
     }
 
-    /// Sets the rows that a program is run on; they can be used by any number of runs.
+    /// Sets the rows that a program is run on; they can be used by any number of runs. Before the first row is run, all
+    /// rows are checked for their [`inputs`](EvaluateBuilder::inputs).
     pub fn devset(mut self, rows: impl IntoIterator<Item = G>) -> Self {
-        self.devset = Devset::List(Arc::new(rows.into_iter().map(Arc::new).collect()));
+        self.devset = Devset::list(rows.into_iter());
         self
     }
 
     /// Sets the rows that a program is run on as a stream, which is read lazily and can be used by one run
-    /// only. A row is a `G`, or a `Result` of one whose first error ends the run.
+    /// only. A row is a `G`, or a `Result` of one whose first error ends the run. So does a row whose
+    /// [`inputs`](EvaluateBuilder::inputs) are not declared; a row that lacks an input fails.
     pub fn devset_stream<R: Fallible<G>>(
         mut self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Self {
         let rows = rows.map(|row| row.into_result().map(Arc::new));
-        self.devset = Devset::Stream(Arc::new(Mutex::new(Some(rows.fuse().boxed()))));
+        self.devset = Devset::stream(rows.fuse().boxed());
         self
     }
 
-    /// Sets the function that returns a row's id. By default the id is the row's position, from 0.
+    /// Sets the function that returns a row's id. By default the id is that of its file, or the row's position from 0.
     pub fn row_id(mut self, name: impl Fn(&G) -> String + Send + Sync + 'static) -> Self {
         self.row_id = Some(Arc::new(name));
         self
@@ -195,6 +201,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
     /// let result = Evaluate::builder()
     ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
+    ///     .inputs(["hangs"])
     ///     .metric(metric_fn("any", |_, _| true))
     ///     .stop_when(tokio::time::sleep(Duration::from_millis(100)))
     ///     .grace_period(Duration::from_millis(100))
@@ -250,17 +257,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Box::pin(async move { self.build()?.score(rows).await })
     }
 
-    /// Validates the setup. The metrics may also be set for each run, with
-    /// [`to_builder`](Evaluate::to_builder).
+    /// Validates the setup. Everything may also be set for each run, with [`to_builder`](Evaluate::to_builder).
     ///
     /// # Errors
-    /// Two metrics have the same name; a name is reserved by result files or contains a
-    /// dot, comma, white space or control character; the devset is empty; the concurrency or timeout is
+    /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
+    /// dot, comma, white space or control character; the devset is empty or cannot be read; the concurrency or timeout is
     /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check_metrics()?;
         self.check_limits()?;
-        self.check_devset()?;
+        self.devset.check(self.row_id.as_ref())?;
         self.check_outputs()?;
         let options = RowOptions {
             is_explained: self.options.shows_rows(),
@@ -268,7 +274,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ..self.row_options
         };
         let sharing = sharing(&self.metrics);
-        let plan = Plan::new(self.metrics, options, sharing);
+        let plan = Plan::new(self.metrics, options, sharing, self.inputs);
         Ok(Evaluate {
             plan: Arc::new(plan),
             devset: self.devset,
@@ -278,6 +284,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
+        if self.metrics.is_empty() {
+            return Err(EvaluateError::NoMetric);
+        }
         self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
         let mut names = HashSet::new();
         let duplicate = self.metrics.iter().find(|metric| !names.insert(&metric.name));
@@ -303,27 +312,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         Ok(())
     }
 
-    fn check_devset(&self) -> Result<(), EvaluateError> {
-        let Devset::List(rows) = &self.devset else {
-            return Ok(());
-        };
-        if rows.is_empty() {
-            return Err(EvaluateError::NoRows);
-        }
-        let Some(row_id) = &self.row_id else {
-            return Ok(());
-        };
-        // The rows are in memory, too.
-        let mut seen = SeenIds::in_memory();
-        for (number, row) in rows.iter().enumerate() {
-            let id = panic::catch(false, || row_id(row)).map_err(|panic| EvaluateError::Input {
-                message: format!("`row_id` panicked on row {}: {}", number + 1, panic.message),
-            })?;
-            seen.insert(&id, number as u64, None)?;
-        }
-        Ok(())
-    }
-
     fn check_outputs(&self) -> Result<(), EvaluateError> {
         let mut paths = HashSet::new();
         let duplicate =
@@ -332,6 +320,69 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             let path = path.clone();
             Err(EvaluateError::DuplicateOutput { path })
         })
+    }
+}
+
+/// Settings of rows with dynamic fields.
+impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
+    /// Sets which fields of a row the program receives, for rows that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs). The others are labels, which only the metrics read. Without either, a run
+    /// of a program is an error: it would receive the expected answer.
+    ///
+    /// An input that no row of the devset has is an error too, with the most similar name. The program is not called on a
+    /// row that lacks an input: the row fails. Declare an optional input with `with_inputs` on the rows that have it.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
+    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
+    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
+    ///
+    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
+    /// assert!(error.starts_with("row 1: the inputs are not declared"));
+    ///
+    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
+    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
+    ///
+    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
+    /// assert_eq!(result.score, Some(0.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+        self.inputs = Some(fields.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Reads the rows that a program is run on from a file: JSONL, JSON, CSV or Parquet (with these features), by its
+    /// extension. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id is the
+    /// row's id in the run, so that two runs can be compared; the id of a row without one is its line. The whole file is
+    /// read at once; [`build`](Self::build) returns the error of a file that cannot be read, with its line.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
+    /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let evaluate = Evaluate::builder().devset_file(&file).inputs(["question"]).metric(same);
+    /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
+    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(100.0)));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn devset_file(mut self, path: impl AsRef<Path>) -> Self {
+        self.devset = Devset::read(path.as_ref());
+        self
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::journal::JournalError;
 use super::missing::UnknownField;
 use crate::core::requirements::NotReady;
+use crate::core::rows::inputs::{self, InputError};
+use crate::text::shown;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -47,6 +49,29 @@ pub enum EvaluateError {
         "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`"
     )]
     DevsetUsedUp,
+    /// A row does not declare which of its fields the program receives, and the run does not either. Checked before the
+    /// first row of a list; a row of a stream ends the run.
+    #[error("row {row}: {error}")]
+    Inputs {
+        /// The number of the row, from 1.
+        row: u64,
+        /// What to declare.
+        error: InputError,
+    },
+    /// No row of the devset has an input of the program, so the name of the input is wrong. Checked before the first row
+    /// of a list.
+    #[error(
+        "no row has the input `{}`; {}",
+        shown::name(name), inputs::hint("the first row", nearest.as_deref(), present)
+    )]
+    UnknownInput {
+        /// The input.
+        name: String,
+        /// The field with the most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The fields of the first row that declares the input.
+        present: Vec<String>,
+    },
     /// The concurrency is 0.
     #[error("`concurrency` must be at least 1, found 0")]
     ZeroConcurrency,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
+use super::inputs;
 use super::metric_entry::MetricEntry;
 use super::options::Options;
 use super::result::EvaluationResult;
@@ -44,13 +45,14 @@ use crate::evaluate::report::ProgressDisplay;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
-/// let examples = vec![example! { "text" => "a", "answer" => "A" }, example! { "answer" => "B" }];
+/// let examples = [example! { "text" => "a", "answer" => "A" }, example! { "answer" => "B" }];
+/// let examples = examples.map(|example| example.with_inputs(["text"])).to_vec();
 /// let score = Upper.evaluate(examples.clone()).await?;
 /// assert_eq!(score, 0.5);
 ///
 /// let rows = Upper.evaluate_rows(examples).await?;
 /// assert_eq!(rows.metrics[0].failed, 1);
-/// assert_eq!(rows.first_error.as_deref(), Some("row `1`: no text"));
+/// assert_eq!(rows.first_error.as_deref(), Some("row `1`: no input `text`; the row has `answer`"));
 /// # Ok(())
 /// # }
 /// ```
@@ -71,11 +73,12 @@ pub trait Evaluator: Module {
         prediction: &Prediction,
     ) -> impl Future<Output = Result<f64>> + Send;
 
-    /// Evaluates the module on examples and returns the mean score. An example whose program or metric
+    /// Evaluates the module on examples, which declare their [inputs](Example::with_inputs), and returns the mean score. An example whose program or metric
     /// fails counts as 0 and does not affect the others.
     ///
     /// # Errors
-    /// There are no examples, or none of them has a score: the mean of no rows is undefined, not 0.
+    /// There are no examples, one of them does not declare its inputs, or none of them has a score: the mean of no rows is
+    /// undefined, not 0.
     fn evaluate(
         &self,
         examples: Vec<Example>,
@@ -89,7 +92,7 @@ pub trait Evaluator: Module {
     /// Like [`evaluate`](Self::evaluate), but returns the outcome of every row.
     ///
     /// # Errors
-    /// There are no examples.
+    /// There are no examples, or one of them does not declare its inputs.
     fn evaluate_rows(
         &self,
         examples: Vec<Example>,
@@ -104,7 +107,8 @@ pub trait Evaluator: Module {
                 ..Options::default()
             };
             let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
-            let plan = Plan::new(metrics, RowOptions::default(), None);
+            let plan = Plan::new(metrics, RowOptions::default(), None, None);
+            inputs::check_rows(examples.iter(), None)?;
             let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));
             let program = self;

@@ -54,6 +54,10 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         })
     }
 
+    pub(super) fn has_requirements(&self) -> bool {
+        !requirements(std::slice::from_ref(self)).is_empty()
+    }
+
     pub(super) fn metric(&self) -> &dyn Metric<G, P> {
         &*self.metric
     }

@@ -10,11 +10,13 @@ mod collector;
 mod counting_ids;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
+mod devset;
 mod error;
 mod evaluator;
 mod grace;
 mod groups;
 mod id_table;
+pub(crate) mod inputs;
 pub(crate) mod journal;
 mod metric_entry;
 mod missing;
@@ -22,6 +24,7 @@ mod observer;
 mod options;
 mod outputs;
 mod plain_rows;
+mod preflight;
 pub(crate) mod program;
 mod pulled_rows;
 mod repeats;
@@ -46,7 +49,7 @@ mod worker_pool;
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
@@ -65,6 +68,7 @@ pub use self::totals::ProgramTotals;
 
 pub(crate) use self::chunk_rows::ChunkRows;
 use self::chunked::Chunk;
+use self::devset::Devset;
 use self::options::Options;
 use self::row::Plan;
 use self::run::Predicted;
@@ -88,11 +92,12 @@ use crate::evaluate::report::{Render, score_line};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
 /// let devset = [
-///     example! { "question" => "1 + 1?", "answer" => "2" }.with_inputs(["question"]),
-///     example! { "question" => "Why?", "answer" => "42" }.with_inputs(["question"]),
+///     example! { "question" => "1 + 1?", "answer" => "2" },
+///     example! { "question" => "Why?", "answer" => "42" },
 /// ];
 /// let evaluate = Evaluate::builder()
 ///     .devset(devset)
+///     .inputs(["question"]) // The program receives nothing else.
 ///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
 ///     .build()?;
 ///
@@ -114,26 +119,6 @@ pub struct Evaluate<G = Example, P = Prediction> {
 /// compiler error rather than one each for the call, the future and the `await`. Dropping it ends the run.
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
-
-/// The rows that `run` runs on.
-enum Devset<G> {
-    None,
-    List(Arc<Vec<Arc<G>>>),
-    Stream(Arc<Mutex<Option<GoldStream<G>>>>),
-}
-
-impl<G> Clone for Devset<G> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::None => Self::None,
-            Self::List(rows) => Self::List(Arc::clone(rows)),
-            Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
-        }
-    }
-}
-
-/// Rows without predictions.
-type GoldStream<G> = futures_util::stream::BoxStream<'static, Result<Arc<G>, String>>;
 
 impl Evaluate {
     /// Returns a builder for an evaluation over dynamic rows.
@@ -179,12 +164,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let some = metric_fn("some", |_, pred| pred.get("answer").is_some());
     /// let program = |_: Example| async { prediction! { "answer" => "42" } };
+    /// let row = |answer: &str| example! { "question" => "6 * 7?", "answer" => answer };
     ///
-    /// let evaluate = Evaluate::builder().devset([example! { "answer" => "6" }]).metric(same).build()?;
+    /// let evaluate = Evaluate::builder().devset([row("6")]).inputs(["question"]).metric(same).build()?;
     /// assert_eq!(evaluate.run(program).await?.score, Some(0.0));
     ///
-    /// let test = [example! { "answer" => "42" }];
-    /// let result = evaluate.to_builder().devset(test).concurrency(4).run(program).await?;
+    /// let result = evaluate.to_builder().devset([row("42")]).concurrency(4).run(program).await?;
     /// assert_eq!(result.to_string(), "same  100.00% [20.65, 100.00] (1/1, 0 failed)");
     ///
     /// let result = evaluate.to_builder().metric(some).run(program).await?;
@@ -205,23 +190,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         program: impl Program<G, P, Kind> + 'static,
     ) -> Running<'_, G, P> {
-        let source = self.devset();
+        let source = self.devset.source(self.row_id.clone(), self.plan.inputs.clone());
         let render = self.options.render_pair.unwrap_or(score_line);
         Box::pin(async move { self.start(source?, program, render).await })
-    }
-
-    fn devset(&self) -> Result<Source<'static, G, P>, EvaluateError> {
-        let row_id = self.row_id.clone();
-        match &self.devset {
-            Devset::None => Err(EvaluateError::NoDevset),
-            Devset::List(rows) => Ok(Source::list(Arc::clone(rows), row_id)),
-            Devset::Stream(rows) => {
-                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
-                let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?;
-                let rows = rows.map(|row| row.map(Input::to_predict));
-                Ok(Source::stream(rows.boxed(), row_id))
-            }
-        }
     }
 
     /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose

@@ -12,6 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::evaluate::inputs;
 
 /// Any error of a program; `?` converts every error type into it.
 pub type ProgramError = Box<dyn Error + Send + Sync>;
@@ -85,8 +86,8 @@ pub trait Module: Send + Sync {
     }
 
     /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
-    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example. An error or a
-    /// panic of one run does not affect the others.
+    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example, which each
+    /// example declares. An error or a panic of one run does not affect the others.
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
@@ -102,10 +103,11 @@ pub trait Module: Send + Sync {
     /// # }
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
-    /// let examples = vec![example! { "question" => "why?" }, example! { "note" => "no question" }];
-    /// let answers = Shout.batch(examples, 8).await;
+    /// let examples = [example! { "question" => "why?" }, example! { "note" => "no question" }];
+    /// let examples = examples.map(|example| example.with_inputs(["question"]));
+    /// let answers = Shout.batch(examples.into(), 8).await;
     /// assert_eq!(answers[0].as_ref().unwrap().get("answer").unwrap(), "WHY?");
-    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "missing field `question`");
+    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "no input `question`; the row has `note`");
     /// # }
     /// ```
     async fn batch(
@@ -119,7 +121,7 @@ pub trait Module: Send + Sync {
             if running.len() == concurrency.max(1) {
                 results.extend(running.next().await);
             }
-            running.push(async move { (position, forwarded(self, example.inputs()).await) });
+            running.push(async move { (position, forwarded(self, example).await) });
         }
         while let Some(result) = running.next().await {
             results.push(result);
@@ -129,11 +131,12 @@ pub trait Module: Send + Sync {
     }
 }
 
-/// Runs a module once; a panic is an error.
+/// Runs a module once, on the inputs of an example; a panic is an error.
 async fn forwarded<M: Module + ?Sized>(
     module: &M,
-    inputs: Example,
+    example: &Example,
 ) -> Result<Prediction, ProgramError> {
+    let inputs = example.inputs()?;
     // The call is made in an async block because it may panic before its first await.
     let call = panic::catch_async(false, async { module.forward(inputs).await });
     call.await
@@ -249,10 +252,39 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 /// A program that an evaluation can run: an async function or closure from a gold row to a prediction, to a
 /// [`ProgramOutput`] or to a `Result` of either ([`ProgramReturn`]), or a [`Module`].
 ///
-/// A gold row of type [`Example`] is passed with its [inputs](Example::inputs) only: the fields that
-/// [`with_inputs`](Example::with_inputs) named. If it was never called on the example, these are
-/// **all** fields, and the program receives the labels too. To prevent labels from leaking into
-/// predictions, call `with_inputs` on every example of a devset. A gold row of any other type is passed whole.
+/// A gold row of type [`Example`], also in an `Arc` or a `Box`, is passed with its inputs only, so that no program sees
+/// the expected answer: the fields that [`with_inputs`](Example::with_inputs) names, or else those of
+/// [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs) or
+/// [`ScorerBuilder::inputs`](crate::ScorerBuilder::inputs). The program is not called on a row that lacks one of them:
+/// the row fails.
+///
+/// A gold row of any other type is passed **whole**, since its type does not distinguish inputs from labels. The closure
+/// of the run is the place to leave out the labels:
+///
+/// ```
+/// use dsrs_metrics::Evaluate;
+/// use dsrs_metrics::prelude::*;
+///
+/// #[derive(Clone)]
+/// struct Sum {
+///     terms: [i64; 2],
+///     answer: i64,
+/// }
+///
+/// async fn add([a, b]: [i64; 2]) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let right = typed_metric_fn("right", |gold: &Sum, pred: &i64| gold.answer == *pred);
+/// let devset = [Sum { terms: [1, 2], answer: 3 }];
+/// let evaluate = Evaluate::typed().devset(devset).metric(right).build()?;
+/// let result = evaluate.run(|row: Sum| add(row.terms)).await?;
+/// assert_eq!(result.score, Some(100.0));
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// `Kind` distinguishes functions from modules; the compiler infers it.
 #[diagnostic::on_unimplemented(
@@ -262,8 +294,12 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 )]
 pub trait Program<G, P, Kind>: Send + Sync {
     /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
-    /// run.
-    fn output(&self, gold: &G) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
+    /// run. A run may name the inputs of the rows that do not declare their own.
+    fn output(
+        &self,
+        gold: &G,
+        inputs_of_run: Option<&[String]>,
+    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
 }
 
 /// Marks a [`Program`] that is a function.
@@ -282,29 +318,27 @@ where
     Fut: Future + Send,
     Fut::Output: ProgramReturn<P>,
 {
-    fn output(&self, gold: &G) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send {
-        let answer = self(inputs(gold));
-        async move { answer.await.into_output() }
+    fn output(
+        &self,
+        gold: &G,
+        inputs_of_run: Option<&[String]>,
+    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send {
+        let answer = inputs::of_row(gold, inputs_of_run).map(self);
+        async move { answer.map_err(|error| error.to_string())?.await.into_output() }
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<M: Module> Program<Example, Prediction, ByForward> for M {
-    async fn output(&self, gold: &Example) -> Result<ProgramOutput, String> {
-        let output = self.forward_traced(gold.inputs()).await;
+    async fn output(
+        &self,
+        gold: &Example,
+        inputs_of_run: Option<&[String]>,
+    ) -> Result<ProgramOutput, String> {
+        let inputs = gold.inputs_in(inputs_of_run).map_err(|error| error.to_string())?;
+        let output = self.forward_traced(inputs).await;
         output.map_err(|error| with_causes(&*error))
     }
-}
-
-/// Returns the fields that a program may read. Only an [`Example`] distinguishes inputs from labels.
-fn inputs<G: Clone + 'static>(gold: &G) -> G {
-    let Some(example) = (gold as &dyn Any).downcast_ref::<Example>() else {
-        return gold.clone();
-    };
-    let mut inputs = Some(example.inputs());
-    // `G` is `Example` here; the cast through `Any` proves it to the compiler.
-    let inputs = (&mut inputs as &mut dyn Any).downcast_mut::<Option<G>>();
-    inputs.and_then(Option::take).unwrap_or_else(|| gold.clone())
 }
 
 fn with_causes(error: &dyn Error) -> String {
@@ -348,7 +382,7 @@ mod tests {
 
     fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(program.output(&Example::default())).unwrap_err()
+        runtime.block_on(program.output(&Example::default(), None)).unwrap_err()
     }
 
     #[test]

@@ -21,7 +21,7 @@ const SHOWN_PARTS: usize = 20;
 /// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
 /// `Display` shows the headline of every metric with its interval and denominators, and of the first 20 named scores
-/// of each; `{:#}` adds a histogram of numbers whose range is finite; `Debug` the score and the number of rows. Neither prints rows.
+/// of each, and the first error if every row failed; `{:#}` adds a histogram of numbers whose range is finite; `Debug` the score and the number of rows. Neither prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -80,6 +80,9 @@ pub struct JournalUse {
     pub restored_rows: u64,
     /// The number of damaged records, which were ignored: their calls were made again.
     pub damaged_records: u64,
+    /// What calls under a budget were reserved that were in progress when an earlier run ended, in millisatoshis. It counts
+    /// as spent, since the provider may have charged it.
+    pub unsettled_msats: u64,
 }
 
 impl Ending {
@@ -131,12 +134,11 @@ impl<G, P> EvaluationResult<G, P> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
     /// let result = Evaluate::builder()
-    ///     .devset([example! { "answer" => "4" }, example! { "question" => "Why?" }])
+    ///     .devset([example! { "question" => "2 + 2?", "answer" => "4" }, example! { "answer" => "5" }])
+    ///     .inputs(["question"])
     ///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
     ///     .failure_score(-1.0)
-    ///     .run(|row: Example| async move {
-    ///         row.get("answer").ok_or("no answer").map(|_| prediction! { "answer" => "4" })
-    ///     })
+    ///     .run(|_: Example| async { prediction! { "answer" => "4" } })
     ///     .await?;
     /// let scores: Vec<_> = result.triples().map(|(_, pred, score)| (pred.is_some(), score)).collect();
     /// assert_eq!(scores, [(true, Some(1.0)), (false, Some(-1.0))]);
@@ -245,6 +247,19 @@ impl Serialize for ByName<'_> {
 
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_headlines(f)?;
+        match &self.first_error {
+            Some(error) if self.failed_rows == self.rows => {
+                write!(f, "\nfirst error: {}", shown::escaped(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<G, P> EvaluationResult<G, P> {
+    /// Writes the headlines, and why the run ended early.
+    pub(crate) fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.headlines(f.alternate());
         let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (position, (name, headline)) in lines.iter().enumerate() {

@@ -9,7 +9,8 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
-use super::journal::{JournalError, JournalRow, JournaledRow, Predicted, RunJournal, StoredScores};
+use super::error::EvaluateError;
+use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal, StoredScores};
 use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat, RepeatPred};
 use super::row_result::RowResult;
@@ -26,7 +27,6 @@ use crate::core::score::Scored;
 use crate::core::settings::Settings;
 
 use crate::evaluate::program::Program;
-use crate::lm::recording;
 
 /// The settings of the evaluation of one row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,6 +48,8 @@ pub(super) struct Plan<'a, G, P> {
     pub(super) options: RowOptions,
     /// The metrics or components that occur more than once.
     sharing: Option<Sharing>,
+    /// The fields that the program receives of the rows that do not declare their own.
+    pub(super) inputs: Option<Arc<[String]>>,
     /// Whether rows with predictions can be evaluated without awaiting anything.
     pub(super) is_immediate: bool,
 }
@@ -57,11 +59,12 @@ impl<'a, G, P> Plan<'a, G, P> {
         metrics: Vec<MetricEntry<'a, G, P>>,
         options: RowOptions,
         sharing: Option<Sharing>,
+        inputs: Option<Arc<[String]>>,
     ) -> Self {
         let RowOptions { timeout, repeats, .. } = options;
         let waits = timeout.is_some() || repeats.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
-        Self { metrics, options, sharing, is_immediate }
+        Self { metrics, options, sharing, inputs, is_immediate }
     }
 }
 
@@ -107,15 +110,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
         journal: Option<&RunJournal<G, P>>,
-    ) -> Result<RowResult<G, P>, JournalError> {
+    ) -> Result<RowResult<G, P>, EvaluateError> {
         let mut row = RowResult::begin(index, input);
-        let fingerprint = journal.map(|journal| (journal, journal.fingerprint(&row)));
-        let journaled = |repeat: u32| {
-            let row = fingerprint.as_ref().map(|(journal, hash)| journal.row(index, repeat, hash));
-            row.transpose()
-        };
+        let journaled = journal.map(|journal| journal.row(index, &row));
+        let journaled = journaled.as_ref();
         let is_restored = match self.options.repeats {
-            None => self.evaluate(&mut row, program, journaled(0)?).await,
+            None => self.evaluate(&mut row, program, (journaled, 0)).await?,
             Some(repeats) => {
                 // Boxed, so that a row that is evaluated once takes less memory.
                 let rows = self.evaluate_repeatedly(&mut row, program, repeats, journaled);
@@ -132,8 +132,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
         repeats: u32,
-        journaled: impl Fn(u32) -> Result<Option<JournaledRow<G, P>>, JournalError>,
-    ) -> Result<bool, JournalError> {
+        journal: Option<&RowToJournal<'_, G, P>>,
+    ) -> Result<bool, EvaluateError> {
         let is_predicted = row.pred.is_none();
         let mut pred = row.pred.take();
         let mut traceback = None;
@@ -141,8 +141,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for number in 0..repeats {
             row.pred = pred.take_if(|_| !is_predicted);
             let settings = Settings::new().with(RepeatNumber(number));
-            let evaluated = self.evaluate(row, program, journaled(number)?);
-            is_restored &= settings.scope(evaluated).await;
+            let evaluated = self.evaluate(row, program, (journal, number));
+            is_restored &= settings.scope(evaluated).await?;
             traceback = traceback.or(row.traceback.take());
             let own = match row.pred.take() {
                 None => RepeatPred::None,
@@ -165,25 +165,22 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Ok(is_restored)
     }
 
-    /// Evaluates a row, and returns whether the journal had everything of it.
+    /// Evaluates a row, and returns whether the journal had everything of it. A row that the budget skipped was not
+    /// recorded.
     async fn evaluate<Kind>(
         &self,
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
-        journal: Option<JournaledRow<G, P>>,
-    ) -> bool {
-        match journal {
-            None => {
-                self.evaluate_once(row, program, None).await;
-                false
-            }
-            Some(journal) => {
-                let recorder = Arc::clone(&journal.row);
-                let evaluated = self.evaluate_once(row, program, Some(&journal));
-                recording::scope(recorder, evaluated).await;
-                !journal.row.has_added()
-            }
-        }
+        (journal, repeat): (Option<&RowToJournal<'_, G, P>>, u32),
+    ) -> Result<bool, EvaluateError> {
+        let Some(journal) = journal else {
+            self.evaluate_once(row, program, None).await;
+            return Ok(false);
+        };
+        let journal = journal.repeat(repeat).await?;
+        journal.scope(self.evaluate_once(row, program, Some(&journal))).await;
+        let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+        Ok(journal.row.is_restored() && !row.outcomes.iter().any(is_skipped))
     }
 
     async fn evaluate_once<Kind>(
@@ -237,7 +234,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         // The call is made in an async block because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
-            let (prediction, run) = program.output(gold).await?.into_parts();
+            let (prediction, run) =
+                program.output(gold, self.inputs.as_deref()).await?.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {

@@ -14,10 +14,11 @@ use super::error::EvaluateError;
 use super::grace::GracePeriod;
 use super::groups::Groups;
 use super::journal::{JournalError, RunJournal};
-use super::metric_entry::{self, MetricEntry};
+use super::metric_entry::MetricEntry;
 use super::observer::{Observers, RunStart};
 use super::options::Options;
 use super::plain_rows::{self, SharedPlainRows};
+use super::preflight::Preflight;
 use super::pulled_rows::PulledRows;
 use super::result::{Ending, EvaluationResult};
 use super::row::Plan;
@@ -28,7 +29,6 @@ use super::wake_up::WakeUp;
 use super::worker_pool::WorkerPool;
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
-use crate::core::requirements;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
@@ -37,7 +37,7 @@ use crate::evaluate::report::{Progress, Render, ResultFiles};
 pub(super) struct Predicted;
 
 impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
-    async fn output(&self, _: &G) -> Result<ProgramOutput<P>, String> {
+    async fn output(&self, _: &G, _: Option<&[String]>) -> Result<ProgramOutput<P>, String> {
         Err("the row has no prediction".to_owned())
     }
 }
@@ -78,10 +78,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
-    if plan.metrics.is_empty() {
-        return Err(EvaluateError::NoMetric);
-    }
-    requirements::probe(metric_entry::requirements(&plan.metrics)).await?;
+    let preflight = options.preflight(&plan).await?;
     let stop = Arc::new(Stop::default());
     // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
@@ -89,7 +86,7 @@ where
         true => super::ctrl_c::listen(Arc::clone(&stop), options.grace_period).await,
         false => None,
     };
-    let run = Arc::new(Run::prepare(plan, source, render, options, stop)?);
+    let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
     let program = Arc::new(program);
     let settings = Settings::current();
     let spawn_worker = |workers: &mut JoinSet<()>| {
@@ -117,8 +114,8 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
-    requirements::probe(metric_entry::requirements(&plan.metrics)).await?;
-    let mut run = Run::prepare(Arc::new(plan), source, super::score_line, options, Arc::default())?;
+    let state = (options.preflight(&plan).await?, Arc::default());
+    let mut run = Run::prepare(Arc::new(plan), source, super::score_line, options, state)?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
     // No task can add some later.
@@ -187,6 +184,17 @@ fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     }
 }
 
+impl<G: Sync, P: Sync> Options<G, P> {
+    /// Runs the preflight check. A run with a journal does so later, before the first call that is not recorded.
+    async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
+        let preflight = Preflight::new(&plan.metrics);
+        if self.journal.is_none() {
+            preflight.check().await?;
+        }
+        Ok(preflight)
+    }
+}
+
 impl<G, P> Options<G, P> {
     /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
     fn start_grace_period(&self, stop: &Arc<Stop>) -> GracePeriod {
@@ -213,12 +221,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         source: Source<'a, G, P>,
         render: Render<G, P>,
         options: &Options<G, P>,
-        stop: Arc<Stop>,
+        (preflight, stop): (Preflight, Arc<Stop>),
     ) -> Result<Self, EvaluateError> {
         let settings = &options.journal_settings;
-        let journal = options.journal.as_ref();
-        let journal =
-            journal.map(|journal| RunJournal::open(journal, settings, &plan)).transpose()?;
+        let open = |journal| RunJournal::open(journal, settings, &plan, (preflight, &stop));
+        let journal = options.journal.as_ref().map(open).transpose()?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {

@@ -75,6 +75,15 @@ impl<G, P> Input<G, P> {
         Self { id: None, gold: Gold::Shared(gold), pred: None, extra: None }
     }
 
+    /// A row of a devset that was read from a file.
+    fn listed(row: &ListedRow<G>) -> Self {
+        let extra = row.in_file.as_ref().map(|row| {
+            let (attributes, origin) = (row.attributes.clone(), row.origin.clone());
+            Box::new(Extra { attributes, origin, evaluated: None })
+        });
+        Self { id: row.id().map(str::to_owned), extra, ..Self::to_predict(Arc::clone(&row.gold)) }
+    }
+
     fn origin(&self) -> Option<&Origin> {
         self.extra.as_ref().and_then(|extra| extra.origin.as_ref())
     }
@@ -115,6 +124,29 @@ pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
 
+/// One row of a devset that is a list.
+pub(super) struct ListedRow<G> {
+    pub(super) gold: Arc<G>,
+    /// What a row of a file has besides.
+    pub(super) in_file: Option<Box<RowInFile>>,
+}
+
+/// The id, the other fields and the place of a row in a file.
+pub(super) struct RowInFile {
+    pub(super) id: String,
+    pub(super) attributes: Fields,
+    pub(super) origin: Option<Origin>,
+}
+
+impl<G> ListedRow<G> {
+    pub(super) fn id(&self) -> Option<&str> {
+        self.in_file.as_ref().map(|row| &*row.id)
+    }
+}
+
+/// The rows of a devset that is a list.
+pub(super) type Listed<G> = Arc<Vec<ListedRow<G>>>;
+
 /// The largest number of rows to allocate space for in advance, since a size hint may be wrong.
 pub(super) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
 
@@ -122,7 +154,7 @@ pub(super) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
 pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 enum Rows<'a, G, P> {
-    List(Arc<Vec<Arc<G>>>, AtomicUsize),
+    List(Listed<G>, AtomicUsize),
     Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
     /// `None` once the stream has ended or panicked, since it must not be polled again.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, SharedPoll),
@@ -169,7 +201,7 @@ pub(super) struct Source<'a, G, P> {
 }
 
 impl<'a, G, P> Source<'a, G, P> {
-    pub(super) fn list(rows: Arc<Vec<Arc<G>>>, row_id: Option<RowId<G>>) -> Self {
+    pub(super) fn list(rows: Listed<G>, row_id: Option<RowId<G>>) -> Self {
         Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
     }
 
@@ -299,11 +331,13 @@ impl<'a, G, P> Source<'a, G, P> {
         own.pop_front()
     }
 
-    fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
+    fn pull_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        let mut row = Input::to_predict(Arc::clone(rows.get(index)?));
+        let mut row = Input::listed(rows.get(index)?);
         // The ids of a list were checked by the builder.
-        row.id = self.row_id.as_ref().map(|row_id| row_id(row.gold.get()));
+        if let Some(row_id) = &self.row_id {
+            row.id = Some(row_id(row.gold.get()));
+        }
         Some((index as u64, row))
     }
 

@@ -63,12 +63,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let devset = [example! { "answer" => "a" }, example! { "answer" => "b" }];
+    /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
     /// // Returns "a" three times in four.
     /// let program = |_: Example| async {
     ///     prediction! { "answer" => if RepeatNumber::current().0 == 3 { "b" } else { "a" } }
     /// };
-    /// let result = Evaluate::builder().devset(devset).metric(same).repeats(4).build()?.run(program).await?;
+    /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4);
+    /// let result = evaluate.run(program).await?;
     /// let repeats = result.metrics[0].repeats.as_ref().unwrap();
     /// assert_eq!((repeats.pass_at[&1], repeats.pass_at[&4], repeats.pass_hat[&4]), (0.5, 1.0, 0.0));
     /// assert_eq!((repeats.consistency, repeats.variance_within), (Some(0.5), Some(0.25)));

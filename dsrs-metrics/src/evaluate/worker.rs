@@ -163,7 +163,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                     self.pool.end_row();
                     match row {
                         Ok(row) => self.finish_row(index, row, &mut line),
-                        Err(error) => return self.source.fail(error.into(), &self.stop),
+                        Err(error) => return self.source.fail(error, &self.stop),
                     }
                 }
             }

@@ -53,6 +53,15 @@ fn number_length(bytes: &[u8]) -> usize {
     bytes.iter().take_while(in_number).count()
 }
 
+/// Returns the first number of valid JSON text that `serde_json` reads as another one, and why.
+pub(crate) fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
+    numbers(text).find_map(|number| match number.text {
+        text if is_long_integer(text) => Some((text, "is longer than 64 bits")),
+        text if is_underflow(text) => Some((text, "is out of range")),
+        _ => None,
+    })
+}
+
 /// Whether the number is an integer that fits neither `i64` nor `u64`, and is read as a float.
 pub(crate) fn is_long_integer(number: &str) -> bool {
     let is_integer = !number.contains(['.', 'e', 'E']);

@@ -81,6 +81,13 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
+/// Returns the settings of a panel on which a verdict depends. Its models, and its own threshold, strictness and cost, are in
+/// the requirements and in the spec of the judge.
+#[must_use]
+pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
+    panel.shown()
+}
+
 /// Returns the panel that the parameters describe.
 ///
 /// # Errors

@@ -72,6 +72,8 @@ pub use self::offline::AnswersOffline;
 pub use self::offline::Offline;
 pub use self::panel::{Aggregation, Panel};
 pub use self::prompt::{Demo, Fenced, Prompt};
+#[doc(hidden)]
+pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
 pub use self::row::Judge;
 pub(crate) use self::row::row;

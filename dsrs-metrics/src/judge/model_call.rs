@@ -7,6 +7,7 @@ use super::prompt::{Demo, Prompt};
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
 use super::score::score;
+use super::signature::Signature;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording};
@@ -50,18 +51,15 @@ impl Calls {
     }
 }
 
-/// Sends the question, and once more with a repair message if the reply is not a verdict.
-pub(super) async fn call_model<J: Judge>(
-    judge: &J,
+/// Returns the request for a question, without the parameters that the model does not support.
+pub(super) fn request(
+    signature: &Signature,
     lm: &dyn LanguageModel,
     prompt: Prompt,
     draw: u32,
-    spec: &MetricSpec<'static>,
-) -> CallResult {
-    let signature = J::signature();
-    let omitted = unsupported_params::known_for(lm);
+) -> LmRequest {
     let mut sampling = signature.sampling_of(draw);
-    omitted.iter().for_each(|parameter| {
+    unsupported_params::known_for(lm).iter().for_each(|parameter| {
         parameter.remove_from(&mut sampling);
     });
     let request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
@@ -69,12 +67,22 @@ pub(super) async fn call_model<J: Judge>(
         .demos
         .into_iter()
         .fold(request, |request, Demo { user, assistant }| request.user(user).assistant(assistant));
-    let request = request
+    request
         .user(prompt.user)
         .with_schema(signature.reply_schema())
         .with_sampling(sampling)
-        .with_draw(draw);
-    let declared_msats = signature.cost_of_question(spec);
+        .with_draw(draw)
+}
+
+/// Sends the question, and once more with a repair message if the reply is not a verdict.
+pub(super) async fn call_model<J: Judge>(
+    judge: &J,
+    lm: &dyn LanguageModel,
+    request: LmRequest,
+    spec: &MetricSpec<'static>,
+) -> CallResult {
+    let declared_msats = J::signature().cost_of_question(spec);
+    let omitted = unsupported_params::known_for(lm);
     let mut question = Question { declared_msats, msats: 0, calls: Calls::default(), omitted };
     let verdict = question.verdict(judge, lm, request).await;
     let verdict = verdict.and_then(|verdict| validate(lm, verdict, spec.range));
@@ -164,7 +172,7 @@ impl Question {
         self.calls.add(match reply {
             Ok(reply) if reply.cached => Calls { cached: 1, ..Calls::default() },
             Ok(reply) => Calls { made: 1, usage: reply.usage, ..Calls::default() },
-            Err(_) => Calls { made: 1, ..Calls::default() },
+            Err(error) => Calls { made: 1, usage: error.usage(), ..Calls::default() },
         });
     }
 }

@@ -12,7 +12,7 @@ use super::error::JudgeError;
 use crate::core::settings::Settings;
 use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
-use crate::lm::{Lm, LmBuilder};
+use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest};
 
 /// A model that a judge calls.
 #[derive(Clone)]
@@ -24,6 +24,17 @@ pub enum JudgeModel {
     Named(String),
     /// This model.
     Held(Arc<dyn LanguageModel>),
+}
+
+impl JudgeModel {
+    /// Returns the name of the model, `default` for the configured one.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Configured => "default".to_owned(),
+            Self::Named(id) => id.clone(),
+            Self::Held(lm) => lm.id().to_owned(),
+        }
+    }
 }
 
 impl PartialEq for JudgeModel {
@@ -163,7 +174,10 @@ impl Models {
                 return Ok(Arc::clone(lm));
             }
             let builder = Lm::builder(id).ledger(ledger.clone());
-            let lm: Arc<dyn LanguageModel> = Arc::new(set_up(builder).build()?);
+            let lm: Arc<dyn LanguageModel> = match set_up(builder).build() {
+                Ok(lm) => Arc::new(lm),
+                Err(error) => Arc::new(WithoutKey::new(error)?),
+            };
             known.insert(id.to_owned(), Arc::clone(&lm));
             Ok(lm)
         })
@@ -209,6 +223,37 @@ impl Models {
             Some(connect) => Ok(connect(id)?),
             None => Err(JudgeError::NoConnection { id: id.to_owned() }),
         }
+    }
+}
+
+/// A model whose API key is missing. Every call returns that error, but a run that is restored from its journal, which
+/// compares the names of the models, makes none.
+#[cfg(feature = "lm")]
+struct WithoutKey {
+    id: String,
+    error: LmError,
+}
+
+#[cfg(feature = "lm")]
+impl WithoutKey {
+    /// Returns any other error.
+    fn new(error: LmError) -> Result<Self, LmError> {
+        match (error.kind(), error.model()) {
+            (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self { id: id.to_owned(), error }),
+            _ => Err(error),
+        }
+    }
+}
+
+#[cfg(feature = "lm")]
+#[async_trait::async_trait]
+impl LanguageModel for WithoutKey {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+        Err(self.error.clone())
     }
 }
 

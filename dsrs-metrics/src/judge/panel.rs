@@ -32,6 +32,16 @@ pub enum Aggregation {
     Average,
 }
 
+impl Aggregation {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Median => "median",
+            Self::Average => "average",
+        }
+    }
+}
+
 /// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PanelSettings {
@@ -204,6 +214,23 @@ impl Panel {
         Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
     }
 
+    /// Returns the settings on which a verdict depends, as a user writes them; see `shown_panel`.
+    pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
+        let PanelSettings { models, aggregation, max_concurrent_judges: _, quorum } =
+            &self.settings;
+        let models: Vec<String> = models.iter().map(JudgeModel::shown).collect();
+        let prompt = self.prompt();
+        let demos = prompt.map(|prompt| &prompt.demos).filter(|demos| !demos.is_empty());
+        vec![
+            ("models", (!models.is_empty()).then(|| models.join(","))),
+            ("aggregation", aggregation.map(|aggregation| aggregation.name().to_owned())),
+            ("quorum", quorum.map(|quorum| quorum.to_string())),
+            ("instruction", prompt.and_then(|prompt| prompt.instruction.clone())),
+            ("demos", demos.and_then(|demos| serde_json::to_string(demos).ok())),
+            ("context", prompt.and_then(|prompt| prompt.context.clone())),
+        ]
+    }
+
     /// Returns how many judges are called per row.
     #[must_use]
     pub fn num_judges(&self, signature: &Signature) -> usize {
@@ -264,7 +291,7 @@ impl Panel {
         if is_bool && aggregation != Aggregation::Majority {
             return Err(JudgeError::Panel(format!(
                 "`aggregation` must be `majority` for yes-or-no verdicts, found `{}`",
-                format!("{aggregation:?}").to_lowercase()
+                aggregation.name()
             )));
         }
         Ok(())

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::signature::Signature;
 use crate::core::spec::ScoreRange;
 use crate::json::describe::found;
+use crate::json::numbers::inexact_number;
 use crate::json::unique_keys::UniqueKeys;
 
 /// The outputs of a judge; implemented by `#[judge]`.
@@ -143,6 +144,75 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
     }
 }
 
+/// An output type, as the expansion of a judge names it. Since there are two impls, rustc does not select one of them for a
+/// type that is not an [`Answer`]: it reports that, and nothing else that the type lacks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an output of a judge",
+    label = "not an output type",
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait OutputType<Kind>: Sized {
+    /// The type itself, which rustc knows only if the type is an output.
+    type Itself;
+
+    /// Returns the value as what rustc knows of it.
+    fn by_ref(&self) -> &Self::Itself;
+
+    /// Returns the value as what rustc knows of it.
+    fn into_itself(self) -> Self::Itself;
+
+    /// Returns the value as its type.
+    fn from_itself(value: Self::Itself) -> Self;
+
+    /// As [`Answer::schema`].
+    fn schema() -> Value;
+
+    /// As [`Answer::take`].
+    fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self>;
+}
+
+macro_rules! output_type {
+    ($kind:ty, $bound:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> OutputType<$kind> for T {
+            type Itself = T;
+
+            fn by_ref(&self) -> &T {
+                self
+            }
+
+            fn into_itself(self) -> T {
+                self
+            }
+
+            fn from_itself(value: T) -> T {
+                value
+            }
+
+            fn schema() -> Value {
+                <T as Answer>::schema()
+            }
+
+            fn take(reply: &mut Reply<'_>, name: &str) -> Option<T> {
+                <T as Answer>::take(reply, name)
+            }
+        }
+    };
+}
+output_type!(Known, Answer);
+output_type!(Unknown, Unmet);
+
+/// The kind of an output type.
+#[derive(Debug)]
+pub enum Known {}
+
+/// The kind of no type.
+#[derive(Debug)]
+pub enum Unknown {}
+
+/// A trait that no type implements.
+pub trait Unmet: Answer {}
+
 /// Returns whether a number is an integer that a double represents exactly.
 fn exact(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
@@ -194,10 +264,16 @@ fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
     let read =
         serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
-    read.map_err(|error| Flaw {
+    let object = read.map_err(|error| Flaw {
         text: format!("the reply is not a JSON object: {}", in_short(&error)),
         is_cut: error.is_eof(),
-    })
+    })?;
+    match inexact_number(inside) {
+        Some((number, problem)) => {
+            Err(flaw(&format!("the number {} {problem}", in_brief(number, 40))))
+        }
+        None => Ok(object),
+    }
 }
 
 /// Returns the text after the `<think>` block of open models. A block that quotes its own end tag leaves more than
@@ -242,6 +318,23 @@ fn in_brief(text: &str, length: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{MAX_BYTES, object};
+
+    #[test]
+    fn a_number_that_would_be_read_as_another_one_is_not_a_verdict() {
+        for (number, expected) in [
+            ("1e-400", "the number 1e-400 is out of range"),
+            ("-0.1e-400", "the number -0.1e-400 is out of range"),
+            ("18446744073709551616", "the number 18446744073709551616 is longer than 64 bits"),
+        ] {
+            let error = object(&format!("{{\"score\": {number}}}")).unwrap_err();
+            assert_eq!((&*error.text, error.is_cut), (expected, false));
+        }
+        let long = object(&format!("{{\"score\": 1{}}}", "0".repeat(300))).unwrap_err().text;
+        assert_eq!(long, format!("the number 1{}... is longer than 64 bits", "0".repeat(39)));
+        for number in ["0", "0.0e-400", "1e-300", "18446744073709551615", "\"1e-400\""] {
+            assert_eq!(object(&format!("{{\"score\": {number}}}")).unwrap().len(), 1, "{number}");
+        }
+    }
 
     #[test]
     fn replies_that_are_too_long_or_too_deep_are_not_objects() {

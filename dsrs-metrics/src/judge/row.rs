@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{CallResult, Calls, Verdict, call_model};
+use super::model_call::{CallResult, Calls, Verdict, call_model, request};
 use super::offline::Offline;
 use super::panel::Panel;
 use super::prompt::{Demo, Prompt};
@@ -27,7 +27,9 @@ use crate::core::requirements::{Requirement, Requires};
 use crate::core::return_types::MetricReturn as _;
 use crate::core::score::{LostJudges, OFFLINE_JUDGE};
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
-use crate::lm::{LanguageModel, Usage};
+use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
+#[cfg(feature = "lm")]
+use crate::lm::{panel_reservation, recording};
 
 /// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
 const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
@@ -196,17 +198,22 @@ async fn call_all<J: Judge>(
     let orders = prompts.len();
     let results: Vec<CallResult> = match (lms, orders) {
         // One question needs no list of futures.
-        ([lm], 1) => vec![call_model(judge, &**lm, prompts.remove(0), draw(lms, 0), spec).await],
+        ([lm], 1) => {
+            let request = request(signature, &**lm, prompts.remove(0), draw(lms, 0));
+            vec![call_model(judge, &**lm, request, spec).await]
+        }
         _ => {
             let mut questions = Vec::with_capacity(lms.len() * orders);
             for (index, lm) in lms.iter().enumerate() {
-                for prompt in &prompts {
-                    let draw = draw(lms, index);
-                    questions.push(call_model(judge, &**lm, prompt.clone(), draw, spec));
-                }
+                let draw = draw(lms, index);
+                let prompts = prompts.iter().cloned();
+                let of_model = prompts.map(|prompt| request(signature, &**lm, prompt, draw));
+                questions.extend(of_model.map(|request| (&**lm, request)));
             }
-            let limit = judge.panel().limit(signature);
-            futures_util::stream::iter(questions).buffered(limit).collect().await
+            match call_together(judge, questions, spec).await {
+                Ok(results) => results,
+                Err(error) => return (Err(error.into()), 0),
+            }
         }
     };
     let mut cost_msats: u64 = 0;
@@ -234,6 +241,23 @@ async fn call_all<J: Judge>(
         judgement
     });
     (judgement, cost_msats)
+}
+
+/// Calls all models of a panel, or none if a budget does not cover all of them.
+async fn call_together<J: Judge>(
+    judge: &J,
+    questions: Vec<(&dyn LanguageModel, LmRequest)>,
+    spec: &MetricSpec<'static>,
+) -> Result<Vec<CallResult>, LmError> {
+    let limit = judge.panel().limit(J::signature());
+    #[cfg(feature = "lm")]
+    let quotes = recording::quotes(questions.iter().map(|(lm, request)| (*lm, request)));
+    let calls = questions.into_iter().map(|(lm, request)| call_model(judge, lm, request, spec));
+    let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
+    #[cfg(feature = "lm")]
+    return panel_reservation::run(quotes, calls).await;
+    #[cfg(not(feature = "lm"))]
+    Ok(calls.await)
 }
 
 /// Reports the sampling parameters that a model does not support.

@@ -120,9 +120,12 @@ impl Worth for Preference {
 /// ```
 /// use dsrs_metrics::judge::rescale;
 ///
-/// assert_eq!([1, 3, 5].map(|grade| rescale(f64::from(grade), 1.0..=5.0)), [0.0, 0.5, 1.0]);
+/// assert_eq!([1, 3, 5].map(|grade| rescale(grade, 1..=5)), [0.0, 0.5, 1.0]);
+/// assert_eq!(rescale(0.25, 1.0..=0.0), 0.75);
 /// ```
 #[must_use]
-pub fn rescale(grade: f64, scale: std::ops::RangeInclusive<f64>) -> f64 {
-    (grade - scale.start()) / (scale.end() - scale.start())
+pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclusive<S>) -> f64 {
+    let (worst, best) = scale.into_inner();
+    let (worst, best): (f64, f64) = (worst.into(), best.into());
+    (grade.into() - worst) / (best - worst)
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::client::{Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
+use super::money;
 use super::registry::{self, RateLimits};
 use super::{
     CacheMode, Cached, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError,
@@ -262,9 +263,8 @@ impl LmBuilder {
         if let Some(file) = self.variables.get("DSRS_PRICES") {
             prices = prices.with_setting(Path::new(&file), "DSRS_PRICES")?;
         }
-        let is_positive = |msats: &f64| msats.is_finite() && *msats > 0.0;
-        match self.number("DSRS_MSATS_PER_USD", is_positive, "a positive number")? {
-            Some(msats) => Ok(prices.msats_per_usd(msats)),
+        match self.variables.get(money::RATE) {
+            Some(found) => Ok(prices.msats_per_usd(money::rate(&found)?)),
             None => Ok(prices),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error_kind::LmErrorKind;
+use super::reply::Usage;
 
 /// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the
 /// model, the number of attempts and the cost.
@@ -41,13 +42,14 @@ struct Inner {
     kind: LmErrorKind,
     attempts: u32,
     cost_msats: Option<u64>,
+    usage: Usage,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl LmError {
     /// The error of one call to the model named `model` (`provider:model`).
     ///
-    /// Its cost is unknown for a timeout, a lost connection, an invalid reply and one that is too
+    /// Its cost is unknown for a timeout, a lost connection, an invalid or truncated reply and one that is too
     /// large, and 0 for any other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
     pub fn new(model: impl Into<String>, kind: LmErrorKind) -> Self {
         let mut error = Self::from(kind);
@@ -59,6 +61,13 @@ impl LmError {
     #[must_use]
     pub fn with_cost_msats(mut self, msats: Option<u64>) -> Self {
         self.0.cost_msats = msats;
+        self
+    }
+
+    /// Sets the tokens that the provider reported, although there is no reply.
+    #[must_use]
+    pub fn with_usage(mut self, usage: Usage) -> Self {
+        self.0.usage = usage;
         self
     }
 
@@ -98,11 +107,22 @@ impl LmError {
     ///
     /// It is 0 if nothing was charged: the provider returned an error, or there was no connection.
     /// If the call may have been charged (a timeout, a lost connection, an invalid reply), it is
-    /// the highest possible cost of the call, or `None` if that is unknown: the model has no price,
+    /// that of the reported tokens, or else the highest possible cost of the call, or `None` if that is unknown: the model has no price,
     /// or neither a budget nor `max_tokens` limits the reply.
     #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         self.0.cost_msats
+    }
+
+    /// The tokens of all attempts, as far as the provider reported them.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.0.usage
+    }
+
+    /// Whether the budget refused the call before its first attempt.
+    pub(super) fn is_refused(&self) -> bool {
+        self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })
     }
 
     /// Whether the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
@@ -127,7 +147,8 @@ impl LmError {
 impl From<LmErrorKind> for LmError {
     fn from(kind: LmErrorKind) -> Self {
         let cost_msats = if kind.may_be_charged() { None } else { Some(0) };
-        Self(Box::new(Inner { model: None, kind, attempts: 1, cost_msats, source: None }))
+        let (attempts, usage) = (1, Usage::default());
+        Self(Box::new(Inner { model: None, kind, attempts, cost_msats, usage, source: None }))
     }
 }
 
@@ -169,7 +190,7 @@ impl Error for LmError {
 /// Compares model, kind, attempts and cost.
 impl PartialEq for LmError {
     fn eq(&self, other: &Self) -> bool {
-        let key = |error: &Self| (error.attempts(), error.cost_msats());
+        let key = |error: &Self| (error.attempts(), error.cost_msats(), error.usage());
         key(self) == key(other) && self.model() == other.model() && self.kind() == other.kind()
     }
 }

@@ -109,10 +109,11 @@ pub enum LmErrorKind {
     },
     /// Too many requests or tokens per minute (status 429).
     #[error(
-        "rate limit exceeded; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: {message}"
+        "rate limit exceeded{}; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: {message}",
+        RequestedDelay(*retry_after)
     )]
     RateLimited {
-        /// The delay that the provider asks for.
+        /// The delay that the provider asks for, at most a year.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -126,7 +127,7 @@ pub enum LmErrorKind {
         message: String,
     },
     /// Another HTTP status that is an error.
-    #[error("provider returned status {status}: {message}")]
+    #[error("provider returned status {status}{}: {message}", RequestedDelay(*retry_after))]
     Status {
         /// The HTTP status.
         status: u16,
@@ -141,10 +142,18 @@ pub enum LmErrorKind {
         /// The time limit of one attempt.
         limit: Duration,
     },
-    /// The response has a success status, but is not a reply: an HTML page, truncated JSON.
+    /// The response has a success status, but is not a reply: an HTML page, JSON of another form. The same call would
+    /// return the same, so it is not repeated.
     #[error("response is not a reply: {reason}")]
     InvalidReply {
         /// What was received instead.
+        reason: String,
+    },
+    /// The response has a success status and ends too early: the connection is lost, or its JSON is not complete. The
+    /// call is repeated once, since it was probably charged.
+    #[error("truncated response: {reason}")]
+    TruncatedReply {
+        /// How the response ends.
         reason: String,
     },
     /// The server answered with a redirect, which is not followed: it would send the API key and the
@@ -220,6 +229,18 @@ pub enum LmErrorKind {
     },
 }
 
+/// Displays the delay that a provider asks for, if it asks for one.
+struct RequestedDelay(Option<Duration>);
+
+impl fmt::Display for RequestedDelay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.filter(|delay| !delay.is_zero()) {
+            Some(delay) => write!(f, "; the provider asked for {} s", delay.as_secs_f64()),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The similar model, or else all providers.
 struct ProviderHint<'a>(&'a Option<String>, &'a str);
 
@@ -238,7 +259,7 @@ impl fmt::Display for ProviderHint<'_> {
 
 impl LmErrorKind {
     /// Whether the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
-    /// timeout, a response that is not a reply.
+    /// timeout, a truncated response.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
@@ -246,7 +267,7 @@ impl LmErrorKind {
             | Self::Unreachable { .. }
             | Self::Disconnected { .. }
             | Self::Timeout { .. }
-            | Self::InvalidReply { .. } => true,
+            | Self::TruncatedReply { .. } => true,
             Self::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
             _ => false,
         }
@@ -259,6 +280,7 @@ impl LmErrorKind {
             Self::Timeout { .. }
                 | Self::Disconnected { .. }
                 | Self::InvalidReply { .. }
+                | Self::TruncatedReply { .. }
                 | Self::ReplyTooLarge { .. }
         )
     }

@@ -21,18 +21,21 @@ use super::{LmError, LmReply, Usage};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTotals {
-    /// All calls, including [probes](super::LanguageModel::probe).
+    /// All calls that were made or answered from the cache, including [probes](super::LanguageModel::probe).
     pub calls: u64,
     /// Calls that were answered from the cache or by an equal concurrent call.
     pub cached: u64,
     /// Calls without a reply, including calls that were cancelled.
     pub failed: u64,
-    /// Tokens of the calls that were not answered from the cache.
+    /// Calls that were not made, since the budget did not cover them. They are not among [`calls`](Self::calls).
+    #[serde(default)]
+    pub refused: u64,
+    /// Tokens of the calls that were not answered from the cache, with those of failed attempts as far as the provider
+    /// reported them.
     pub usage: Usage,
     /// The known cost, in msat.
     pub cost_msats: u64,
-    /// Calls whose cost is unknown, or known in part only. If there are any, `cost_msats` is a
-    /// lower bound.
+    /// Attempts at calls whose cost is unknown. If there are any, `cost_msats` is a lower bound.
     pub unpriced: u64,
 }
 
@@ -49,10 +52,12 @@ impl CallTotals {
                 unpriced: u64::from(reply.is_unpriced()),
                 ..one
             },
+            Err(error) if error.is_refused() => Self { refused: 1, ..Self::default() },
             Err(error) => {
                 let cost = error.cost_msats();
                 Self {
                     failed: 1,
+                    usage: error.usage(),
                     cost_msats: cost.unwrap_or(0),
                     unpriced: u64::from(cost.is_none()),
                     ..one
@@ -67,25 +72,30 @@ impl AddAssign for CallTotals {
         self.calls += other.calls;
         self.cached += other.cached;
         self.failed += other.failed;
+        self.refused += other.refused;
         self.usage += other.usage;
         self.cost_msats = self.cost_msats.saturating_add(other.cost_msats);
         self.unpriced += other.unpriced;
     }
 }
 
-/// `12 calls (3 cached, 1 failed), 4500 prompt + 210 completion tokens, 640 msat (plus 2 calls of
+/// `12 calls (3 cached, 1 failed), 4500 prompt + 210 completion tokens, 640 msat (plus 2 attempts of
 /// unknown cost)`
 impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { calls, cached, failed, usage, cost_msats, unpriced } = self;
-        let noun = |calls: u64| if calls == 1 { "call" } else { "calls" };
+        let Self { calls, cached, failed, refused, usage, cost_msats, unpriced } = self;
+        let plural = |count: u64| if count == 1 { "" } else { "s" };
         let prompt = usage.prompt_tokens.unwrap_or(0);
         let completion = usage.completion_tokens.unwrap_or(0);
-        write!(f, "{calls} {} ({cached} cached, {failed} failed), ", noun(*calls))?;
+        write!(f, "{calls} call{} ({cached} cached, {failed} failed", plural(*calls))?;
+        match refused {
+            0 => f.write_str("), ")?,
+            _ => write!(f, "; {refused} more refused by the budget), ")?,
+        }
         write!(f, "{prompt} prompt + {completion} completion tokens, {cost_msats} msat")?;
         match unpriced {
             0 => Ok(()),
-            _ => write!(f, " (plus {unpriced} {} of unknown cost)", noun(*unpriced)),
+            _ => write!(f, " (plus {unpriced} attempt{} of unknown cost)", plural(*unpriced)),
         }
     }
 }

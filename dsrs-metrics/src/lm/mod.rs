@@ -23,6 +23,7 @@
 //! A reply from the cache therefore waits for no rate limit, and each attempt of a retried call is
 //! subject to the limits and to the budget.
 
+mod amount;
 #[cfg(feature = "lm")]
 mod builder;
 #[cfg(feature = "lm")]
@@ -37,6 +38,7 @@ mod ledger;
 mod model;
 #[cfg(feature = "lm")]
 mod model_id;
+mod money;
 #[cfg(feature = "lm")]
 mod price;
 mod private_dir;
@@ -58,6 +60,11 @@ pub use self::error_kind::LmErrorKind;
 pub(crate) use self::key::Hash;
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
+pub(crate) use self::layers::panel_reservation;
+#[cfg(feature = "lm")]
+#[doc(hidden)]
+pub use self::layers::panel_reservation::Quote;
+#[cfg(feature = "lm")]
 pub use self::layers::{
     Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
     RateLimiter, Retry, RetryPolicy,
@@ -65,6 +72,7 @@ pub use self::layers::{
 pub use self::ledger::{CallTotals, Ledger};
 pub use self::model::LanguageModel;
 pub(crate) use self::model::PROBE_PURPOSE;
+pub use self::money::parse_msats;
 #[cfg(feature = "lm")]
 pub use self::price::{MSATS_PER_USD, Price, Prices};
 pub(crate) use self::private_dir::create_private_dir;

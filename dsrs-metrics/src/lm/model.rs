@@ -69,6 +69,14 @@ pub trait LanguageModel: Send + Sync {
     /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
+    /// Returns what a call is reserved from the budget before it is made; `None` if there is no budget, or a stored
+    /// reply answers the request.
+    #[cfg(feature = "lm")]
+    #[doc(hidden)]
+    fn quote(&self, _request: &LmRequest) -> Option<super::Quote> {
+        None
+    }
+
     /// Checks that the model answers at all: that the API key, the host and the model name are
     /// right. A run calls it before its first row.
     ///
@@ -132,6 +140,12 @@ macro_rules! forward_language_model {
             ) -> Result<$crate::lm::LmReply, $crate::lm::LmError> {
                 let $model = self;
                 ($inner).complete(request).await
+            }
+
+            #[cfg(feature = "lm")]
+            fn quote(&self, request: &$crate::lm::LmRequest) -> Option<$crate::lm::Quote> {
+                let $model = self;
+                ($inner).quote(request)
             }
 
             async fn probe(&self) -> Result<Option<$crate::lm::LmReply>, $crate::lm::LmError> {

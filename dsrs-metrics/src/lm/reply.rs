@@ -126,6 +126,7 @@ impl StopReason {
 /// let mut usage = Usage::new(40, 2);
 /// usage += Usage::new(60, 3);
 /// assert_eq!((usage.prompt_tokens, usage.total()), (Some(100), 105));
+/// assert_eq!(Usage::new(u64::MAX, u64::MAX).total(), u64::MAX);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
@@ -151,7 +152,7 @@ impl Usage {
     /// Tokens of prompt and reply together; an unknown number counts as 0.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.prompt_tokens.unwrap_or(0) + self.completion_tokens.unwrap_or(0)
+        self.prompt_tokens.unwrap_or(0).saturating_add(self.completion_tokens.unwrap_or(0))
     }
 }
 

@@ -11,16 +11,14 @@ use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 use super::StrOrList;
+use super::corpus::record::CountFormula;
 use super::explained::edits as explained;
 use super::input_limits::{are_short, bounded_pairs, without_common_ends};
 
 /// Returns the rate of a row, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
     let counts = counts.ok_or(NoReferences).map_err(|error| error.to_string())?;
-    let sums = CorpusCounts::new([counts.edits, counts.length], |sums: &[u64]| {
-        let [edits, length] = *sums else { return None };
-        Some(EditCounts { edits, length }.rate())
-    });
+    let sums = CorpusCounts::new([counts.edits, counts.length], CountFormula::EditRate);
     Ok(WithCorpus::new(counts.rate(), sums))
 }
 

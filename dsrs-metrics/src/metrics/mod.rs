@@ -38,12 +38,25 @@ pub use check::{Check, Unscored};
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
-#[cfg(feature = "sandbox")]
-#[doc(hidden)]
-pub use self::sandbox::*;
+// By name, so that rustc names the feature if it is not enabled.
 #[cfg(feature = "sparql")]
 #[doc(hidden)]
-pub use self::sparql::*;
+pub use self::rag::{HeritageRag, HeritageRagStrict};
+#[cfg(feature = "sandbox")]
+#[doc(hidden)]
+pub use self::sandbox::{
+    FileSource, Isolation, Sandbox, SandboxFiles, TestPass, VerificationDelta, sandbox, test_pass,
+    verification_delta,
+};
+#[cfg(feature = "sparql")]
+#[doc(hidden)]
+pub use self::sparql::{
+    SparqlExecutes, SparqlExecutesBuilder, SparqlReturnsResults, SparqlReturnsResultsBuilder,
+    SparqlSyntaxValid, sparql_executes, sparql_returns_results, sparql_syntax_valid,
+};
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 #[doc(hidden)]
 pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,

@@ -4,8 +4,9 @@
     reason = "a metric function takes its field parameters by value"
 )]
 
-use crate::core::corpus::CorpusFormula;
-use crate::core::corpus::{CorpusCounts, WithCorpus};
+use serde_json::Value;
+
+use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::metric;
@@ -16,6 +17,7 @@ use crate::text::{
 
 use super::StrOrList;
 use super::check::{at_least, within};
+use super::corpus::record::CountFormula;
 use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
 
@@ -309,11 +311,19 @@ impl CorpusFormula for BleuOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts, false))
     }
+
+    fn record(&self) -> Option<Value> {
+        CountFormula::Bleu(*self).record()
+    }
 }
 
 /// The chrF of a corpus in [0, 1]: the same formula over the summed counts.
 impl CorpusFormula for ChrfOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts))
+    }
+
+    fn record(&self) -> Option<Value> {
+        CountFormula::Chrf(*self).record()
     }
 }

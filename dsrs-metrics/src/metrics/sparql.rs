@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::core::files::{MetricFile, NamesFiles};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
@@ -164,6 +165,13 @@ impl Requires for SparqlReturnsResults {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let timeout = at_least("timeout_secs", self.timeout_secs, 1);
         all.extend(Requirement::unless(Self::SPEC.name, timeout));
+    }
+}
+
+impl NamesFiles for SparqlStore {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        let files = self.loaded_files().iter();
+        all.extend(files.map(|file| MetricFile::hashed(parameter, file.name(), &*file.hash)));
     }
 }
 

@@ -8,11 +8,12 @@ use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::json::depth::{self, TooDeep};
-use crate::json::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
+use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
 use crate::metric;
 use crate::text::NormalForm;
 
 use super::check::at_least;
+use super::corpus::record::CountFormula;
 use super::explained::structured as explained;
 use super::input_limits::bounded_pairing;
 
@@ -79,7 +80,7 @@ pub fn json_field_accuracy(
         scores.with(if path.is_empty() { "/" } else { path }, share)
     });
     let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
-    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
+    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, CountFormula::FieldAccuracy)))
 }
 
 /// Both sides as JSON values, and the comparison of their fields.
@@ -150,9 +151,4 @@ fn pointer(field: &str) -> Result<(), String> {
             Err(format!("expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"))
         }
     }
-}
-
-fn micro_accuracy(sums: &[u64]) -> Option<f64> {
-    let [correct, expected, predicted, extra] = *sums else { return None };
-    Some(FieldCounts { correct, expected, predicted, extra }.accuracy())
 }

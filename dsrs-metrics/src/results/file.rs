@@ -10,7 +10,9 @@ use serde_json::Value;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
-use super::row::ResultRow;
+use super::row::{ResultOutcome, ResultRow, ResultScore};
+use crate::core::counted::Counted;
+use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::ScoreKind;
@@ -41,9 +43,37 @@ pub struct Results {
     name: String,
     rows: Vec<ResultRow>,
     by_id: HashMap<String, usize>,
-    /// Each metric with its kind; `None` if no row has a score.
-    metrics: IndexMap<String, Option<ScoreKind>>,
+    metrics: IndexMap<String, KnownMetric>,
     failure_score: f64,
+}
+
+/// What the rows of a run show of a metric.
+#[derive(Debug, Clone, Copy, Default)]
+struct KnownMetric {
+    /// `None` if no row has a score.
+    kind: Option<ScoreKind>,
+    /// Whether a score is neither pass or fail nor a mean of repeats that are.
+    has_numbers: bool,
+    /// Whether a row is counted for a score of all rows, without a score of its own.
+    is_counted: bool,
+    /// Whether a row has what it contributes to a score of all rows.
+    has_corpus: bool,
+}
+
+impl KnownMetric {
+    fn add(&mut self, score: &ResultScore) {
+        self.is_counted |= score.outcome == ResultOutcome::Counted;
+        self.has_corpus |= score.corpus.is_some();
+        if score.value.is_none() {
+            return;
+        }
+        let is_verdict = score.is_verdict();
+        self.has_numbers |= !is_verdict && !score.is_share;
+        self.kind = match self.kind {
+            None | Some(ScoreKind::Bool) if is_verdict => Some(ScoreKind::Bool),
+            _ => Some(ScoreKind::Number),
+        };
+    }
 }
 
 impl Results {
@@ -82,12 +112,7 @@ impl Results {
             return Err(ResultsError::DuplicateId { at, id: row.id, first });
         }
         for (name, score) in &row.scores {
-            let kind = self.metrics.entry(name.clone()).or_default();
-            if score.value.is_some() {
-                let of_row = if score.is_verdict() { ScoreKind::Bool } else { ScoreKind::Number };
-                let is_number = [*kind, Some(of_row)].contains(&Some(ScoreKind::Number));
-                *kind = Some(if is_number { ScoreKind::Number } else { ScoreKind::Bool });
-            }
+            self.metrics.entry(name.clone()).or_default().add(score);
         }
         if self.metrics.len() > MAX_METRICS {
             return Err(ResultsError::too_many_metrics(&row.at()));
@@ -139,7 +164,22 @@ impl Results {
     /// `passed: false`.
     #[must_use]
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
-        self.metrics.get(metric).copied().flatten()
+        self.metrics.get(metric)?.kind
+    }
+
+    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
+    pub(super) fn has_shares(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.kind.is_some() && !known.has_numbers)
+    }
+
+    /// Returns whether rows are counted for a score of all rows and have none of their own.
+    pub(super) fn is_counted(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.is_counted)
+    }
+
+    /// Returns whether a row has what it contributes to a score of all rows.
+    pub(super) fn has_corpus(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.has_corpus)
     }
 
     /// Returns the score that a failed row counts as in a mean.
@@ -185,20 +225,33 @@ impl Results {
                 gold: side(fields.remove("gold")),
                 pred: side(fields.remove("pred")),
                 fields: fields.into_iter().collect::<Fields>(),
+                is_flat: false,
                 names: names.clone(),
             };
             let mut checked = unchecked.check()?;
             checked.origin = row.origin.clone();
+            for (outcome, score) in row.outcomes.iter().zip(checked.scores.values_mut()) {
+                // Also of types that are not written to files.
+                score.corpus = contribution(outcome);
+            }
             results.add(checked)?;
         }
         for name in &names {
             // Numbers may be 0 or 1 in every row. The mean of repeats of pass or fail may be a number.
             let is_number = result.metric(name).is_some_and(|it| it.kind == ScoreKind::Number);
-            if let (true, Some(Some(kind))) = (is_number, results.metrics.get_mut(name)) {
-                *kind = ScoreKind::Number;
+            if let (true, Some(known)) = (is_number, results.metrics.get_mut(name)) {
+                known.kind = known.kind.map(|_| ScoreKind::Number);
+                known.has_numbers = true;
             }
         }
         if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
+    }
+}
+
+fn contribution(outcome: &Outcome) -> Option<Counted> {
+    match outcome {
+        Outcome::Counted(counted) => Some(counted.contribution()),
+        outcome => Some(Counted::new(outcome.scored()?.corpus()?.clone())),
     }
 }
 

@@ -31,7 +31,8 @@ impl Results {
     /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has the metric.
     ///
     /// A score whose verdict is false, which includes the threshold of a metric, is a failure; a row whose program or
-    /// metric failed is an error; a gated, skipped or abstained row is skipped. A score without a verdict passes.
+    /// metric failed is an error; a gated, skipped or abstained row is skipped. A score without a verdict passes. The text of
+    /// a failure is the details of the score, or the feedback of a metric that has no details.
     /// Characters that XML cannot contain become U+FFFD.
     ///
     /// # Errors
@@ -87,7 +88,9 @@ fn write_case(
         Case::Passed => element.write_empty()?,
         Case::Failed(score) => element.write_inner_content(|xml| {
             let value = score.value.map_or(String::new(), |value| format!("score {value}"));
-            write_reason("failure", &value, score.details.as_deref(), xml)
+            // A metric explains its score by details, or by feedback.
+            let explanation = score.details.as_deref().or(score.feedback.as_deref());
+            write_reason("failure", &value, explanation, xml)
         })?,
         Case::Error(score) => element.write_inner_content(|xml| {
             let error = score.error.as_deref().unwrap_or(score.outcome.name());

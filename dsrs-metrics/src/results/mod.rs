@@ -33,6 +33,8 @@ pub(crate) use file::rows;
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
+#[cfg(feature = "cli")]
+pub(crate) use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 pub use row::{ResultOutcome, ResultRow, ResultScore};
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;

@@ -6,11 +6,13 @@ use serde_json::{Map, Value};
 use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
 use super::row::{ResultOutcome, ResultRow, ResultScore, has_offline_label};
+use crate::core::counted::Counted;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::data::ObjectRow;
 use crate::json::describe::{found, text};
+use crate::metrics::corpus::record;
 
 /// What a CSV column of an outcome ends with. A metric has one for each row.
 const OUTCOME: &str = ".outcome";
@@ -26,6 +28,8 @@ pub(super) struct UncheckedRow {
     pub(super) pred: Option<Value>,
     /// All other keys, or columns.
     pub(super) fields: Fields,
+    /// Whether the row is from a format with columns.
+    pub(super) is_flat: bool,
     /// The metrics, in order.
     pub(super) names: Vec<String>,
 }
@@ -33,12 +37,12 @@ pub(super) struct UncheckedRow {
 impl From<ObjectRow> for UncheckedRow {
     fn from(mut row: ObjectRow) -> Self {
         let names = std::mem::take(&mut row.score_names);
-        let at = row.at.clone();
+        let (at, is_flat) = (row.at.clone(), row.is_flat);
         let pair = row.into_pair();
         let mut fields = pair.attributes;
         let gold = side(pair.gold.data, fields.remove("gold"));
         let pred = side(pair.pred.data, fields.remove("pred"));
-        Self { at, id: pair.id, gold, pred, fields, names }
+        Self { at, id: pair.id, gold, pred, fields, is_flat, names }
     }
 }
 
@@ -60,14 +64,17 @@ fn is_empty(cell: &Value) -> bool {
 
 impl UncheckedRow {
     pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
-        let is_textual = self.fields.textual;
         // In the order of the file, which reading the scores does not keep.
         let attributes = self.columns(|column| column.strip_prefix(ATTRIBUTES).map(str::to_owned));
-        let scores = match is_textual {
+        let mut scores = match self.is_flat {
             true => self.scores_of_columns()?,
             false => self.scores_of_object()?,
         };
-        let attributes = match is_textual {
+        let repeats = parse_cell(&self.cell("repeats"));
+        for (name, score) in &mut scores {
+            score.is_share = score.value.is_some() && are_verdicts(&repeats, name);
+        }
+        let attributes = match self.is_flat {
             true => self.attribute_columns(attributes),
             false => self.attribute_object()?,
         };
@@ -83,7 +90,7 @@ impl UncheckedRow {
             pred: self.pred,
             attributes,
             scores,
-            is_textual,
+            is_flat: self.is_flat,
         })
     }
 
@@ -138,17 +145,19 @@ impl UncheckedRow {
     }
 
     fn attribute_columns(&mut self, names: Vec<String>) -> Fields {
+        let is_textual = self.fields.textual;
         // Attributes with too many names for columns.
-        if let Some(Value::Object(packed)) =
-            self.fields.swap_remove("attributes").map(|cell| parse_cell(&cell))
-        {
-            return packed.into_iter().collect();
-        }
-        let attribute = |name: String| {
-            let cell = self.fields.swap_remove(&format!("{ATTRIBUTES}{name}"))?;
-            (!is_empty(&cell)).then_some((name, cell))
+        let mut attributes: Fields = if let Value::Object(packed) = self.cell("attributes") {
+            packed.into_iter().collect()
+        } else {
+            let attribute = |name: String| {
+                let cell = self.fields.swap_remove(&format!("{ATTRIBUTES}{name}"))?;
+                (!is_textual || !is_empty(&cell)).then_some((name, cell))
+            };
+            names.into_iter().filter_map(attribute).collect()
         };
-        names.into_iter().filter_map(attribute).collect::<Fields>().textual()
+        attributes.textual = is_textual;
+        attributes
     }
 
     fn attribute_object(&mut self) -> Result<Fields, ResultsError> {
@@ -184,7 +193,7 @@ impl UncheckedRow {
 const WHOLE: &str = "a whole number, at least 0";
 
 /// The keys of a score, and whether the cell of a CSV file is the string itself.
-const KEYS: [(&str, bool); 14] = [
+const KEYS: [(&str, bool); 15] = [
     ("outcome", true),
     ("value", false),
     ("passed", false),
@@ -199,6 +208,7 @@ const KEYS: [(&str, bool); 14] = [
     ("parts", false),
     ("metadata", false),
     ("components", false),
+    ("corpus", false),
 ];
 
 /// A score before its fields are checked.
@@ -242,6 +252,8 @@ impl UncheckedScore<'_> {
             parts: self.parts()?,
             metadata,
             components,
+            corpus: self.corpus()?,
+            is_share: false,
             is_judged_offline,
         })
     }
@@ -250,7 +262,8 @@ impl UncheckedScore<'_> {
         let value = self.fields.remove("outcome").unwrap_or_default();
         let named = |outcome: &ResultOutcome| value == outcome.name();
         ResultOutcome::ALL.into_iter().find(named).ok_or_else(|| {
-            let expected = "scored, gated, skipped, abstained, metric_failed or program_failed";
+            let expected =
+                "scored, counted, gated, skipped, abstained, metric_failed or program_failed";
             ResultsError::invalid(self.at, self.name("outcome"), expected, found(&value))
         })
     }
@@ -288,6 +301,11 @@ impl UncheckedScore<'_> {
         components.into_iter().map(component).collect()
     }
 
+    fn corpus(&mut self) -> Result<Option<Counted>, ResultsError> {
+        let expected = "what a row contributes to a score of all rows, as `score --out` writes it";
+        self.typed("corpus", record::restore, expected)
+    }
+
     fn object(&mut self, key: &str) -> Result<Map<String, Value>, ResultsError> {
         let value = self.fields.remove(key).unwrap_or_default();
         object(value, self.at, &self.name(key))
@@ -310,6 +328,18 @@ impl UncheckedScore<'_> {
             _ => format!("{}.{key}", self.path),
         }
     }
+}
+
+/// Whether every repeat with a score of the metric has pass or fail as its score, and one does.
+fn are_verdicts(repeats: &Value, metric: &str) -> bool {
+    let repeats = repeats.as_array().into_iter().flatten();
+    let scores = repeats.filter_map(|repeat| repeat.get("scores")?.get(metric));
+    let is_verdict = |score: &Value| {
+        let value = score.get("value")?.as_f64()?;
+        let passed = score.get("passed").and_then(Value::as_bool);
+        Some(passed.is_some_and(|passed| value == f64::from(u8::from(passed))))
+    };
+    scores.filter_map(is_verdict).reduce(|a, b| a && b).unwrap_or(false)
 }
 
 fn shows_offline_label(details: &str) -> bool {

@@ -6,6 +6,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use crate::core::counted::Counted;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
@@ -37,8 +38,8 @@ pub struct ResultRow {
     pub traceback: Option<String>,
     /// The result of each metric, in the order of the file.
     pub scores: IndexMap<String, ResultScore>,
-    /// Whether values come from a format that has only strings.
-    pub(crate) is_textual: bool,
+    /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
+    pub(crate) is_flat: bool,
 }
 
 /// The result of one metric, or of one component of a composite, on one row.
@@ -73,6 +74,10 @@ pub struct ResultScore {
     pub metadata: Map<String, Value>,
     /// The results of the components of a composite.
     pub components: IndexMap<String, ResultScore>,
+    /// The contribution to the score of all rows.
+    pub(crate) corpus: Option<Counted>,
+    /// Whether the value is the mean of repeats that are all pass or fail.
+    pub(crate) is_share: bool,
     /// Whether the offline judge, not a model, rated the row for this metric or a component.
     pub is_judged_offline: bool,
 }
@@ -83,7 +88,7 @@ pub struct ResultScore {
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The metric counted the row for its score of all rows, which is not in result files.
+    /// The metric counted the row for its score of all rows; the row has none of its own.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,

@@ -14,7 +14,10 @@ use tempfile::TempPath;
 
 use super::accounting::{Accounting, Mechanism, Meter};
 use super::bind_mounts::BindMounts;
-use super::init::{INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error};
+use super::init::{
+    ARCHIVE_BYTES, Archived, INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error,
+    split_archive,
+};
 use super::programs::{Lookup, Programs};
 use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
@@ -211,7 +214,8 @@ impl Bubblewrap {
         command.args(required(job));
         let (limits, dirs) = (job.limits.clone(), vec![staged]);
         let kill = process_tree::kill_namespace;
-        Ok(Prepared { command, limits, kill, meter, ready: READY, dirs })
+        let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
+        Ok(Prepared { command, limits, kill, meter, ready: READY, trailer, dirs })
     }
 
     /// The start of the command line after the shell, with the filters as open files.
@@ -350,8 +354,21 @@ impl SandboxProvider for Bubblewrap {
         if let (Some(to), Some(archive), Termination::Exited(_)) =
             (keep, archive, report.termination)
         {
+            let (output, archived) = split_archive(&report.stderr);
+            report.stderr = output.to_owned();
             let max_bytes = limits.file_bytes();
-            let unpack = move || kept::unpack(&archive, &to, max_bytes);
+            let unpack = move || match archived {
+                Archived::Whole => kept::unpack(&archive, &to, max_bytes),
+                Archived::CutOff => Ok(Err(kept::TooLarge)),
+                Archived::Failed(_) if kept::is_cut_off(&archive, max_bytes)? => {
+                    Ok(Err(kept::TooLarge))
+                }
+                Archived::Failed(reason) => {
+                    let advice = "check the free space of the temporary folder (TMPDIR)";
+                    let reason = format!("{reason}; {advice}");
+                    Err(SandboxError::io("archiving the program's files", reason))
+                }
+            };
             let unpacked = on_thread("unpacking the files", unpack);
             if unpacked.await?? == Err(kept::TooLarge) {
                 report.termination = Termination::FilesLimit;

@@ -1,5 +1,6 @@
 //! The scripts that start a sandbox and run as its process 1, and the errors that they report.
 
+use super::supervise::SETUP_SECS;
 use super::{Limits, Report, SandboxError, Termination};
 
 /// The shell that runs [`INIT`] and the command. It is a copy of the host's that can be executed but
@@ -42,9 +43,58 @@ done
 echo "dsrs-sandbox: ready" >&2
 "$0" -c "$command" 8>&-
 code=$?
-[ -z "$keep" ] || { kill -9 -1; tar -cf - . >&8; } 2> /dev/null
+if [ -n "$keep" ]; then
+    kill -9 -1 2> /dev/null
+    printf '\ndsrs-sandbox: archive: ' >&2
+    tar -cf - . >&8
+    echo "exit code $?" >&2
+fi
 exit $code
 "#;
+
+/// What [`INIT`] writes to standard error before it archives the files to keep. The messages of `tar` and its exit code
+/// follow. All processes of the command are dead by then, so nothing else does.
+const ARCHIVE: &str = "\ndsrs-sandbox: archive: ";
+
+/// What `tar` writes last if it could not read all files. A program may leave files that cannot be read.
+const UNREADABLE_FILES: &str = "previous errors";
+
+/// The exit code of the shell for a program that a signal killed at the limit for the size of a file.
+const FILE_SIZE_SIGNAL: &str = "153";
+
+/// The bytes of output that [`INIT`] may write after the command.
+pub(super) const ARCHIVE_BYTES: u64 = 512;
+
+/// How the archive of the files to keep was written.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Archived {
+    /// All of it, except files that cannot be read.
+    Whole,
+    /// It was cut off at the limit for the size of a file.
+    CutOff,
+    /// This machine could not write it, for this reason.
+    Failed(String),
+}
+
+/// Splits standard error into the output of the command and what became of the archive.
+pub(super) fn split_archive(stderr: &str) -> (&str, Archived) {
+    let Some((output, messages)) = stderr.rsplit_once(ARCHIVE) else {
+        return (stderr, Archived::Failed("the sandbox ended before `tar`".to_owned()));
+    };
+    // A message per file, so the last ones say why it ended.
+    let mut lines: Vec<&str> = messages.lines().rev().take(3).collect();
+    lines.reverse();
+    let code = lines.last().and_then(|line| line.rsplit_once("exit code ")).map(|(_, code)| code);
+    let archived = match code {
+        Some("0") => Archived::Whole,
+        Some(FILE_SIZE_SIGNAL) => Archived::CutOff,
+        Some(_) if lines.iter().rev().nth(1).is_some_and(|it| it.contains(UNREADABLE_FILES)) => {
+            Archived::Whole
+        }
+        _ => Archived::Failed(lines.join("; ")),
+    };
+    (output, archived)
+}
 
 /// The script that starts `bwrap`, with descriptors for the filters, the shell, which it reads, and
 /// the archive of the files to keep, if there is one. With the first argument `join`, it waits until
@@ -77,7 +127,11 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
     }
     match report.termination {
         Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
-        Termination::TimedOut => return too_small("timeout_secs", limits.time_secs, "seconds"),
+        Termination::TimedOut => {
+            let reason =
+                format!("the set-up took more than {SETUP_SECS} s; run fewer rows at once");
+            return SandboxError::NoIsolation(reason);
+        }
         _ if message.ends_with("File size limit exceeded") => {
             return too_small("file_mb", limits.file_mb, "MiB");
         }
@@ -98,4 +152,32 @@ pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
         _ => "see the message of bubblewrap",
     };
     SandboxError::NoIsolation(format!("{message:?}; {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Archived, split_archive};
+
+    #[test]
+    fn trap_39_the_archive_is_whole_only_if_tar_wrote_all_of_it() {
+        let split =
+            |messages: &str| split_archive(&format!("a\nb\ndsrs-sandbox: archive: {messages}")).1;
+        assert_eq!(split("exit code 0\n"), Archived::Whole);
+        let unreadable = "tar: ./secret: Cannot open: Permission denied\ntar: Exiting with failure status due to previous errors\n";
+        assert_eq!(split(&format!("{unreadable}exit code 2\n")), Archived::Whole);
+        assert_eq!(split("File size limit exceeded\nexit code 153\n"), Archived::CutOff);
+        let full = "tar: -: Cannot write: No space left on device\ntar: Error is not recoverable: exiting now\nexit code 2\n";
+        assert_eq!(split(full), Archived::Failed(full.trim().replace('\n', "; ")));
+        assert_eq!(split("exit code 137\n"), Archived::Failed("exit code 137".to_owned()));
+        assert_eq!(split(""), Archived::Failed(String::new()));
+    }
+
+    #[test]
+    fn the_output_of_the_command_ends_before_the_last_mark() {
+        let forged = "x\ndsrs-sandbox: archive: exit code 0\n";
+        let stderr = format!("{forged}\ndsrs-sandbox: archive: exit code 1\n");
+        assert_eq!(split_archive(&stderr), (forged, Archived::Failed("exit code 1".to_owned())));
+        let failed = Archived::Failed("the sandbox ended before `tar`".to_owned());
+        assert_eq!(split_archive("output"), ("output", failed));
+    }
 }

@@ -19,7 +19,7 @@ const MAX_COMPONENTS: usize = 50_000;
 const MAX_PATH_BYTES: usize = 1024;
 const MAX_NAME_BYTES: usize = 255;
 
-/// The archive is damaged, cut off at the size limit, or has too many entries.
+/// The archive was cut off at the size limit, or has too many entries.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLarge;
 
@@ -27,28 +27,22 @@ pub(super) struct TooLarge;
 /// at which the archive was cut off.
 ///
 /// # Errors
-/// [`SandboxError::Io`] if a file cannot be written. The content of the archive is never the reason
-/// for such an error.
+/// [`SandboxError::Io`] if a file cannot be written, or the archive ends before that size within a file: then this
+/// machine did not write all of it.
 pub(super) fn unpack(
     archive: &Path,
     to: &Path,
     max_bytes: u64,
 ) -> Result<Result<(), TooLarge>, SandboxError> {
     let written = |error| SandboxError::io(format!("writing to {}", to.display()), error);
-    let read = |error| SandboxError::io("reading the files", error);
-    let file = File::open(archive).map_err(read)?;
-    if file.metadata().map_err(read)?.len() >= max_bytes {
+    if is_cut_off(archive, max_bytes)? {
         return Ok(Err(TooLarge));
     }
+    let file = File::open(archive).map_err(damaged)?;
     let mut archive = Archive::new(io::BufReader::new(file));
-    let Ok(entries) = archive.entries() else {
-        return Ok(Err(TooLarge));
-    };
     let mut components = 0;
-    for (number, entry) in entries.enumerate() {
-        let Ok(mut entry) = entry else {
-            return Ok(Err(TooLarge));
-        };
+    for (number, entry) in archive.entries().map_err(damaged)?.enumerate() {
+        let mut entry = entry.map_err(damaged)?;
         let path = path_of_regular_file(&entry);
         components += path.as_ref().map_or(0, |path| path.components().count());
         if number >= MAX_ENTRIES || components > MAX_COMPONENTS {
@@ -58,16 +52,21 @@ pub(super) fn unpack(
             continue;
         };
         match create(to, &path) {
-            Ok(mut file) => match io::copy(&mut entry, &mut file).map_err(|error| error.kind()) {
-                // The reader's error for an archive that was cut off.
-                Err(ErrorKind::UnexpectedEof | ErrorKind::Other) => return Ok(Err(TooLarge)),
-                copied => _ = copied.map_err(|kind| written(kind.into()))?,
-            },
+            Ok(mut file) => _ = io::copy(&mut entry, &mut file).map_err(written)?,
             Err(error) if is_conflict(&error) => {}
             Err(error) => return Err(written(error)),
         }
     }
     Ok(Ok(()))
+}
+
+/// Whether the archive has the size at which it is cut off.
+pub(super) fn is_cut_off(archive: &Path, max_bytes: u64) -> Result<bool, SandboxError> {
+    Ok(fs::metadata(archive).map_err(damaged)?.len() >= max_bytes)
+}
+
+fn damaged(error: io::Error) -> SandboxError {
+    SandboxError::io("reading the archive of the program's files", error)
 }
 
 /// The path of an entry, or `None` if it is not a regular file inside the directory.
@@ -114,7 +113,7 @@ mod tests {
 
     use tar::{Builder, EntryType, Header};
 
-    use super::{MAX_ENTRIES, TooLarge, unpack};
+    use super::{MAX_ENTRIES, SandboxError, TooLarge, unpack};
 
     /// An archive with entries of a raw name, which `Builder` would refuse.
     fn archive(entries: &[(&[u8], EntryType, &str)]) -> Vec<u8> {
@@ -133,13 +132,15 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
+    type Unpacked = Result<Result<(), TooLarge>, SandboxError>;
+
     /// The unpacked files, as sorted paths and contents.
-    fn unpacked(archive: &[u8]) -> (Result<(), TooLarge>, Vec<(String, String)>) {
+    fn unpacked(archive: &[u8]) -> (Unpacked, Vec<(String, String)>) {
         let folder = tempfile::tempdir().unwrap();
         let (file, to) = (folder.path().join("archive"), folder.path().join("inner"));
         fs::write(&file, archive).unwrap();
         fs::create_dir(&to).unwrap();
-        let result = unpack(&file, &to, 20 << 20).unwrap();
+        let result = unpack(&file, &to, 20 << 20);
         let mut files = Vec::new();
         list(&to, &to, &mut files);
         files.sort();
@@ -179,24 +180,30 @@ mod tests {
             (b"sub", file, "x"),
             (b"./", file, "x"),
         ]));
-        assert_eq!(result, Ok(()));
+        assert_eq!(result, Ok(Ok(())));
         let expected = [("a", "A"), ("link/through", "x"), ("sub/deep/b", "B")];
         let expected = expected.map(|(name, content)| (name.to_owned(), content.to_owned()));
         assert_eq!(files, expected);
     }
 
     #[test]
-    fn a_damaged_or_endless_archive_is_too_large() {
+    fn trap_39_an_archive_that_ends_below_the_size_limit_is_an_error_and_not_a_limit() {
         let whole = archive(&[(b"a", EntryType::Regular, &"x".repeat(5000))]);
-        assert_eq!(unpacked(&whole[..2000]).0, Err(TooLarge));
-        assert_eq!(unpacked(&vec![0; 20 << 20]).0, Err(TooLarge));
-        assert_eq!(unpacked(&[b'x'; 4096]).0, Err(TooLarge));
-        assert_eq!(unpacked(b"").0, Ok(()));
+        for damaged in [&whole[..2000], &[b'x'; 4096]] {
+            let error = unpacked(damaged).0.unwrap_err();
+            assert!(matches!(error, SandboxError::Io { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_endless_archive_is_too_large() {
+        assert_eq!(unpacked(&vec![0; 20 << 20]).0, Ok(Err(TooLarge)));
+        assert_eq!(unpacked(b"").0, Ok(Ok(())));
         let many = vec![(&b"d"[..], EntryType::Directory, ""); MAX_ENTRIES + 1];
-        assert_eq!(unpacked(&archive(&many)).0, Err(TooLarge));
-        assert_eq!(unpacked(&archive(&many[1..])).0, Ok(()));
+        assert_eq!(unpacked(&archive(&many)).0, Ok(Err(TooLarge)));
+        assert_eq!(unpacked(&archive(&many[1..])).0, Ok(Ok(())));
         let deep = "a/".repeat(48) + "b";
         let deep = vec![(deep.as_bytes(), EntryType::Regular, ""); 2000];
-        assert_eq!(unpacked(&archive(&deep)).0, Err(TooLarge));
+        assert_eq!(unpacked(&archive(&deep)).0, Ok(Err(TooLarge)));
     }
 }

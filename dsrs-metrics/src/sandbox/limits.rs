@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Wall-clock seconds, after which all processes are killed. Not part of the JSON form: there
-    /// it is the metric's `timeout_secs`.
+    /// Wall-clock seconds of the command, without the set-up of the sandbox, after which all processes are killed. Not part
+    /// of the JSON form: there it is the metric's `timeout_secs`.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// Seconds of processor time per process; defaults to the time limit.
+    /// Seconds of processor time per process; defaults to a second more than the time limit, which is then reached first.
     pub cpu_secs: Option<u64>,
     /// Memory in MiB, per process and for all processes together, with the files that they keep in
     /// memory. The kernel enforces the former; how the latter is enforced depends on
@@ -57,7 +57,7 @@ impl Limits {
     /// The limit on processor time, in seconds, at least 1.
     #[must_use]
     pub fn cpu_secs(&self) -> u64 {
-        self.cpu_secs.unwrap_or(self.time_secs).max(1)
+        self.cpu_secs.unwrap_or(self.time_secs.saturating_add(1)).max(1)
     }
 
     /// The limit on memory, in bytes.

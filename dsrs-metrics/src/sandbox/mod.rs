@@ -23,6 +23,7 @@ mod process_tree;
 mod programs;
 mod seccomp;
 mod supervise;
+pub(crate) mod temp_space;
 mod thread;
 mod unconfined;
 mod user;

@@ -20,8 +20,13 @@ use super::{Limits, Report, SandboxError, Termination};
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long the remaining output is read after all processes were killed.
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
+/// The longest time to set up a sandbox. It is not part of the command's time: on a busy machine the set-up may take a
+/// second.
+pub(super) const SETUP_SECS: u64 = 30;
+
+/// How long the remaining output is read after all processes were killed. The streams close at once then, but on a busy
+/// machine the threads that read them may run late.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Kills a process with everything that it started, and waits for it.
 pub(super) type Kill = fn(&mut Child);
@@ -35,6 +40,8 @@ pub(super) struct Prepared {
     pub(super) meter: Meter,
     /// What is written to standard error once the sandbox was set up; not counted as output.
     pub(super) ready: &'static str,
+    /// The bytes that may be written after the command's output; not counted as output.
+    pub(super) trailer: u64,
     /// Directories that are removed once the command has terminated.
     pub(super) dirs: Vec<TempDir>,
 }
@@ -80,6 +87,9 @@ struct Run {
     kill: Kill,
     meter: Meter,
     ready: &'static str,
+    trailer: u64,
+    /// When the time of the command began; `None` until the sandbox was set up.
+    ready_at: Option<Instant>,
     _dirs: Vec<TempDir>,
     started: Instant,
     chunks: Receiver<Chunk>,
@@ -90,7 +100,7 @@ struct Run {
 
 impl Run {
     fn start(prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared { mut command, limits, kill, meter, ready, dirs } = prepared;
+        let Prepared { mut command, limits, kill, meter, ready, trailer, dirs } = prepared;
         let stdin = if meter.must_join() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
@@ -117,6 +127,8 @@ impl Run {
             kill,
             meter,
             ready,
+            trailer,
+            ready_at: ready.is_empty().then_some(started),
             _dirs: dirs,
             started,
             chunks,
@@ -159,7 +171,11 @@ impl Run {
     }
 
     fn time_left(&self) -> Duration {
-        Duration::from_secs(self.limits.time_secs).saturating_sub(self.started.elapsed())
+        let (secs, began) = match self.ready_at {
+            Some(at) => (self.limits.time_secs, at),
+            None => (SETUP_SECS, self.started),
+        };
+        Duration::from_secs(secs).saturating_sub(began.elapsed())
     }
 
     fn output_len(&self) -> u64 {
@@ -167,7 +183,8 @@ impl Run {
     }
 
     fn output_limit(&self) -> u64 {
-        self.limits.output_bytes().saturating_add(self.ready.len() as u64)
+        let added = (self.ready.len() as u64).saturating_add(self.trailer);
+        self.limits.output_bytes().saturating_add(added)
     }
 
     fn is_ready(&self) -> bool {
@@ -180,6 +197,9 @@ impl Run {
         }
         let stream = if chunk.is_stderr { &mut self.stderr } else { &mut self.stdout };
         stream.extend(chunk.bytes);
+        if self.ready_at.is_none() && self.is_ready() {
+            self.ready_at = Some(Instant::now());
+        }
     }
 
     /// Kills what is left and assembles the report. `limit` is the limit that was exceeded, if one

@@ -55,6 +55,7 @@ impl SandboxProvider for Unconfined {
                 kill: process_tree::kill_group,
                 meter: Meter::Resident,
                 ready: "",
+                trailer: 0,
                 dirs: vec![folder, staged],
             })
         };

@@ -69,7 +69,18 @@ impl ScoringConfig {
 pub struct ScorerBuilder<G = Example, P = Prediction> {
     metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
     free: Vec<String>,
+    inputs: Option<Arc<[String]>>,
     config: ScoringConfig,
+}
+
+/// Settings of rows with dynamic fields.
+impl<P> ScorerBuilder<Example, P> {
+    /// Sets which fields of an example a program receives, for examples that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs), as [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs) does.
+    pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+        self.inputs = Some(fields.into_iter().map(Into::into).collect());
+        self
+    }
 }
 
 impl ScorerBuilder {
@@ -88,7 +99,8 @@ impl Default for ScorerBuilder {
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// Returns a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
-        Self { metrics: Vec::new(), free: Vec::new(), config: ScoringConfig::default() }
+        let config = ScoringConfig::default();
+        Self { metrics: Vec::new(), free: Vec::new(), inputs: None, config }
     }
 
     /// Adds a metric to the tier of its spec.
@@ -176,7 +188,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         let mut all = Vec::new();
         set.all().for_each(|metric| Metric::<G, P>::keys(metric, &mut all));
         let sharing = Sharing::among(&all);
-        let inner = Inner { set, proxies, truth, config: self.config, ledger, sharing };
+        let Self { inputs, config, .. } = self;
+        let inner = Inner { set, proxies, truth, inputs, config, ledger, sharing };
         Ok(Scorer { inner: Arc::new(inner) })
     }
 

@@ -3,6 +3,7 @@
 use super::aggregate::AggregationError;
 use super::row::RowScore;
 use crate::core::requirements::NotReady;
+use crate::core::rows::inputs::InputError;
 use crate::core::spec::{MetricTier, ScoreRange};
 
 /// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.
@@ -102,6 +103,14 @@ pub enum ScorerError {
     /// There are no rows.
     #[error("not enough rows: expected at least 1, found 0, and the mean of no rows is undefined")]
     NoRows,
+    /// An example does not declare which of its fields the program receives, and the scorer does not either.
+    #[error("row {row}: {error}")]
+    Inputs {
+        /// The number of the row, from 1.
+        row: u64,
+        /// What to declare.
+        error: InputError,
+    },
     /// The iterator over the rows panicked.
     #[error("reading the rows panicked: {message}")]
     Rows {

@@ -114,6 +114,8 @@ struct Inner<G, P> {
     set: MetricSet<G, P>,
     proxies: Vec<Entry<G, P>>,
     truth: Vec<Entry<G, P>>,
+    /// The fields that a program receives of the examples that do not declare their own.
+    inputs: Option<Arc<[String]>>,
     config: ScoringConfig,
     ledger: Ledger,
     /// The metrics or components that occur more than once.

@@ -14,6 +14,7 @@ use super::run::ScoringResult;
 use super::{Inner, Scorer};
 use crate::core::panic;
 use crate::core::settings::Settings;
+use crate::evaluate::inputs;
 use crate::evaluate::program::Program;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`] sets for the program: `Settings::get::<RolloutNumber>()`.
@@ -24,11 +25,13 @@ pub struct RolloutNumber(pub usize);
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
     /// predictions. A program is a [`Module`](crate::Module) (by value, reference to a static one, or `Arc`), or an async
-    /// function; it receives the [inputs](crate::Example::inputs) of an example. It runs at most `concurrency` times at
-    /// once, and as many rows are scored at once.
+    /// function; it receives the inputs of an example, which the example or [`ScorerBuilder::inputs`] declares. It runs at
+    /// most `concurrency` times at once, and as many rows are scored at once.
     ///
-    /// A run that fails or panics is a rollout without a score, see [`OnMissing`](crate::OnMissing). The budget covers
-    /// the metrics, not the program.
+    /// A run that fails or panics is a rollout without a score, see [`OnMissing`](crate::OnMissing). So is a run on an
+    /// example that lacks an input: the program is not called. The budget covers the metrics, not the program.
+    ///
+    /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -46,7 +49,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
-    /// let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default()).num_rollouts(3).build()?;
+    /// let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default()).num_rollouts(3);
+    /// let scorer = scorer.inputs(["question"]).build()?;
     /// let examples = vec![example! { "question" => "Capital of France?", "answer" => "Paris" }];
     /// let result = scorer.run(Guess, examples, 8).await?;
     /// assert_eq!((result.summary.rollouts, result.summary.mean), (3, Some(1.0)), "the median of 0, 1 and 1");
@@ -55,7 +59,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// As [`score_all`](Self::score_all).
+    /// As [`score_all`](Self::score_all); and the inputs of an example are not declared.
     pub async fn run<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,
@@ -65,6 +69,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         self.check_run(concurrency).await?;
         let examples = panic::catch(false, || examples.into_iter())
             .map_err(|panic| ScorerError::Rows { message: panic.message })?;
+        let inputs = self.inner.inputs.clone();
+        let examples = (1..).zip(examples).map(move |(row, example)| {
+            let declared = inputs::check_declared(&example, inputs.as_deref());
+            declared.map(|()| example).map_err(|error| ScorerError::Inputs { row, error })
+        });
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
         let shared = Arc::new((program, permits));
         self.run_workers(examples, concurrency, move |inner: Arc<Inner<G, P>>, gold: G| {
@@ -89,13 +98,14 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
         permits: &Semaphore,
         gold: &G,
     ) -> RowScore {
+        let inputs = self.inputs.as_deref();
         let run = |number| async move {
             // The semaphore is never closed, so there is always a permit.
             let _permit = permits.acquire().await;
             // The call is made in an async block because it may panic before its first await.
             let output = async {
                 let started = Instant::now();
-                let (prediction, run) = program.output(gold).await?.into_parts();
+                let (prediction, run) = program.output(gold, inputs).await?.into_parts();
                 Ok((prediction, run.measured(started.elapsed())))
             };
             let output = Settings::new().with(RolloutNumber(number)).scope(output);

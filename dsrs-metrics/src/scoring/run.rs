@@ -10,12 +10,14 @@ use tokio::task::JoinSet;
 
 use super::error::ScorerError;
 use super::row::RowScore;
+use super::row_status::RowStatus;
 use super::summary::{ScoringSummary, Tally};
 use super::{Inner, Scorer};
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::core::settings::Settings;
+use crate::text::shown;
 
 /// A row to score: one example and a program's predictions for it.
 ///
@@ -41,7 +43,8 @@ impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
     }
 }
 
-/// The result of scoring many rows. `Display` shows its [`summary`](Self::summary).
+/// The result of scoring many rows. `Display` shows its [`summary`](Self::summary), and the first error if every row
+/// failed.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -54,7 +57,13 @@ pub struct ScoringResult {
 
 impl fmt::Display for ScoringResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.summary.fmt(f)
+        self.summary.fmt(f)?;
+        match self.rows.first().map(|row| &row.status) {
+            Some(RowStatus::Failed { reason }) if self.summary.failed == self.summary.rows => {
+                write!(f, "\nfirst error: row 1: {}", shown::escaped(reason))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -109,7 +118,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         self.check_run(concurrency).await?;
         let rows = panic::catch(false, || rows.into_iter().map(Into::into))
             .map_err(|panic| ScorerError::Rows { message: panic.message })?;
-        self.run_workers(rows, concurrency, |inner, row: Rollouts<G, P>| async move {
+        self.run_workers(rows.map(Ok), concurrency, |inner, row: Rollouts<G, P>| async move {
             inner.score(&row.gold, &row.preds).await
         })
         .await
@@ -124,10 +133,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         self.probe().await
     }
 
-    /// Scores rows on workers, each row with `score`.
+    /// Scores rows on workers, each row with `score`. The first error of the rows ends the run.
     pub(super) async fn run_workers<R, Scoring>(
         &self,
-        rows: impl Iterator<Item = R> + Send + 'static,
+        rows: impl Iterator<Item = Result<R, ScorerError>> + Send + 'static,
         concurrency: usize,
         score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring + Clone + Send + 'static,
     ) -> Result<ScoringResult, ScorerError>
@@ -137,7 +146,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     {
         let (_, most) = rows.size_hint();
         let workers = concurrency.min(most.unwrap_or(usize::MAX).max(1));
-        let queue = Arc::new(Queue { rows: Mutex::new(Some(rows.enumerate())) });
+        let rows = (0..).zip(rows).map(|(index, row)| Ok((index, row?)));
+        let queue = Arc::new(Queue { rows: Mutex::new(Some(rows)) });
         let settings = Settings::current();
         let mut tasks = JoinSet::new();
         for _ in 0..workers {
@@ -160,17 +170,18 @@ struct Queue<I> {
     rows: Mutex<Option<I>>,
 }
 
-impl<T, I: Iterator<Item = T>> Queue<I> {
+impl<T, I: Iterator<Item = Result<T, ScorerError>>> Queue<I> {
     fn pull(&self) -> Result<Option<T>, ScorerError> {
         let mut queue = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(rows) = queue.as_mut() else {
             return Ok(None);
         };
-        let row = panic::catch(false, || rows.next());
+        let row = panic::catch(false, || rows.next().transpose());
+        let row = row.map_err(|panic| ScorerError::Rows { message: panic.message }).flatten();
         if !matches!(row, Ok(Some(_))) {
             *queue = None;
         }
-        row.map_err(|panic| ScorerError::Rows { message: panic.message })
+        row
     }
 }
 
@@ -183,7 +194,7 @@ async fn work<G, P, R, I, Scoring>(
     score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring,
 ) -> Result<Numbered, ScorerError>
 where
-    I: Iterator<Item = (usize, R)>,
+    I: Iterator<Item = Result<(usize, R), ScorerError>>,
     Scoring: Future<Output = RowScore>,
 {
     let mut finished = Vec::new();

@@ -116,7 +116,7 @@ impl SparqlStore {
         limits: QueryLimits,
     ) -> Result<QueryResults, ExecutionError> {
         check_size(query)?;
-        match &self.0 {
+        match &self.backend {
             Backend::Embedded(dataset) => {
                 let (dataset, query) = (Arc::clone(dataset), query.to_owned());
                 evaluate_on_thread(dataset, query, limits).await

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::SystemTime;
 
 use oxigraph::io::{RdfFormat, RdfParser};
 use oxigraph::model::Dataset;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
+use crate::text::hash;
 
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
 /// HTTP endpoint.
@@ -21,7 +21,25 @@ use super::endpoint::Endpoint;
 /// of paths, or the URL of an endpoint (`http://localhost:7878/query`, in a build with the feature
 /// `sparql-http`).
 #[derive(Clone)]
-pub struct SparqlStore(pub(super) Backend);
+pub struct SparqlStore {
+    pub(super) backend: Backend,
+    files: Arc<[LoadedFile]>,
+}
+
+/// A file whose data a store has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct LoadedFile {
+    path: PathBuf,
+    /// The hash of the content that was loaded.
+    pub(crate) hash: String,
+}
+
+impl LoadedFile {
+    /// The name of the file without its folder.
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+}
 
 #[derive(Clone)]
 pub(super) enum Backend {
@@ -58,16 +76,16 @@ pub enum StoreError {
     InvalidEndpoint(String),
 }
 
-/// The datasets that are in use, by their files, so that the metrics of a run share them.
-static LOADED: Mutex<Option<HashMap<FileState, Weak<Dataset>>>> = Mutex::new(None);
+/// The datasets that are in use, by their files and contents, so that the metrics of a run share them.
+static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
 
-type FileState = Vec<(PathBuf, Option<SystemTime>, u64)>;
+type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
 
 impl SparqlStore {
     /// Loads a file. Its extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`,
     /// `jsonld`, `n3`).
     ///
-    /// A file that another store has loaded, and that has not changed since, is not loaded again.
+    /// A file that another store has loaded, and whose content is the same, is not parsed again.
     ///
     /// # Errors
     /// [`StoreError`] with the file and, for bad data, the line.
@@ -82,16 +100,25 @@ impl SparqlStore {
     pub fn from_paths(
         paths: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Self, StoreError> {
-        let state = paths.into_iter().map(|path| state(path.as_ref())).collect::<Result<_, _>>()?;
+        let (mut files, mut contents) = (Vec::new(), Vec::new());
+        for path in paths {
+            let (file, content) = read_file(path.as_ref())?;
+            files.push(file);
+            contents.push(content);
+        }
+        let files: Arc<[LoadedFile]> = files.into();
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let loaded = loaded.get_or_insert_default();
         loaded.retain(|_, dataset| dataset.strong_count() > 0);
-        if let Some(dataset) = loaded.get(&state).and_then(Weak::upgrade) {
-            return Ok(Self(Backend::Embedded(dataset)));
-        }
-        let dataset = Arc::new(load(&state)?);
-        loaded.insert(state, Arc::downgrade(&dataset));
-        Ok(Self(Backend::Embedded(dataset)))
+        let dataset = match loaded.get(&files).and_then(Weak::upgrade) {
+            Some(dataset) => dataset,
+            None => {
+                let dataset = Arc::new(load(&files, &contents)?);
+                loaded.insert(Arc::clone(&files), Arc::downgrade(&dataset));
+                dataset
+            }
+        };
+        Ok(Self { backend: Backend::Embedded(dataset), files })
     }
 
     /// Loads a string in Turtle format.
@@ -109,7 +136,9 @@ impl SparqlStore {
     pub fn from_turtle(turtle: &str) -> Result<Self, StoreError> {
         let mut dataset = Dataset::new();
         read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle".to_owned())?;
-        Ok(Self(Backend::Embedded(Arc::new(dataset))))
+        let (path, hash) = ("Turtle".into(), hash::of_bytes(turtle.as_bytes()));
+        let files = Arc::new([LoadedFile { path, hash }]);
+        Ok(Self { backend: Backend::Embedded(Arc::new(dataset)), files })
     }
 
     /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
@@ -118,7 +147,8 @@ impl SparqlStore {
     /// [`StoreError::InvalidEndpoint`] if the URL is invalid.
     #[cfg(feature = "sparql-http")]
     pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
-        Ok(Self(Backend::Endpoint(Arc::new(Endpoint::new(url)?))))
+        let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
+        Ok(Self { backend, files: Arc::new([]) })
     }
 
     #[cfg(not(feature = "sparql-http"))]
@@ -128,10 +158,15 @@ impl SparqlStore {
         )))
     }
 
+    /// The files that were loaded.
+    pub(crate) fn loaded_files(&self) -> &[LoadedFile] {
+        &self.files
+    }
+
     /// The number of loaded triples; `None` for an endpoint.
     #[must_use]
     pub fn triples(&self) -> Option<usize> {
-        match &self.0 {
+        match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),
             #[cfg(feature = "sparql-http")]
             Backend::Endpoint(_) => None,
@@ -144,21 +179,21 @@ fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
     |error| StoreError::Unreadable { path, error }
 }
 
-fn state(path: &Path) -> Result<(PathBuf, Option<SystemTime>, u64), StoreError> {
+/// Returns a file and its content.
+fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), StoreError> {
     let real = path.canonicalize().map_err(unreadable(path))?;
-    let metadata = real.metadata().map_err(unreadable(path))?;
-    Ok((real, metadata.modified().ok(), metadata.len()))
+    let content = std::fs::read(&real).map_err(unreadable(path))?;
+    Ok((LoadedFile { path: real, hash: hash::of_bytes(&content) }, content))
 }
 
-fn load(files: &FileState) -> Result<Dataset, StoreError> {
+fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, StoreError> {
     let mut dataset = Dataset::new();
-    for (path, ..) in files {
+    for (LoadedFile { path, .. }, content) in files.iter().zip(contents) {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let format = extension
             .and_then(|extension| RdfFormat::from_extension(&extension.to_ascii_lowercase()))
             .ok_or_else(|| StoreError::UnknownFormat(path.clone()))?;
-        let bytes = std::fs::read(path).map_err(unreadable(path))?;
-        read(&mut dataset, format, &bytes, path.display().to_string())?;
+        read(&mut dataset, format, content, path.display().to_string())?;
     }
     Ok(dataset)
 }
@@ -181,10 +216,21 @@ fn read(
 
 impl fmt::Debug for SparqlStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
+        match &self.backend {
             Backend::Embedded(dataset) => write!(f, "SparqlStore({} triples)", dataset.len()),
             #[cfg(feature = "sparql-http")]
             Backend::Endpoint(endpoint) => write!(f, "SparqlStore({endpoint:?})"),
+        }
+    }
+}
+
+/// As in a message: the names of the files, or the address of the endpoint without secrets.
+impl Serialize for SparqlStore {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.backend {
+            Backend::Embedded(_) => to.collect_seq(self.files.iter().map(LoadedFile::name)),
+            #[cfg(feature = "sparql-http")]
+            Backend::Endpoint(endpoint) => to.collect_str(&format_args!("{endpoint:?}")),
         }
     }
 }
@@ -209,5 +255,36 @@ impl<'de> Deserialize<'de> for SparqlStore {
             JsonStore::Paths(paths) => Self::from_paths(paths),
         };
         store.map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, Backend, Dataset, SparqlStore};
+
+    /// The dataset of a store of files.
+    fn dataset(store: &SparqlStore) -> Option<&Arc<Dataset>> {
+        match &store.backend {
+            Backend::Embedded(dataset) => Some(dataset),
+            #[cfg(feature = "sparql-http")]
+            Backend::Endpoint(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_loaded_again_shares_the_dataset_until_its_content_changes() {
+        let name = format!("dsrs-metrics-store-{}.nt", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, "<a:s> <a:p> <a:o> .\n").unwrap();
+        let (first, again) =
+            ["first", "again"].map(|_| SparqlStore::from_path(&path).unwrap()).into();
+        std::fs::write(&path, "<a:s> <a:z> <a:o> .\n").unwrap();
+        let changed = SparqlStore::from_path(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let is_shared = |other| match (dataset(&first), dataset(other)) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        assert_eq!((is_shared(&again), is_shared(&changed)), (true, false));
     }
 }

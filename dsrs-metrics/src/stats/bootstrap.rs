@@ -51,8 +51,28 @@ impl Bootstrap {
     pub fn interval(
         &self,
         rows: usize,
-        mut statistic: impl FnMut(&[usize]) -> Option<f64>,
+        statistic: impl FnMut(&[usize]) -> Option<f64>,
     ) -> Option<Interval> {
+        self.statistic(rows, statistic).ci95()
+    }
+
+    /// Returns the standard error of a statistic over `rows` rows, which is the standard deviation of its values on the
+    /// samples, and its [`interval`](Self::interval). With the difference of two systems as the statistic, this is
+    /// the paired bootstrap of Koehn (2004).
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Bootstrap;
+    ///
+    /// let change: Vec<f64> = (0..40).map(|row| f64::from(row % 5) / 4.0 - 0.25).collect();
+    /// let mean = |rows: &[usize]| Some(rows.iter().map(|row| change[*row]).sum::<f64>() / 40.0);
+    /// let uncertainty = Bootstrap::default().statistic(40, mean);
+    /// assert!((uncertainty.stderr().unwrap() - 0.125_f64.sqrt() / 40_f64.sqrt()).abs() < 0.003);
+    /// ```
+    pub fn statistic(
+        &self,
+        rows: usize,
+        mut statistic: impl FnMut(&[usize]) -> Option<f64>,
+    ) -> Uncertainty {
         let mut draw = self.indices(rows);
         let mut sample = vec![0; rows];
         let mut values = Vec::with_capacity(self.resamples as usize);
@@ -62,11 +82,15 @@ impl Bootstrap {
         }
         let undefined = self.resamples as usize - values.len();
         if values.is_empty() || undefined * MOST_UNDEFINED > values.len() + undefined {
-            return None;
+            return Uncertainty::NotComputed;
         }
         values.sort_unstable_by(f64::total_cmp);
-        let interval = Interval { low: quantile(&values, 0.025), high: quantile(&values, 0.975) };
-        (values.first() < values.last()).then_some(interval)
+        let ci95 = Interval { low: quantile(&values, 0.025), high: quantile(&values, 0.975) };
+        match (deviation(&values), values.first() < values.last()) {
+            (stderr, true) if stderr.is_finite() => Uncertainty::Known { stderr, ci95 },
+            (_, true) => Uncertainty::TooLarge,
+            (_, false) => Uncertainty::Constant,
+        }
     }
 
     /// Returns the standard error of a mean, which is the standard deviation of the means of the samples, and its interval,

@@ -27,6 +27,13 @@ impl Total {
         }
     }
 
+    fn only(&self) -> Option<f64> {
+        match self {
+            Self::One(value) => Some(*value),
+            Self::Many(_) => None,
+        }
+    }
+
     fn mean(&self, count: u64) -> f64 {
         match self {
             Self::One(value) => value / count as f64,
@@ -61,7 +68,17 @@ impl Brier {
     #[must_use]
     pub fn of(is_true: bool, probability: f64) -> Self {
         let difference = probability - f64::from(u8::from(is_true));
-        Self { rows: 1, squares: Total::One(difference * difference) }
+        Self::of_square(difference * difference)
+    }
+
+    /// Creates the score of one row from its squared difference, in [0, 1].
+    pub(crate) fn of_square(square: f64) -> Self {
+        Self { rows: 1, squares: Total::One(square) }
+    }
+
+    /// Returns the squared difference, if there is one row.
+    pub(crate) fn only(&self) -> Option<f64> {
+        self.squares.only()
     }
 
     /// Adds the rows of another part of the data.
@@ -93,6 +110,8 @@ impl Brier {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
+    /// The number of bins, also of those without a row.
+    all: u32,
     bins: BTreeMap<u32, Bin>,
 }
 
@@ -112,7 +131,13 @@ impl Calibration {
         let place = place.clamp(0.0, f64::from(bins - 1)) as u32;
         let bin =
             Bin { rows: 1, came_true: u64::from(is_true), probabilities: Total::One(probability) };
-        Self { bins: BTreeMap::from([(place, bin)]) }
+        Self { all: bins, bins: BTreeMap::from([(place, bin)]) }
+    }
+
+    /// Returns the number of bins, whether the row came true, and its probability, if there is one row.
+    pub(crate) fn only(&self) -> Option<(u32, bool, f64)> {
+        let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
+        Some((self.all, bin.came_true == 1, bin.probabilities.only()?))
     }
 
     /// Adds the rows of another part of the data, with the same number of bins.

@@ -61,18 +61,23 @@ const NO_ROWS: &str = "there are no rows";
 impl LabelPairs {
     /// Adds a row.
     pub fn add(&mut self, gold: &str, predicted: &str) {
-        self.add_times(gold, predicted, 1);
+        let sum = self.counts.entry((gold.to_owned(), predicted.to_owned())).or_default();
+        *sum = sum.saturating_add(1);
     }
 
-    fn add_times(&mut self, gold: &str, predicted: &str, count: u64) {
-        let sum = self.counts.entry((gold.to_owned(), predicted.to_owned())).or_default();
-        *sum = sum.saturating_add(count);
+    /// Returns the labels, if there is one row.
+    pub(crate) fn only(&self) -> Option<(&str, &str)> {
+        let ((gold, predicted), 1) = self.counts.first_key_value()? else { return None };
+        (self.counts.len() == 1).then_some((gold, predicted))
     }
 
     /// Adds the rows of another part of the data.
     pub fn merge(&mut self, other: &Self) {
-        for ((gold, predicted), count) in &other.counts {
-            self.add_times(gold, predicted, *count);
+        for (pair, count) in &other.counts {
+            match self.counts.get_mut(pair) {
+                Some(sum) => *sum = sum.saturating_add(*count),
+                None => drop(self.counts.insert(pair.clone(), *count)),
+            }
         }
     }
 
@@ -157,7 +162,12 @@ impl LabelPairs {
         match (gold, predicted) {
             (0, _) => Err("all gold labels are equal".into()),
             (_, 0) => Err("all predicted labels are equal".into()),
-            _ => Ok(covariance as f64 / ((gold as f64).sqrt() * (predicted as f64).sqrt())),
+            _ => {
+                let correlation =
+                    covariance as f64 / ((gold as f64).sqrt() * (predicted as f64).sqrt());
+                // Two square roots, rounded, may be less than the covariance.
+                Ok(correlation.clamp(-1.0, 1.0))
+            }
         }
     }
 
@@ -298,5 +308,22 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
             numbers.into_iter().map(|(_, label)| label).collect()
         }
         None => labels.into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LabelPairs;
+
+    #[test]
+    fn a_correlation_is_never_above_1() {
+        for labels in ["ab", "abc", "aab", "aabbc", "abcdefg"] {
+            let mut pairs = LabelPairs::default();
+            for label in labels.chars().map(String::from) {
+                pairs.add(&label, &label);
+            }
+            let correlation = pairs.matthews_correlation().unwrap();
+            assert!((1.0 - 1e-15..=1.0).contains(&correlation), "{labels}: {correlation}");
+        }
     }
 }

@@ -17,7 +17,8 @@
 //! | probabilities of all rows | [`Calibration`], [`Brier`] | |
 //! | success in several attempts | [`Proportion::pass_at`], [`Proportion::pass_hat`] | |
 //!
-//! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail) or [`permutation_test`] (scores);
+//! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores) or
+//! [`exchange_test`] and [`Bootstrap::statistic`] (a score of all rows);
 //! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
@@ -51,7 +52,9 @@ pub use kappa::{Kappa, KappaWeights, cohen_kappa};
 pub use labels::{AlphaLevel, LabelPairs};
 pub use moments::{Moments, Uncertainty};
 pub use not_defined::NotDefined;
-pub use paired::{PermutationTest, holm, mcnemar_exact, permutation_test, rows_for_power};
+pub use paired::{
+    PermutationTest, exchange_test, holm, mcnemar_exact, permutation_test, rows_for_power,
+};
 pub use proportion::Proportion;
 pub use rank_values::{ClassScores, ValuePairs};
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};

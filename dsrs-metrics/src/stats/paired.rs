@@ -70,6 +70,60 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     PermutationTest { p_value, assignments: u64::from(draws), is_exact: false }
 }
 
+/// Returns the paired permutation test of a score that is computed over all rows, by approximate randomization (Noreen
+/// 1989; Riezler and Maxwell 2005): if the systems are equal, the results of a row are as likely to be exchanged.
+/// `difference` returns the difference of the scores with the results of the marked rows exchanged. The p-value is the
+/// share of assignments in which its magnitude is at least that of `observed`. An assignment without a difference
+/// counts as one of these, so that the p-value is never too small.
+///
+/// If `draws` is at least the number of all assignments, each of them is evaluated. Otherwise `draws` random ones are,
+/// and the p-value is `(1 + extreme) / (1 + draws)`. The same seed gives the same p-value on every platform.
+///
+/// ```
+/// use dsrs_metrics::stats::exchange_test;
+///
+/// // The largest value of each system; every row of the second one is larger.
+/// let (a, b) = ([1.0, 3.0, 2.0], [4.0, 5.0, 9.0_f64]);
+/// let largest = |takes_b: &dyn Fn(usize) -> bool| {
+///     (0..3).map(|row| if takes_b(row) { b[row] } else { a[row] }).fold(0.0, f64::max)
+/// };
+/// let difference = |exchanged: &[bool]| {
+///     Some(largest(&|row| !exchanged[row]) - largest(&|row| exchanged[row]))
+/// };
+/// // 9 - 3 with no row exchanged, and 3 - 9 with all.
+/// assert_eq!(exchange_test(3, 6.0, 10_000, 0, difference).p_value, 0.25);
+/// ```
+#[must_use]
+pub fn exchange_test(
+    rows: usize,
+    observed: f64,
+    draws: u32,
+    seed: u64,
+    mut difference: impl FnMut(&[bool]) -> Option<f64>,
+) -> PermutationTest {
+    // Scores of the same rows in another order may differ by rounding.
+    let reached = observed.abs() * (1.0 - 1e-9);
+    let mut exchanged = vec![false; rows];
+    let mut is_extreme = |signs: &mut dyn FnMut() -> u64| {
+        for block in exchanged.chunks_mut(64) {
+            let signs = signs();
+            let bits = block.iter_mut().enumerate();
+            bits.for_each(|(bit, exchanged)| *exchanged = signs >> bit & 1 == 1);
+        }
+        difference(&exchanged).is_none_or(|it| it.abs() >= reached)
+    };
+    let all = u32::try_from(rows).ok().and_then(|rows| 1_u32.checked_shl(rows));
+    if let Some(all) = all.filter(|all| *all <= draws) {
+        let extreme = (0..u64::from(all)).filter(|signs| is_extreme(&mut || *signs)).count();
+        let p_value = extreme as f64 / f64::from(all);
+        return PermutationTest { p_value, assignments: u64::from(all), is_exact: true };
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let extreme = (0..draws).filter(|_| is_extreme(&mut || random.next_u64())).count();
+    let p_value = (extreme as f64 + 1.0) / (f64::from(draws) + 1.0);
+    PermutationTest { p_value, assignments: u64::from(draws), is_exact: false }
+}
+
 /// Sums of sizes with given signs, by looking up the sum of eight sizes at a time.
 struct SignedSums {
     /// For each eight sizes, their sum for every byte of signs. A set bit is a negative sign.

@@ -23,6 +23,12 @@ impl ValuePairs {
         self.pairs.push((gold, predicted));
     }
 
+    /// Returns the gold and the predicted value, if there is one row.
+    pub(crate) fn only(&self) -> Option<(f64, f64)> {
+        let [pair] = *self.pairs else { return None };
+        Some(pair)
+    }
+
     /// Adds the rows of another part of the data.
     pub fn merge(&mut self, other: &Self) {
         self.pairs.extend_from_slice(&other.pairs);
@@ -69,6 +75,15 @@ impl ClassScores {
         // Both zeros are equal.
         let score = score + 0.0;
         if is_positive { self.positive.push(score) } else { self.negative.push(score) }
+    }
+
+    /// Returns whether the row is in the class, and its score, if there is one row.
+    pub(crate) fn only(&self) -> Option<(bool, f64)> {
+        match (&*self.positive, &*self.negative) {
+            ([score], []) => Some((true, *score)),
+            ([], [score]) => Some((false, *score)),
+            _ => None,
+        }
     }
 
     /// Adds the rows of another part of the data.

@@ -16,6 +16,7 @@ mod definition;
 mod edits;
 #[cfg(feature = "csv")]
 pub(crate) mod formula;
+pub(crate) mod hash;
 mod matching;
 mod numbers;
 mod overlap;

@@ -44,6 +44,23 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
+/// Escapes the characters of [`escaped`] except tabs and line ends, for a page, which shows strings of several lines.
+#[cfg(feature = "html")]
+pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
+    let is_hidden = |it: char| is_unsafe(it) && !matches!(it, '\n' | '\r' | '\t');
+    if !text.contains(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            character if is_hidden(character) => escaped.extend(character.escape_unicode()),
+            character => escaped.push(character),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Escapes a name, and replaces its end by `…` if it is longer than 80 characters.
 pub(crate) fn name(name: &str) -> Cow<'_, str> {
     match name.char_indices().nth(MAX_NAME) {

@@ -91,8 +91,8 @@ pub(super) async fn run() -> Result {
 async fn evaluator() -> Result {
     let module = MyModule;
     let test_examples = vec![
-        example! { "question" => "2 + 2", "answer" => "4" },
-        example! { "question" => "3 + 3", "answer" => "6" },
+        example! { "question" => "2 + 2", "answer" => "4" }.with_inputs(["question"]),
+        example! { "question" => "3 + 3", "answer" => "6" }.with_inputs(["question"]),
     ];
     // Evaluate on test set
     let score = module.evaluate(test_examples).await?;

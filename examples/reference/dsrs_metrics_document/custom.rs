@@ -109,10 +109,9 @@ pub(super) async fn run() -> Result {
     let scorer = ScorerBuilder::new().metric(metric).build()?;
     assert_eq!(scorer.score(&gold, &pred).await?.value, 1.0);
 
-    let examples = vec![
-        example! { "question" => "a", "expected_answer" => "a" },
-        example! { "question" => "a", "expected_answer" => "b" },
-    ];
-    assert_eq!(MyModule.evaluate(examples).await?, 0.75);
+    let examples = ["a", "b"].map(|expected| {
+        example! { "question" => "a", "expected_answer" => expected }.with_inputs(["question"])
+    });
+    assert_eq!(MyModule.evaluate(examples.into()).await?, 0.75);
     Ok(())
 }

@@ -166,7 +166,10 @@ fn a_score_computed_with_other_weights_is_an_error() {
 
 #[test]
 fn lines_that_are_no_rows() {
-    assert_eq!(error_in("{"), "3:1: invalid JSON: EOF while parsing an object");
+    assert_eq!(
+        error_in("{"),
+        "3:1: invalid JSON: EOF while parsing an object; write one object per line"
+    );
     assert!(error_in("[1]").starts_with("3: expected a row such as {"), "{}", error_in("[1]"));
     let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
     assert!(error_in(&twice).contains("duplicate key `step_utility`"), "{}", error_in(&twice));

@@ -17,15 +17,17 @@ fn error(bwrap: &str) -> String {
     block_on(metric.evaluate(&example! {}, &prediction! {})).unwrap_err().to_string()
 }
 
-/// A `bwrap` that is a shell script.
+/// A `bwrap` that is a shell script. Another process writes it: a file that this process has open for writing is inherited by
+/// processes that other tests start at this moment, and cannot be executed then.
 fn script(text: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::Builder::new()
         .permissions(std::fs::Permissions::from_mode(0o755))
         .tempdir()
         .unwrap();
     let path = folder.path().join("bwrap");
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let write = "printf '%s' \"$1\" > \"$0\" && chmod 755 \"$0\"";
+    let mut shell = std::process::Command::new("sh");
+    assert!(shell.args(["-c", write]).arg(&path).arg(text).status().unwrap().success());
     let name = path.display().to_string();
     (folder, name)
 }

@@ -65,8 +65,12 @@ async fn trap_03_a_score_that_is_not_defined_is_neither_0_nor_nan() {
     assert_eq!(result.metrics[0].not_defined.as_deref(), Some("there are fewer than two rows"));
     let failed = Pair::new("a", example! { "answer" => 1 }, prediction! { "probability" => 1.5 });
     let result = run(BrierScore, vec![failed]).await;
-    let headline = "brier_score  not enough rows (0/1 scored, 1 failed)";
-    assert_eq!((result.score, result.to_string()), (None, headline.to_owned()));
+    assert_eq!(result.score, None);
+    assert_eq!(
+        result.to_string(),
+        "brier_score  not enough rows (0/1 scored, 1 failed)\n\
+         first error: row `a`: metric `brier_score`: `pred.probability` must be between 0 and 1, found 1.5"
+    );
 }
 
 #[tokio::test]

@@ -212,7 +212,7 @@ impl Module for Shout {
 async fn a_module_runs_a_batch_concurrently_and_in_order() {
     let example = |row: usize| match row {
         3 => example! { "label" => 1 }.with_inputs(["text"]),
-        5 => example! { "text" => "panic" },
+        5 => example! { "text" => "panic" }.with_inputs(["text"]),
         row => example! { "text" => format!("t{row}"), "label" => 1 }.with_inputs(["text"]),
     };
     let module: Box<dyn Module> = Box::new(Shout::default());
@@ -220,7 +220,9 @@ async fn a_module_runs_a_batch_concurrently_and_in_order() {
     assert_eq!(results.len(), 40);
     for (row, result) in results.iter().enumerate() {
         match (row, result) {
-            (3, Err(error)) => assert_eq!(error.to_string(), "no text"),
+            (3, Err(error)) => {
+                assert_eq!(error.to_string(), "no input `text`; the row has `label`");
+            }
             (5, Err(error)) => assert!(error.to_string().starts_with("the program panicked: ")),
             (row, result) => {
                 assert_eq!(result.as_ref().unwrap().get("text").unwrap(), &format!("T{row}"));

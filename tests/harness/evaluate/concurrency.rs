@@ -18,7 +18,12 @@ fn numbered(rows: usize) -> Vec<Example> {
 /// Runs rows that all sleep, and returns the largest number that slept at once.
 async fn asleep_at_once(rows: usize, concurrency: usize) -> usize {
     let [now, most] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-    let evaluate = scoring().devset(numbered(rows)).concurrency(concurrency).build().unwrap();
+    let evaluate = scoring()
+        .devset(numbered(rows))
+        .inputs(["n", "say"])
+        .concurrency(concurrency)
+        .build()
+        .unwrap();
     let most_of_all = Arc::clone(&most);
     let result = evaluate
         .run(move |inputs: Example| {
@@ -56,7 +61,8 @@ async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn trap_18_one_slow_row_delays_no_other() {
-    let evaluate = scoring().devset(numbered(1_000)).concurrency(2).build().unwrap();
+    let evaluate =
+        scoring().devset(numbered(1_000)).inputs(["n", "say"]).concurrency(2).build().unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate
         .run(|inputs: Example| async move {
@@ -106,6 +112,7 @@ async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
     };
     let evaluate = Evaluate::builder()
         .devset_stream(futures_util::stream::iter(rows))
+        .inputs(["n"])
         .metric(metric_fn("one", |_, _| 1.0))
         .concurrency(8)
         .keep_results(false)
@@ -158,7 +165,8 @@ async fn trap_17_settings_reach_every_worker_program_and_metric() {
         }
     }
     let sync = metric_fn("sync", |_, _| model() == "inner");
-    let evaluate = Evaluate::builder().devset(numbered(200)).metric(sync).metric(Seen);
+    let evaluate =
+        Evaluate::builder().devset(numbered(200)).inputs(["n", "say"]).metric(sync).metric(Seen);
     let evaluate = evaluate.concurrency(16).build().unwrap();
     let run = evaluate.run(|_: Example| async {
         tokio::task::yield_now().await;
@@ -173,7 +181,8 @@ async fn trap_17_settings_reach_every_worker_program_and_metric() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_the_last_row_never_hangs_the_run() {
     for rows in 1..=64 {
-        let evaluate = scoring().devset(numbered(rows)).concurrency(8).build().unwrap();
+        let evaluate =
+            scoring().devset(numbered(rows)).inputs(["n", "say"]).concurrency(8).build().unwrap();
         let result = evaluate.run(|_: Example| async {
             tokio::task::yield_now().await;
             prediction! { "say" => "1" }
@@ -185,7 +194,7 @@ async fn trap_17_the_last_row_never_hangs_the_run() {
 #[tokio::test]
 async fn dropping_a_run_cancels_its_workers() {
     let held = Arc::new(());
-    let evaluate = scoring().devset(numbered(10)).build().unwrap();
+    let evaluate = scoring().devset(numbered(10)).inputs(["n", "say"]).build().unwrap();
     let in_program = Arc::clone(&held);
     let run = evaluate.run(move |_: Example| {
         let held = Arc::clone(&in_program);

@@ -20,7 +20,8 @@ async fn program(inputs: Example) -> Result<Prediction, String> {
 
 #[tokio::test]
 async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
-    let evaluate = scoring().metric(SaidLater).devset(devset()).concurrency(3).build().unwrap();
+    let evaluate = scoring().metric(SaidLater).devset(devset()).inputs(["say"]).concurrency(3);
+    let evaluate = evaluate.build().unwrap();
     let result = evaluate.run(program).await.unwrap();
     let names = |metric: usize| -> Vec<_> {
         result.results.iter().map(|row| row.outcomes[metric].name()).collect()
@@ -54,7 +55,7 @@ async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
 
 #[tokio::test]
 async fn a_closure_that_panics_before_its_first_await_fails_its_row() {
-    let evaluate = scoring().devset(devset()).build().unwrap();
+    let evaluate = scoring().devset(devset()).inputs(["say"]).build().unwrap();
     let result = evaluate
         .run(|inputs: Example| {
             assert_ne!(inputs.get("say").unwrap(), "1", "at once");
@@ -154,7 +155,7 @@ async fn the_same_report_comes_from_rows_that_fail_in_every_way() {
     let mut reports = Vec::new();
     for concurrency in [1, 2, 7, 64] {
         let evaluate = scoring().metric(SaidLater).devset(vec![devset(); 9].concat());
-        let evaluate = evaluate.concurrency(concurrency);
+        let evaluate = evaluate.inputs(["say"]).concurrency(concurrency);
         reports.push(report(&evaluate.build().unwrap().run(program).await.unwrap()));
     }
     assert!(reports.iter().all(|other| *other == reports[0]));

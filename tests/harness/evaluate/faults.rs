@@ -110,7 +110,7 @@ async fn a_stream_or_id_that_panics_half_way_is_an_input_error() {
         row.get("n").unwrap().to_string()
     };
     let devset = futures_util::stream::iter(numbered(5));
-    let run = builder().devset_stream(devset).row_id(id).build().unwrap();
+    let run = builder().devset_stream(devset).inputs(["n"]).row_id(id).build().unwrap();
     let error = run
         .run(|_: Example| async {
             prediction! { "say" => "1" }

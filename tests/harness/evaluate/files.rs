@@ -48,6 +48,7 @@ async fn reversed(folder: &Path, rows: usize, concurrency: usize) {
     let evaluate = scoring()
         .metric(SaidLater)
         .devset(devset)
+        .inputs(["n", "say"])
         .concurrency(concurrency)
         .save_as_csv(folder.join("out.csv"))
         .save_as_json(folder.join("out.json"))

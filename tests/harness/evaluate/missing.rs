@@ -132,7 +132,8 @@ async fn named_scores_have_no_headline_either() {
 #[tokio::test]
 async fn failed_rows_and_programs_do_not_hide_a_wrong_name() {
     let evaluate = Evaluate::builder()
-        .devset([gold(), example! { "fail" => true }, gold()])
+        .devset([gold(), example! { "fail" => true }.with_inputs(["fail"]), gold()])
+        .inputs([""; 0])
         .metric(EntityF1::default())
         .build()
         .unwrap();

@@ -19,7 +19,8 @@ fn devset(words: &[&str]) -> Vec<Example> {
 
 #[tokio::test]
 async fn settings_are_changed_for_one_run_only() {
-    let evaluate = scoring().devset(devset(&["1", "0"])).failure_score(0.5).build().unwrap();
+    let evaluate = scoring().devset(devset(&["1", "0"])).inputs(["say"]).failure_score(0.5);
+    let evaluate = evaluate.build().unwrap();
     let other = metric_fn("other", |_, _| true);
     let third = metric_fn("third", |_, _| false);
     let run = evaluate.to_builder().devset(devset(&["1", "fail", "1"])).concurrency(1).run(echo);
@@ -34,20 +35,17 @@ async fn settings_are_changed_for_one_run_only() {
 
 #[tokio::test]
 async fn an_invalid_change_is_an_error_of_the_run() {
-    let evaluate = Evaluate::builder().devset(devset(&["1"])).build().unwrap();
-    assert_eq!(evaluate.run(echo).await.unwrap_err(), EvaluateError::NoMetric);
-    let metric = || metric_fn("m", |_, _| true);
-    assert!(evaluate.to_builder().metric(metric()).run(echo).await.is_ok(), "metric of the run");
-    let run = evaluate.to_builder().metric(metric()).concurrency(0).run(echo).await;
+    let evaluate = scoring().devset(devset(&["1"])).inputs(["say"]).build().unwrap();
+    let run = evaluate.to_builder().concurrency(0).run(echo).await;
     assert_eq!(run.unwrap_err(), EvaluateError::ZeroConcurrency);
-    let run = evaluate.to_builder().metric(metric()).devset([]).run(echo).await;
+    let run = evaluate.to_builder().devset([]).run(echo).await;
     assert_eq!(run.unwrap_err(), EvaluateError::NoRows);
 }
 
 #[tokio::test]
 async fn a_devset_stream_is_used_by_one_run_only() {
     let rows = futures_util::stream::iter(devset(&["1"]));
-    let evaluate = scoring().devset_stream(rows).build().unwrap();
+    let evaluate = scoring().devset_stream(rows).inputs(["say"]).build().unwrap();
     assert_eq!(evaluate.to_builder().run(echo).await.unwrap().rows, 1);
     assert_eq!(evaluate.run(echo).await.unwrap_err(), EvaluateError::DevsetUsedUp);
 }
@@ -70,7 +68,7 @@ async fn a_failed_row_has_the_failure_score_in_its_triple() {
 async fn a_results_rows_are_scored_again() {
     let same = |gold: &Example, pred: &Prediction| gold.get("say") == pred.get("say");
     let run = Evaluate::builder().metric(metric_fn("same", same)).devset(devset(&["a", "b"]));
-    let result = run.run(echo).await.unwrap();
+    let result = run.inputs(["say"]).run(echo).await.unwrap();
     #[metric]
     fn same_word(#[gold] say: &str, #[pred("say")] said: &str) -> bool {
         say == said
@@ -86,7 +84,7 @@ async fn rows_behind_an_arc_are_a_devset() {
     fn same_word(#[gold] say: &str, #[pred("say")] said: &str) -> bool {
         say == said
     }
-    let rows: Vec<Arc<Example>> = devset(&["a", "b"]).into_iter().map(Arc::new).collect();
+    let rows = devset(&["a", "b"]).into_iter().map(|row| Arc::new(row.with_inputs(["say"])));
     let evaluate = Evaluate::<Arc<Example>, Prediction>::typed().devset(rows).metric(SameWord);
     let program = |row: Arc<Example>| async move { echo((*row).clone()).await };
     assert_eq!(evaluate.run(program).await.unwrap().score, Some(100.0));

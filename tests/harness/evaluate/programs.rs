@@ -111,6 +111,7 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
     let graded = Graded(&answer);
     let examples: Vec<_> = (0..50)
         .map(|n| example! { "n" => n, "answer" => if n < 26 { "a" } else { "b" } })
+        .map(|example| example.with_inputs(["n"]))
         .collect();
     assert_eq!(graded.evaluate(examples.clone()).await.unwrap(), 24.0 / 50.0);
     let rows = graded.evaluate_rows(examples).await.unwrap();
@@ -121,7 +122,8 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
 #[tokio::test]
 async fn trap_15_an_evaluators_mean_over_no_scores_is_an_error() {
     assert_eq!(Graded("a").evaluate(Vec::new()).await.unwrap_err(), EvaluateError::NoRows);
-    let error = Graded("a").evaluate(vec![example! { "n" => 0 }]).await.unwrap_err();
+    let error =
+        Graded("a").evaluate(vec![example! { "n" => 0 }.with_inputs(["n"])]).await.unwrap_err();
     let text = "not enough rows: none of 1 has a score under `metric` (1 failed, first error: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
 }
@@ -164,10 +166,13 @@ impl Evaluator for Answering {
 #[tokio::test]
 async fn the_custom_evaluator_of_the_document_averages_its_metric() {
     assert_eq!((Answering::MAX_CONCURRENCY, Answering::DISPLAY_PROGRESS), (32, true));
-    let right = example! { "expected_answer" => "4", "confidence" => 0.9 };
-    let wrong = example! { "expected_answer" => "5", "confidence" => 90 };
+    let [right, wrong, unlabelled] = [
+        example! { "expected_answer" => "4", "confidence" => 0.9 },
+        example! { "expected_answer" => "5", "confidence" => 90 },
+        example! { "confidence" => 0.9 },
+    ]
+    .map(|example| example.with_inputs(["confidence"]));
     assert_eq!(Answering.evaluate(vec![right.clone(), wrong.clone()]).await.unwrap(), 0.625);
-    let unlabelled = example! { "confidence" => 0.9 };
     let result = Answering.evaluate_rows(vec![right, unlabelled]).await.unwrap();
     assert_eq!((result.score, result.metrics[0].failed), (Some(0.5), 1));
     let error = "row `1`: metric `metric`: no expected answer";

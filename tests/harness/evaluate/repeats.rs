@@ -23,7 +23,7 @@ fn devset(rows: &[&str]) -> Vec<Example> {
 
 async fn repeated(rows: &[&str], repeats: u32, concurrency: usize) -> EvaluationResult {
     let metric = metric_fn("said", said).with_threshold(0.5);
-    let builder = Evaluate::builder().devset(devset(rows)).metric(metric);
+    let builder = Evaluate::builder().devset(devset(rows)).inputs(["words"]).metric(metric);
     let builder = builder.repeats(repeats).concurrency(concurrency);
     builder.build().unwrap().run(program).await.unwrap()
 }
@@ -127,7 +127,7 @@ async fn given_predictions_are_scored_again_by_each_repeat() {
 async fn repeats_are_in_result_files() {
     let folder = tempfile::tempdir().unwrap();
     let (jsonl, csv) = (folder.path().join("r.jsonl"), folder.path().join("r.csv"));
-    let evaluate = scoring().devset(devset(&["1 crash"])).repeats(2);
+    let evaluate = scoring().devset(devset(&["1 crash"])).inputs(["words"]).repeats(2);
     let evaluate = evaluate.save_as_jsonl(&jsonl).save_as_csv(&csv).build().unwrap();
     assert!(evaluate.run(program).await.unwrap().is_complete());
     let line: serde_json::Value =

@@ -56,7 +56,7 @@ impl Module for Traced {
 }
 
 /// The number of steps; a verdict if an optimizer runs.
-#[metric(threshold = 2.0)]
+#[metric(threshold = 2.0, range = 0.0..=10.0)]
 fn steps(#[trace] steps: Option<&Trace>) -> Option<usize> {
     steps.map(|trace| trace.steps.len())
 }
@@ -73,7 +73,8 @@ fn longest_step(#[trace] steps: &Trace) -> usize {
 
 #[tokio::test]
 async fn every_kind_of_program_may_return_its_run() {
-    let evaluate = Evaluate::builder().devset(devset(3)).metric(Steps).build().unwrap();
+    let evaluate =
+        Evaluate::builder().devset(devset(3)).inputs(["n"]).metric(Steps).build().unwrap();
     let fallible = |inputs: Example| async move { Ok::<_, String>(output(&inputs)) };
     let results = [
         evaluate.run(program).await,
@@ -121,7 +122,8 @@ async fn programs_over_rows_of_any_type_may_return_their_run() {
 
 #[tokio::test]
 async fn the_trace_of_a_program_informs_and_that_of_an_optimizer_decides() {
-    let evaluate = Evaluate::builder().devset(devset(3)).metric(IsOptimizing).metric(Steps);
+    let evaluate =
+        Evaluate::builder().devset(devset(3)).inputs(["n"]).metric(IsOptimizing).metric(Steps);
     let result = evaluate.run(program).await.unwrap();
     assert_eq!(result.score, Some(0.0), "no optimizer runs");
     let (gold, pred) = (example! {}, prediction! {});
@@ -152,7 +154,7 @@ async fn composites_and_equal_metrics_receive_the_run() {
         Composite::builder(name, max([component(Steps), component(IsOptimizing)])).build().unwrap()
     };
     let evaluate = Evaluate::builder().metrics([steps("one"), steps("two")]);
-    let result = evaluate.devset(devset(4)).run(program).await.unwrap();
+    let result = evaluate.devset(devset(4)).inputs(["n"]).run(program).await.unwrap();
     let means: Vec<_> = result
         .metrics
         .iter()
@@ -165,7 +167,7 @@ async fn composites_and_equal_metrics_receive_the_run() {
 #[tokio::test]
 async fn latency_tokens_and_cost_are_metrics() {
     let evaluate = Evaluate::builder().metric(Latency).metric(Tokens).metric(Cost);
-    let result = evaluate.devset(devset(3)).run(program).await.unwrap();
+    let result = evaluate.devset(devset(3)).inputs(["n"]).run(program).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(1.5), Some(11.0), Some(1.0)]);
     assert_eq!(result.program.mean_latency_s(), Some(1.5));
@@ -180,7 +182,13 @@ async fn the_harness_measures_the_latency_of_a_program_that_returns_none() {
         tokio::time::sleep(Duration::from_secs(3)).await;
         prediction! {}
     };
-    let result = Evaluate::builder().devset(devset(4)).metric(Latency).run(slow).await.unwrap();
+    let result = Evaluate::builder()
+        .devset(devset(4))
+        .inputs(["n"])
+        .metric(Latency)
+        .run(slow)
+        .await
+        .unwrap();
     assert_eq!(result.score, Some(3.0));
     assert_eq!(result.program.latency, Some(Duration::from_secs(12)));
     assert_eq!((result.program.latency_rows, result.program.usage), (4, None));
@@ -236,6 +244,7 @@ async fn written(concurrency: usize, program: fn(Example) -> ProgramOutput) -> [
     let [csv, jsonl] = ["out.csv", "out.jsonl"].map(|name| folder.path().join(name));
     let evaluate = Evaluate::builder()
         .devset(devset(40))
+        .inputs(["n"])
         .metric(Steps)
         .concurrency(concurrency)
         .save_as_csv(&csv)
@@ -291,7 +300,8 @@ async fn a_measured_latency_is_not_written() {
 
 #[tokio::test]
 async fn results_compare_equal_whatever_the_measured_latencies_are() {
-    let evaluate = Evaluate::builder().devset(devset(20)).metric(Steps).build().unwrap();
+    let evaluate =
+        Evaluate::builder().devset(devset(20)).inputs(["n"]).metric(Steps).build().unwrap();
     let bare = |inputs: Example| async move { output(&inputs).prediction };
     let rows = [evaluate.run(bare).await, evaluate.run(bare).await].map(|it| it.unwrap().results);
     assert_eq!(rows[0], rows[1]);
@@ -299,7 +309,8 @@ async fn results_compare_equal_whatever_the_measured_latencies_are() {
 
 #[tokio::test]
 async fn without_rows_the_totals_remain() {
-    let evaluate = Evaluate::builder().devset(devset(4)).metric(Steps).keep_results(false);
+    let evaluate =
+        Evaluate::builder().devset(devset(4)).inputs(["n"]).metric(Steps).keep_results(false);
     let result = evaluate.run(Traced).await.unwrap();
     assert_eq!((result.results.len(), result.failed_rows), (0, 1));
     assert_eq!(result.program.usage, Some(ProgramUsage::new(30, 3).with_cost_msats(3)));

@@ -74,9 +74,11 @@ async fn two_rows_with_the_same_id_are_an_input_error() {
 }
 
 #[tokio::test]
-async fn a_run_needs_a_metric() {
+async fn an_evaluation_needs_a_metric() {
+    let message = "expected at least one metric, found none; add one with `.metric(..)`";
+    assert_eq!(rejection(Evaluate::builder()), message);
     let error = Evaluate::builder().score(saying(&["1"])).await.unwrap_err().to_string();
-    assert_eq!(error, "expected at least one metric, found none; add one with `.metric(..)`");
+    assert_eq!(error, message);
 }
 
 #[tokio::test]

@@ -30,7 +30,13 @@ async fn max_errors_counts_rows_and_stops_taking_more() {
 
 #[tokio::test(start_paused = true)]
 async fn rows_in_progress_are_finished_after_max_errors() {
-    let evaluate = scoring().devset(numbered(100)).concurrency(10).max_errors(1).build().unwrap();
+    let evaluate = scoring()
+        .devset(numbered(100))
+        .inputs(["n"])
+        .concurrency(10)
+        .max_errors(1)
+        .build()
+        .unwrap();
     let result = evaluate
         .run(|inputs: Example| async move {
             let n = inputs.get("n").unwrap().as_u64().unwrap();
@@ -46,7 +52,13 @@ async fn rows_in_progress_are_finished_after_max_errors() {
 #[tokio::test(start_paused = true)]
 async fn stop_when_takes_no_more_rows_and_keeps_finished_rows() {
     let stop = tokio::time::sleep(Duration::from_millis(3_500));
-    let evaluate = scoring().devset(numbered(100)).concurrency(2).stop_when(stop).build().unwrap();
+    let evaluate = scoring()
+        .devset(numbered(100))
+        .inputs(["n"])
+        .concurrency(2)
+        .stop_when(stop)
+        .build()
+        .unwrap();
     let result = evaluate
         .run(|_: Example| async {
             tokio::time::sleep(Duration::from_secs(1)).await;

@@ -27,7 +27,7 @@ impl Metric for Sleeps {
 #[tokio::test(start_paused = true)]
 async fn trap_17_a_row_that_hangs_times_out_alone() {
     let devset = (0..3).map(|n| example! { "n" => n });
-    let evaluate = scoring().devset(devset).timeout(30 * SECOND).build().unwrap();
+    let evaluate = scoring().devset(devset).inputs(["n"]).timeout(30 * SECOND).build().unwrap();
     let run = evaluate.run(|inputs: Example| async move {
         if inputs.get("n").unwrap() == 1 {
             std::future::pending::<()>().await;
@@ -202,7 +202,8 @@ async fn a_call_that_cannot_be_interrupted_still_times_out() {
             true
         });
         let evaluate = Evaluate::builder().metric(now).metric(Later(block)).concurrency(1);
-        let evaluate = evaluate.devset((0..3).map(|n| example! { "n" => n })).timeout(SECOND / 2);
+        let evaluate = evaluate.devset((0..3).map(|n| example! { "n" => n })).inputs(["n"]);
+        let evaluate = evaluate.timeout(SECOND / 2);
         let program = move |inputs: Example| async move {
             block("program", &inputs.data);
             prediction! {}

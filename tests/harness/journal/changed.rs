@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dsrs_metrics::composite::{Composite, component, min};
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Profile;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluateError, JournalError};
+use dsrs_metrics::{
+    Evaluate, EvaluateBuilder, EvaluateError, JournalError, MetricFile, MetricScore, NamesFiles,
+};
 
 use super::devset;
 
@@ -23,7 +26,9 @@ fn same_after_change(#[gold] answer: &str, #[pred] said: &str) -> bool {
 }
 
 fn builder(journal: &Path) -> EvaluateBuilder<Example, Prediction> {
-    Evaluate::builder().devset(devset(5)).journal(journal).journal_input("program", "1")
+    // The program returns the answer, so it is an input.
+    let evaluate = Evaluate::builder().devset(devset(5)).inputs(["answer"]);
+    evaluate.journal(journal).journal_input("program", "1")
 }
 
 async fn run(evaluate: EvaluateBuilder<Example, Prediction>) -> Result<u64, String> {
@@ -75,6 +80,12 @@ async fn trap_21_changed_settings_and_inputs_are_named() {
     );
     let changed = run(builder(&journal).metric(Same).failure_score(0.25)).await;
     assert_eq!(changed.unwrap_err(), "`failure_score` was 0.0, now 0.25");
+    let changed = run(builder(&journal).metric(Same).inputs(["number", "answer"])).await;
+    let expected = r#"`program_inputs` was ["answer"], now ["number","answer"]"#;
+    assert_eq!(changed.unwrap_err(), expected);
+    let rows = devset(5).map(|row| row.with_inputs(["number"]));
+    let changed = run(builder(&journal).metric(Same).devset(rows)).await;
+    assert_eq!(changed.unwrap_err(), "row 1 of the data differs from the journaled one");
 }
 
 #[tokio::test]
@@ -97,7 +108,8 @@ async fn a_changed_row_is_named_by_its_number() {
 async fn an_open_journal_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
-    let evaluate = || Evaluate::builder().devset(devset(1)).metric(Same).journal(&journal);
+    let evaluate =
+        || Evaluate::builder().devset(devset(1)).inputs(["number"]).metric(Same).journal(&journal);
     let (waiting, is_waiting) =
         (Arc::new(tokio::sync::Notify::new()), Arc::new(tokio::sync::Notify::new()));
     let (wait, started) = (Arc::clone(&waiting), Arc::clone(&is_waiting));
@@ -123,4 +135,99 @@ async fn an_open_journal_is_refused() {
     assert_eq!(error.to_string(), expected);
     waiting.notify_one();
     assert_eq!(first.await.unwrap().unwrap().score, Some(100.0));
+}
+
+/// The path of a list of words.
+#[derive(Clone, Debug, PartialEq)]
+struct Words(std::path::PathBuf);
+
+impl NamesFiles for Words {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        self.0.files(parameter, all);
+    }
+}
+
+/// Whether the list has the word.
+#[metric(range = 0.0..=1.0)]
+fn listed(#[pred] said: &str, #[param] words: &Words) -> f64 {
+    let words = std::fs::read_to_string(&words.0).unwrap_or_default();
+    f64::from(u8::from(words.lines().any(|word| word == said)))
+}
+
+/// The same, written by hand and scored in batches.
+struct ByHand(std::path::PathBuf);
+
+#[async_trait]
+impl Metric for ByHand {
+    fn name(&self) -> &str {
+        "by_hand"
+    }
+
+    async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+        Ok(MetricScore::new(std::fs::metadata(&self.0).map_or(0.0, |_| 1.0)))
+    }
+
+    fn batch_size(&self) -> usize {
+        4
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        all.push(MetricFile::new("ByHand.words", &self.0));
+    }
+}
+
+/// A composite with a file that does not exist.
+#[metric(min(listed(words = Words("nowhere/words.txt".into()))))]
+struct Declared;
+
+/// Files are compared whatever wraps the metric that reads them.
+#[tokio::test]
+async fn trap_37_the_files_of_a_users_metric_are_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = dir.path().join("words.txt");
+    let listed = || Listed::builder().words(Words(words.clone())).build();
+    let composite = || {
+        let expression = min([component(listed()), component(listed().with_threshold(0.5))]);
+        Composite::builder("both", expression).build().unwrap()
+    };
+    type New<'a> = &'a dyn Fn() -> Arc<dyn Metric>;
+    let metrics: [(New<'_>, &str, &str); 5] = [
+        (&|| Arc::new(listed()), "Listed.words", "listed"),
+        (&|| Arc::new(Box::new(listed().with_threshold(0.5))), "Listed.words", "listed"),
+        (&|| Arc::new(composite()), "Listed.words", "both"),
+        (&|| Arc::new(ByHand(words.clone())), "ByHand.words", "by_hand"),
+        (&|| Arc::new(Arc::new(ByHand(words.clone()))), "ByHand.words", "by_hand"),
+    ];
+    for (metric, parameter, name) in metrics {
+        std::fs::write(&words, "0\n1\n").unwrap();
+        let journal = started(dir.path(), metric()).await;
+        assert_eq!(run(builder(&journal).metric(metric())).await, Ok(5));
+        std::fs::write(&words, "0\n2\n").unwrap();
+        let changed = run(builder(&journal).metric(metric())).await.unwrap_err();
+        let expected = format!("file `words.txt` of parameter `{parameter}` of `{name}` was \"");
+        assert!(changed.starts_with(&expected), "{changed}");
+        std::fs::remove_file(&words).unwrap();
+        let removed = run(builder(&journal).metric(metric())).await.unwrap_err();
+        assert!(removed.contains("\", now \"missing\""), "{removed}");
+    }
+    let mut files = Vec::new();
+    Metric::<Example, Prediction>::files(&Declared, &mut files);
+    assert_eq!(files.len(), 1, "{files:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_cannot_be_compared_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("words.txt");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let evaluate = builder(&dir.path().join("j")).metric(ByHand(socket.clone()));
+    let error = evaluate.run(|_: Example| async {
+        prediction! {}
+    });
+    let expected = format!(
+        "metric `by_hand`: parameter `ByHand.words`: expected a file or folder, found a pipe, socket or device `{}`",
+        socket.display()
+    );
+    assert_eq!(error.await.unwrap_err().to_string(), expected);
 }

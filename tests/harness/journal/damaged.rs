@@ -67,8 +67,8 @@ fn scores_of_a_prediction_that_is_lost_are_computed_again() {
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
     let run = |answer: &'static str| {
-        let evaluate =
-            Evaluate::builder().devset(devset(1)).metric(Em::default()).journal(&journal);
+        let evaluate = Evaluate::builder().devset(devset(1)).inputs(["number"]);
+        let evaluate = evaluate.metric(Em::default()).journal(&journal);
         let running = evaluate.run(move |_: Example| async move {
             prediction! { "answer" => answer }
         });
@@ -99,12 +99,57 @@ fn other_files_are_refused() {
     let mut damaged = journal.clone();
     damaged[20] ^= 1;
     assert_eq!(message(&damaged), expected);
-    let later = b"{\"format\":2,\"run\":null}";
+    let later = b"{\"format\":3,\"run\":null}";
     let later = [format!("{:08x} ", crc32(later)).as_bytes(), later, b"\n"].concat();
     assert_eq!(
         message(&later),
-        "cannot read the journal `DIR/continued`: expected version 1 of the format, found 2; choose another directory"
+        "cannot read the journal `DIR/continued`: expected version 2 of the format, found 3; choose another directory"
     );
+}
+
+/// A file of somebody else that has no complete line is not the beginning of a journal.
+#[test]
+fn trap_38_a_foreign_file_without_a_line_break_is_unchanged() {
+    let dir = tempfile::tempdir().unwrap();
+    let (expected, journal) = finished(dir.path());
+    let header = journal.iter().position(|byte| *byte == b'\n').unwrap();
+    let mut longer = journal[..header].to_vec();
+    longer.push(b' ');
+    let row = br#"{"id": 1, "gold": {}, "pred": {}}"#;
+    let foreign: [&[u8]; 5] = [b"notes of three years", b"deadbeef", b" ", row, &longer];
+    for content in foreign {
+        let error = continued(dir.path(), content).unwrap_err().to_string();
+        let expected = format!(
+            "cannot read the journal `{}`: its first line is not that of a journal; choose another directory",
+            dir.path().join("continued").display()
+        );
+        assert_eq!(error, expected);
+        assert_eq!(std::fs::read(dir.path().join("continued/journal.log")).unwrap(), content);
+    }
+    for beginning in [0, 1, 8, header] {
+        let found = continued(dir.path(), &journal[..beginning]).unwrap();
+        assert_eq!(found, (expected.clone(), 0));
+    }
+}
+
+/// A journal without a record is no reason to refuse another run.
+#[test]
+fn a_journal_of_another_run_that_recorded_nothing_is_started_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (expected, _) = finished(dir.path());
+    let other = dir.path().join("other");
+    let paid: Arc<Paid> = Arc::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let evaluate = builder(&paid, &dir.path().join("o.jsonl")).repeats(2).journal(&other);
+    let _ = runtime.block_on(run(evaluate, &paid)).unwrap();
+    let other = std::fs::read(other.join("journal.log")).unwrap();
+    let header = other.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for end in [header, header + 20] {
+        assert_eq!(continued(dir.path(), &other[..end]).unwrap(), (expected.clone(), 0));
+    }
+    let second = header + other[header..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let error = continued(dir.path(), &other[..second]).unwrap_err().to_string();
+    assert!(error.contains("belongs to a different run: `repeats` was 2, now not set"), "{error}");
 }
 
 /// CRC-32 as in zip and PNG, bit by bit.

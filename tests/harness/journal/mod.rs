@@ -104,6 +104,7 @@ fn builder(paid: &Arc<Paid>, out: &Path) -> EvaluateBuilder<Example, Prediction>
     let stop = Arc::clone(paid);
     Evaluate::builder()
         .devset(devset(ROWS))
+        .inputs(["number"])
         .metric(Em::default())
         .metric(Remote(Arc::clone(paid)))
         .metric(Blend)

@@ -117,7 +117,8 @@ async fn untyped_strings_are_restored_as_such() {
         let near = typed_metric_fn("near", |_: &Example, pred: &Prediction| {
             f64::from(u8::from(pred.data.clone().textual() == pred.data))
         });
-        let evaluate = Evaluate::builder().devset([row]).metric(near).journal(&journal);
+        let evaluate = Evaluate::builder().devset([row]).inputs(["answer"]).metric(near);
+        let evaluate = evaluate.journal(&journal);
         evaluate.run(|inputs: Example| async move { Prediction::from(inputs.data) })
     };
     let (first, second) = (run().await.unwrap(), run().await.unwrap());
@@ -131,8 +132,8 @@ async fn a_measured_latency_is_restored() {
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal");
     let run = || {
-        let evaluate =
-            Evaluate::builder().devset(super::devset(3)).metric(dsrs_metrics::metrics::Latency);
+        let evaluate = Evaluate::builder().devset(super::devset(3)).inputs(["number"]);
+        let evaluate = evaluate.metric(dsrs_metrics::metrics::Latency);
         let paid: Arc<Paid> = Arc::default();
         evaluate.journal(&journal).run(move |inputs: Example| program(Arc::clone(&paid), inputs))
     };

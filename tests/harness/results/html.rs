@@ -117,3 +117,39 @@ fn two_runs_have_the_difference_of_the_comparison() {
     let text = shown(&HtmlReport::comparison(&a, &b).lower_is_better(["m"]));
     assert_shows(&text, &["m lower is better", "A is better by 100.00", "0 better in B 20 worse"]);
 }
+
+#[test]
+fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
+    let hidden = ["\\u202e", "\\u2066", "\\u200b", "\\u0000", "\\u001b", "\\ufeff"].concat();
+    let name = |name: &str| format!("{name}{hidden}");
+    let line = format!(
+        r#"{{"id": "{0}", "gold": {{"{0}": "{0}\n\t"}}, "pred": {{"{0}": ["{0}"]}}, "attributes": {{"topic": "{0}"}},
+        "scores": {{"{0}": {{"outcome": "scored", "value": 0.5, "details": "{0}", "feedback": "{0}", "parts": {{"{0}": 0.5}},
+        "metadata": {{"{0}": "{0}"}}, "components": {{"{0}": {{"outcome": "scored", "value": 1}}}}, "missing": ["{0}"]}},
+        "{1}": {{"outcome": "metric_failed", "error": "{0}"}}, "{2}": {{"outcome": "gated", "gated_by": "{0}"}}}}}}"#,
+        name("a"),
+        name("b"),
+        name("c"),
+    );
+    let results = read(&[&line.replace('\n', "")]).with_name("run \u{202e}");
+    let report = HtmlReport::new(&results).title("title \u{202e}").group("topic");
+    let html = report.to_html().unwrap();
+    let is_hidden = |it: char| {
+        let others = matches!(it, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+        others || (it.is_control() && !matches!(it, '\n' | '\t'))
+    };
+    let found: Vec<_> = html.char_indices().filter(|(_, it)| is_hidden(*it)).collect();
+    assert_eq!(found, []);
+    // In JSON a backslash is two, and a line break and a tab of a text remain.
+    let escaped = "\\u{202e}\\u{2066}\\u{200b}\\u{0}\\u{1b}\\u{feff}";
+    let in_json = escaped.replace('\\', "\\\\");
+    assert!(html.contains(&format!(r#"{{"a{in_json}":"a{in_json}\n\t"}}"#)), "{html}");
+    for json in ["\\u202e", "\\u2066", "\\u0000", "\\u001b"] {
+        assert!(!html.contains(json), "{json} is in the data");
+    }
+    assert!(
+        html.contains("<title>title \\u{202e}</title>")
+            && html.contains("<bdi>run \\u{202e}</bdi>")
+    );
+    assert_shows(&shown(&report), &[&format!("a{escaped}"), &format!("b{escaped} ")]);
+}

@@ -1,6 +1,7 @@
 //! Result files, and the comparison of two runs.
 
 mod comparing;
+mod corpus;
 mod html;
 mod invalid;
 mod reading;

@@ -24,6 +24,7 @@ async fn evaluated(folder: &Path) -> Results {
         .metric(a.with_threshold(0.5))
         .metric(told)
         .devset(words.map(|word| example! { "answer" => "Paris", "say" => word }))
+        .inputs(["say"])
         .failure_score(-1.0)
         .save_as_jsonl(folder.join("r.jsonl"))
         .save_as_json(folder.join("r.json"))
@@ -175,7 +176,7 @@ fn a_field_of_another_type_is_an_error_with_its_path() {
     let row = |old: &str, new: &str| error("r.jsonl", &ROW.replace(old, new));
     assert_eq!(
         row(r#""scored""#, r#""done""#),
-        ":1: `scores.j.outcome`: expected scored, gated, skipped, abstained, metric_failed or \
+        ":1: `scores.j.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or \
          program_failed, found the string \"done\""
     );
     assert_eq!(row("1.0", "null"), ":1: `scores.j.value`: expected a finite number, found null");

@@ -63,7 +63,8 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
     assert_eq!((result.summary.mean, result.summary.mean_scored), (None, None));
     assert_eq!(
         result.to_string(),
-        "not enough rows (scored 0/2, 2 failed); 0 truth calls made; spent 0 msat"
+        "not enough rows (scored 0/2, 2 failed); 0 truth calls made; spent 0 msat\n\
+         first error: row 1: metric `cheap`: told to fail"
     );
     let (scorer, ..) = cheap_and_dear();
     let rows = [0.0, 0.25].map(|cheap| pair(prediction! { "cheap" => cheap }));

@@ -244,3 +244,17 @@ fn components_over_fields_and_over_whole_rows_meet_in_one_type() {
     let pred = Told { overlap: Some(0.5), words: vec!["me".to_owned()] };
     assert_eq!(OfTypedRows.score(&gold, &pred).unwrap().value, 0.75);
 }
+
+#[metric(all(format_ok))]
+#[derive(Clone, Default, PartialEq, Eq)]
+struct DerivesSome;
+
+#[test]
+fn a_composite_is_debug_clone_and_copy() {
+    fn shown<M: std::fmt::Debug + Clone + Copy>(metric: M) -> String {
+        format!("{:?}", metric.clone())
+    }
+    assert_eq!((shown(Blend), shown(Gated)), ("Blend".to_owned(), "Gated".to_owned()));
+    assert_eq!(shown(DerivesSome), "DerivesSome");
+    assert!(DerivesSome == DerivesSome);
+}

@@ -167,9 +167,28 @@ fn verdicts_need_verdicts() {
 }
 
 #[test]
-fn only_a_known_range_can_be_turned() {
+fn every_combination_needs_the_range_of_its_components() {
+    let expected = |within: &str| {
+        format!(
+            "composite `c`: `{within}` needs the range of `words`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+        )
+    };
+    let half = [(component(Overlap), 0.5), (component(Words), 0.5)];
+    assert_eq!(refusal(weighted(half)), expected("weighted"));
     assert_eq!(
-        refusal(invert(component(Words))),
-        "composite `c`: `invert` needs the range of `words`, which declares none; declare one"
+        refusal(all([component(Words).at_least(3.0), component(FormatOk)])),
+        expected("all")
     );
+    assert_eq!(
+        refusal(any([component(FormatOk), component(Words).at_least(3.0)])),
+        expected("any")
+    );
+    assert_eq!(refusal(min([component(Overlap), component(Words)])), expected("min"));
+    assert_eq!(refusal(max([component(Words)])), expected("max"));
+    assert_eq!(refusal(invert(component(Words))), expected("invert"));
+    assert_eq!(refusal(gate([component(Words)], 3.0, [component(Judged)])), expected("proxy"));
+    let nested = weighted([(min([component(Words)]), 1.0)]);
+    assert_eq!(refusal(nested), expected("min"));
+    let closure = dsrs_metrics::metric_fn("words", |_, _| 125.0);
+    assert_eq!(refusal(weighted([(component(closure), 1.0)])), expected("weighted"));
 }

@@ -161,6 +161,17 @@ fn trap_04_a_score_outside_its_range_is_a_failure_not_clamped() {
     assert_eq!(Rating.score(&example! {}, &prediction! { "stars" => 5 }).unwrap().value, 5.0);
 }
 
+#[metric(cost = "0.01 usd")]
+fn with_a_cost_in_dollars(#[pred] answer: &str) -> bool {
+    !answer.is_empty()
+}
+
+#[test]
+fn a_cost_in_dollars_is_converted_when_it_is_compiled() {
+    const COST: u64 = WithACostInDollars::SPEC.cost_msats;
+    assert_eq!(COST, 10_000);
+}
+
 #[metric(name = "explained", tier = truth, cost = "0.1 sat", version = 3)]
 fn with_feedback(#[gold] answer: &str, #[pred("answer")] given: &str) -> FeedbackMetric {
     let feedback = format!("expected {answer}, got {given}");
@@ -284,4 +295,50 @@ fn the_struct_can_be_renamed_and_patterns_need_a_field_name() {
     let pred = prediction! { "pair" => [3.0, 0.5] };
     assert_eq!(Renamed.score(&example! {}, &pred).unwrap().value, 2.5);
     assert_eq!(Renamed.name(), "original");
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, serde::Deserialize)]
+enum Bound {
+    Most,
+    Least,
+}
+
+#[metric]
+fn bounded(
+    #[pred] answer: &str,
+    #[param(default = -1 as i64)] offset: i64,
+    #[param(default = Bound::Most)] bound: Bound,
+    #[param] limit: Option<i64>,
+) -> bool {
+    let len = answer.len() as i64 + offset;
+    match bound {
+        Bound::Most => len <= limit.unwrap_or(3),
+        Bound::Least => len >= limit.unwrap_or(3),
+    }
+}
+
+#[metric]
+fn listed(#[pred] answer: &str, #[param(default = "a b")] words: &str) -> bool {
+    words.split(' ').any(|word| word == answer)
+}
+
+#[tokio::test]
+async fn a_metric_with_defaults_is_a_value_by_its_name() {
+    const BOUNDED: Bounded = Bounded;
+    let (gold, pred) = (example! { "answer" => "abcd" }, prediction! { "answer" => "abcd" });
+    assert_eq!(Bounded.score(&gold, &pred).unwrap().value, 1.0);
+    assert_eq!(BOUNDED.bound, Bound::Most);
+    // A default that is not constant is called.
+    assert_eq!(Listed().score(&gold, &pred).unwrap().value, 0.0);
+    let result = dsrs_metrics::Evaluate::builder()
+        .devset([gold.with_inputs(["answer"])])
+        .metric(Bounded)
+        .metric(dsrs_metrics::metrics::Em)
+        .run(|row: Example| async move {
+            prediction! { "answer" => row.get("answer") }
+        })
+        .await
+        .unwrap();
+    let headlines: Vec<_> = result.metrics.iter().map(|metric| metric.score).collect();
+    assert_eq!(headlines, [Some(100.0), Some(100.0)]);
 }

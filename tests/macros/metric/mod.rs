@@ -8,4 +8,5 @@ mod instances;
 mod missing;
 mod non_ascii_names;
 mod rows;
+mod spec_line;
 mod verdicts;

@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, FieldError, Fields, MetricErrorKind, Params, Result, Side};
+use dsrs_metrics::{
+    Configure, FieldError, Fields, MetricErrorKind, Params, Result, ScoreRange, Side,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +42,7 @@ fn dynamic_rows() -> (Example, Prediction) {
     (gold, prediction! { "answer" => "Paris", "extra" => 3 })
 }
 
-#[metric]
+#[metric(range = 0.0..=5000.0)]
 fn reads_a_record(
     #[gold] answers: &[String],
     #[gold("answers")] borrowed: &[&str],
@@ -141,6 +143,46 @@ fn typed_rows_are_read_directly() -> Result<()> {
     Ok(())
 }
 
+#[metric(gold = FileGold)]
+fn typed_at_once(#[gold] answers: &[String], #[pred] answer: &str) -> bool {
+    answers.iter().any(|gold| gold == answer)
+}
+
+#[test]
+fn score_of_a_metric_over_typed_rows_accepts_dynamic_rows_and_pointers() -> Result<()> {
+    let (dynamic_gold, dynamic_pred) = dynamic_rows();
+    let gold = || FileGold { answers: vec!["Paris".to_owned()] };
+    let value = |score: MetricScore| score.value;
+    assert_eq!(TypedAtOnce.score(&dynamic_gold, &dynamic_pred).map(value)?, 1.0);
+    assert_eq!(TypedAtOnce.score(&gold(), &dynamic_pred).map(value)?, 1.0);
+    assert_eq!(TypedAtOnce.score(&Box::new(gold()), &rows().1).map(value)?, 1.0);
+    assert_eq!(TypedAtOnce.score(&Arc::new(dynamic_gold), &rows().1).map(value)?, 1.0);
+    assert_eq!(BorrowingRow.score(&example! {}, &dynamic_pred).map(value)?, 1.0);
+    let error = TypedAtOnce.score(&example! { "answers" => 3 }, &dynamic_pred).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "metric `typed_at_once`: the gold row is not a `FileGold`: invalid type: integer `3`, expected a sequence"
+    );
+    Ok(())
+}
+
+#[metric(threshold = { 0.5 }, range = if true { 0.0 } else { 0.1 }..=Limits { most: 1.0 }.most)]
+fn braces_in_values(#[pred] share: f64) -> f64 {
+    share
+}
+
+struct Limits {
+    most: f64,
+}
+
+#[test]
+fn values_of_settings_may_contain_braces() -> Result<()> {
+    let spec = BracesInValues::SPEC;
+    assert_eq!((spec.threshold, spec.range), (Some(0.5), Some(ScoreRange { min: 0.0, max: 1.0 })));
+    assert_eq!(BracesInValues.score(&example! {}, &prediction! { "share" => 0.5 })?.value, 0.5);
+    Ok(())
+}
+
 #[tokio::test]
 async fn typed_rows_that_deserialize_work_from_files_too() -> Result<()> {
     let (gold, pred) = dynamic_rows();
@@ -237,7 +279,7 @@ fn a_setter_of_a_parameter_with_into_converts_its_argument() {
 }
 
 #[metric]
-fn defaulted(#[param(default = 0.8)] similarity: f64) -> f64 {
+fn defaulted(_gold: &Example, #[param(default = 0.8)] similarity: f64) -> f64 {
     similarity
 }
 

@@ -1,7 +1,7 @@
 //! Compares with dspy itself on fresh random strings, and on every code point.
 //!
 //! `DSRS_METRICS_PYTHON` names a Python with dspy 3.4.1 (default `python3`). Without it the tests print a notice and pass,
-//! unless `DSRS_METRICS_REQUIRE` is 1. The reference is CPython 3.11. With another version, the code points
+//! unless `DSRS_METRICS_REQUIRE` is 1. `DSRS_METRICS_REQUESTS=222000` compares that many random strings. The reference is CPython 3.11. With another version, the code points
 //! that its Unicode version treats differently are left out (they are listed in `unicode_versions.txt`).
 
 use std::collections::HashSet;
@@ -17,6 +17,8 @@ use super::versions;
 
 const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/reference.py");
 const VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
+
+/// How many random strings or pairs are drawn, unless `DSRS_METRICS_REQUESTS` is set, as before a release.
 const RANDOM_REQUESTS: usize = 6_000;
 
 /// A Python with dspy, and the characters on which it may differ from CPython 3.11.
@@ -81,7 +83,9 @@ fn dspy_agrees_on_fresh_random_strings() {
         .unwrap_or(now.as_nanos() as u64);
     println!("DSRS_METRICS_SEED={seed} draws the same strings again");
     let mut draw = Draw::new(seed, |text| python.agrees_about(text));
-    let requests: Vec<_> = (0..RANDOM_REQUESTS).map(|_| draw.request()).collect();
+    let count = std::env::var("DSRS_METRICS_REQUESTS").ok().and_then(|count| count.parse().ok());
+    let count = count.unwrap_or(RANDOM_REQUESTS);
+    let requests: Vec<_> = (0..count).map(|_| draw.request()).collect();
     let differences = python.compare(&requests);
     differences.assert_none();
     println!("{} random requests, no difference", differences.compared);

@@ -33,8 +33,8 @@ fn reads(
 struct Empty {}
 
 #[metric]
-fn reads_nothing() -> bool {
-    true
+fn without_fields(run: Option<&dsrs_metrics::ProgramRun>) -> bool {
+    run.is_none()
 }
 
 /// Runs what is above.
@@ -50,6 +50,6 @@ pub fn main() {
     };
     assert_eq!(Reads.score(&example! {}, &answer).unwrap().value, 6.0);
     assert_eq!(answer.borrowed.len(), 1);
-    assert_eq!(ReadsNothing.score(&Empty {}, &Empty {}).unwrap().value, 1.0);
+    assert_eq!(WithoutFields.score(&Empty {}, &Empty {}).unwrap().value, 1.0);
     assert_eq!(<Answer<'_> as Record>::FIELDS.len(), 6);
 }

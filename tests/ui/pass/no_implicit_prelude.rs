@@ -10,7 +10,7 @@ struct Answer {
 }
 
 /// With typed rows and parameters.
-#[metric(threshold = 0.5, pred = Answer)]
+#[metric(range = 0.0..=1.0, threshold = 0.5, pred = Answer)]
 fn share(
     gold: &::dsrs_metrics::Example,
     #[pred] given: &str,

@@ -10,7 +10,7 @@ struct Answer {
     answer: String,
 }
 
-#[metric(crate = crate::path_to_the_crate::reexported::metrics, threshold = 0.5)]
+#[metric(crate = crate::path_to_the_crate::reexported::metrics, range = 0.0..=100.0, threshold = 0.5)]
 fn share(#[pred] answer: &str, #[param(default = 1.0)] weight: f64) -> f64 {
     weight * answer.len() as f64
 }

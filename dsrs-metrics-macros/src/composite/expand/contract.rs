@@ -37,6 +37,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let keys = of_components(cx, "key");
     let all_keys = of_components(cx, "keys");
     let all_requirements = of_components(cx, "requirements");
+    let all_files = of_components(cx, "files");
     let costs = of_components(cx, "max_cost");
     let specs = of_components(cx, "spec");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
@@ -59,6 +60,10 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             #(#all_requirements;)*
         }
 
+        fn __files(all: &mut #private::Files) {
+            #(#all_files;)*
+        }
+
         fn __max_cost() -> ::core::primitive::u64 {
             let cost: ::core::primitive::u64 = 0;
             #(let cost = ::core::primitive::u64::saturating_add(cost, #costs);)*
@@ -77,20 +82,20 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// A call of each component for its key, its requirements or its cost.
-fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
+/// A call of each component for its key, its requirements, its files or its cost.
+fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
     let call = |(index, leaf): (usize, &&Component)| {
-        let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
+        let (alias, method) = (cx.alias(index), Ident::new(method_name, leaf.span));
         let index = Literal::usize_unsuffixed(index);
-        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        let all =
-            (method == "keys" || method == "requirements").then(|| quote_spanned!(cx.span=> , all));
+        let runtime = names::runtime_at(cx.attrs.krate.as_ref(), leaf.span, cx.span);
+        let all = matches!(method_name, "keys" | "requirements" | "files")
+            .then(|| quote_spanned!(cx.span=> , all));
         quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
     };
     cx.leaves.iter().enumerate().map(call).collect()
 }
 
-/// The composite's own key, and those and the requirements of its components.
+/// The composite's own key, and the keys, requirements and files of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
@@ -105,6 +110,10 @@ pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
 
         fn requirements(&self, all: &mut #private::Requirements) {
             __requirements(all);
+        }
+
+        fn files(&self, all: &mut #private::Files) {
+            __files(all);
         }
     }
 }

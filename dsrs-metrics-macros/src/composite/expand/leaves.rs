@@ -75,7 +75,7 @@ pub(super) fn derived(cx: &Context<'_>, index: usize) -> Ident {
 pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
     let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let alias = cx.alias(index);
-        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
+        let runtime = names::runtime_at(cx.attrs.krate.as_ref(), leaf.span, cx.span);
         quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
     });
     quote!(#(#bounds)*)

@@ -14,7 +14,8 @@ use quote::{quote, quote_spanned};
 use super::attr::CompositeAttrs;
 use super::expression::Expression;
 use super::item::Item;
-use crate::shared::contract::{Paths, hidden, stub};
+use crate::shared::attributes::derived_traits;
+use crate::shared::contract::{Paths, hidden, stub, unit_struct};
 use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::settings::Settings;
@@ -23,8 +24,8 @@ pub(super) fn expand(item: &Item, attrs: &Settings, root: &Expression) -> TokenS
     let cx = &Context::new(item, attrs, root);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
-    let parts = &tree.items;
-    let hidden = hidden(cx.span, &item.cfgs(), &quote!(#parts #types #contract));
+    let (parts, own) = (&tree.items, unit_impls(item));
+    let hidden = hidden(cx.span, &item.cfgs(), &quote!(#own #parts #types #contract));
     quote!(#item #hidden)
 }
 
@@ -44,6 +45,11 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
     });
-    let hidden = hidden(span, &item.cfgs(), &quote!(#stub #rules));
+    let own = unit_impls(item);
+    let hidden = hidden(span, &item.cfgs(), &quote!(#own #stub #rules));
     quote!(#item #hidden #errors)
+}
+
+fn unit_impls(item: &Item) -> TokenStream {
+    unit_struct(item.ident().span(), item.ident(), &derived_traits(item.attrs()))
 }

@@ -147,19 +147,28 @@ impl Writer<'_> {
         let parts = &combination.parts;
         match combination.kind {
             Kind::Weighted => self.weighted(combination),
-            Kind::All => self.verdict("All", parts),
-            Kind::Any => self.verdict("Any", parts),
+            Kind::All => self.verdict("All", "all", parts),
+            Kind::Any => self.verdict("Any", "any", parts),
             Kind::Min => self.extreme("Min", "min", parts),
             Kind::Max => self.extreme("Max", "max", parts),
             Kind::Invert => self.invert(parts),
         }
     }
 
+    /// Requires that a component has a range. A combination has one, since its components have one.
+    fn has_range(&mut self, within: &str, part: &Expression, derived: &Ident) {
+        if let Expression::Component(Component { text, span, .. }) = part {
+            let args = quote_spanned!(self.cx.span=> #within, #text, &#derived);
+            self.rule((*span, *span), "has_range", &args);
+        }
+    }
+
     /// Expands the parts of one combinator.
-    fn siblings(&mut self, parts: &[Part]) -> Vec<Node> {
+    fn siblings(&mut self, within: &str, parts: &[Part]) -> Vec<Node> {
         let nodes: Vec<Node> = parts.iter().map(|part| self.expression(&part.expression)).collect();
         for (part, node) in parts.iter().zip(&nodes) {
             self.rule_of(&part.expression, "points_up", &node.derived);
+            self.has_range(within, &part.expression, &node.derived);
         }
         self.names_differ(parts);
         nodes
@@ -189,7 +198,7 @@ impl Writer<'_> {
     }
 
     fn weighted(&mut self, combination: &Combination) -> Node {
-        let nodes = self.siblings(&combination.parts);
+        let nodes = self.siblings("weighted", &combination.parts);
         let (mut pairs, mut parts) = (Vec::new(), Vec::new());
         let mut shapes = Vec::new();
         for (part, Node { derived, shape }) in combination.parts.iter().zip(nodes) {
@@ -237,8 +246,8 @@ impl Writer<'_> {
         quote_spanned!(*span=> #private::vec![#(#parts),*])
     }
 
-    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Node {
-        let nodes = self.siblings(parts);
+    fn verdict(&mut self, variant: &str, within: &str, parts: &[Part]) -> Node {
+        let nodes = self.siblings(within, parts);
         let mut derived = Vec::new();
         let mut shapes = Vec::new();
         for (part, node) in parts.iter().zip(nodes) {
@@ -274,7 +283,7 @@ impl Writer<'_> {
     }
 
     fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Node {
-        let nodes = self.siblings(parts);
+        let nodes = self.siblings(derive, parts);
         let (derived, shapes): (Vec<_>, Vec<_>) =
             nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
@@ -290,7 +299,8 @@ impl Writer<'_> {
         let Some((part, Node { derived, shape })) = node else {
             return Node { derived: self.constant(self.cx.span), shape: TokenStream::new() };
         };
-        self.rule_of(&part.expression, "has_range", &derived);
+        self.rule_of(&part.expression, "scores_rows", &derived);
+        self.has_range("invert", &part.expression, &derived);
         let Context { span, compiled, private, .. } = self.cx;
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
@@ -299,8 +309,8 @@ impl Writer<'_> {
     }
 
     fn gate(&mut self, gate: &Gate) -> Node {
-        let (proxies_derived, proxy_shapes) = self.half(&gate.proxies, "is_proxy");
-        let (truths_derived, truth_shapes) = self.half(&gate.truths, "is_truth");
+        let (proxies_derived, proxy_shapes) = self.half("proxy", &gate.proxies, "is_proxy");
+        let (truths_derived, truth_shapes) = self.half("truth", &gate.truths, "is_truth");
         let number = self.number(&gate.threshold);
         let Context { span, compiled, .. } = self.cx;
         let args =
@@ -314,8 +324,8 @@ impl Writer<'_> {
     }
 
     /// Expands proxies or truths: returns the constant of their mean, and the parts.
-    fn half(&mut self, parts: &[Part], rule: &str) -> (Ident, Vec<TokenStream>) {
-        let nodes = self.siblings(parts);
+    fn half(&mut self, within: &str, parts: &[Part], rule: &str) -> (Ident, Vec<TokenStream>) {
+        let nodes = self.siblings(within, parts);
         for (part, node) in parts.iter().zip(&nodes) {
             self.rule_of(&part.expression, rule, &node.derived);
         }

@@ -136,7 +136,7 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     let components = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
-        let runtime = names::runtime(cx.attrs.krate.as_ref(), at);
+        let runtime = names::runtime_at(cx.attrs.krate.as_ref(), at, cx.span);
         (at, quote_spanned!(at=> #runtime::__private::Of::<#alias>::component()))
     });
     let components: Vec<_> = components.collect();

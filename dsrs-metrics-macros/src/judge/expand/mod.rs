@@ -19,8 +19,13 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let cx = &Context::new(judge, metric);
     let item = item(judge, &metric.names.ident);
     let (input, output) = (input(cx), output::definition(cx));
-    let parts =
-        [output::reading(cx), signature::judge(cx), setters::setters(cx), module::module(cx)];
+    let parts = [
+        output::impls(cx),
+        output::reading(cx),
+        signature::judge(cx),
+        setters::setters(cx),
+        module::module(cx),
+    ];
     let metric = function::expand_judge(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
 }

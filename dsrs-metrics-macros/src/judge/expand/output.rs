@@ -1,12 +1,15 @@
 //! The struct `XOutput` with the outputs of the judge, and how it is parsed from a reply.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::ext::IdentExt as _;
 
 use super::context::{Context, docs};
 use crate::judge::model::{Field, Output};
 use crate::shared::names;
 use crate::shared::tokens::ends;
+use crate::shared::types::{is_integer, last_segment_is};
 
 /// Whether an output `reasoning` is added to the user's fields.
 pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
@@ -32,9 +35,71 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         #(#cfgs)*
         #[doc = #doc]
-        #[derive(::core::fmt::Debug, ::core::clone::Clone)]
         #[allow(dead_code)]
         #vis struct #output { #reasoning #(#fields,)* }
+    }
+}
+
+/// Whether a type may be one of the user, which may lack the derives of `#[judge_output]`.
+pub(super) fn is_users(ty: &Type) -> bool {
+    let names = ["bool", "f32", "f64", "String", "Preference"];
+    !is_integer(ty) && !names.iter().any(|name| last_segment_is(ty, name))
+}
+
+/// Returns a function of `OutputType`, through which rustc reports once that a type is not an output, and no further error.
+/// All tokens have the span of the type.
+pub(super) fn of_output(cx: &Context<'_>, ty: &Type, function: &str) -> TokenStream {
+    let (start, end) = ends(ty);
+    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
+    let function = Ident::new(function, end);
+    let function = quote_spanned!(end=> ::#function);
+    quote_spanned!(start=> <#ty as #runtime::judge::OutputType<_>> #function)
+}
+
+/// Emits `Debug` and `Clone`.
+pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, output, .. } = cx;
+    let name = output.to_string();
+    let reasoning = adds_reasoning(cx).then(|| format_ident!("reasoning", span = *span));
+    let reasoning = reasoning.map(|ident| (ident.clone(), quote_spanned!(*span=> &self.#ident)));
+    let own = judge.outputs.iter().map(|output| {
+        let Field { ident, ty, .. } = &output.field;
+        if !is_users(ty) {
+            return (ident.clone(), quote_spanned!(*span=> &self.#ident));
+        }
+        let by_ref = of_output(cx, ty, "by_ref");
+        (ident.clone(), quote_spanned!(ends(ty).0=> #by_ref(&self.#ident)))
+    });
+    let (idents, fields): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
+    let names: Vec<_> = idents.iter().map(|ident| ident.unraw().to_string()).collect();
+    let types = judge.outputs.iter().map(|output| &output.field.ty);
+    let added = idents.len() - judge.outputs.len();
+    let clones = fields.iter().enumerate().map(|(index, field)| {
+        let clone = quote_spanned!(*span=> ::core::clone::Clone::clone(#field));
+        let Some(ty) = index.checked_sub(added).and_then(|own| types.clone().nth(own)) else {
+            return clone;
+        };
+        if !is_users(ty) {
+            return clone;
+        }
+        let clone = quote_spanned!(ends(ty).0=> ::core::clone::Clone::clone(#field));
+        let back = of_output(cx, ty, "from_itself");
+        quote_spanned!(ends(ty).0=> #back(#clone))
+    });
+    let clones: Vec<_> = clones.collect();
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl ::core::fmt::Debug for #output {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#name) #(.field(#names, #fields))* .finish()
+            }
+        }
+        #[automatically_derived]
+        impl ::core::clone::Clone for #output {
+            fn clone(&self) -> Self {
+                Self { #(#idents: #clones,)* }
+            }
+        }
     }
 }
 
@@ -68,12 +133,8 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
 
 /// Returns `reply.take::<T>("name")` with the span of the type.
 fn read_field(cx: &Context<'_>, output: &Output) -> TokenStream {
-    let Field { ty, .. } = &output.field;
     let name = output.field.name();
-    let (start, end) = ends(ty);
-    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
-    let read = quote_spanned!(end=> ::take);
+    let read = of_output(cx, &output.field.ty, "take");
     let arguments = quote_spanned!(cx.span=> (__reply, #name));
-    let trait_ = quote_spanned!(start=> #runtime::judge::Answer);
-    quote!(<#ty as #trait_> #read #arguments).to_token_stream()
+    quote!(#read #arguments)
 }

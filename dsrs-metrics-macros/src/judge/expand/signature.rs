@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 
 use super::context::Context;
-use super::output::adds_reasoning;
+use super::output::{adds_reasoning, is_users, of_output};
 use crate::judge::field::Source;
 use crate::judge::lower::PANEL;
 use crate::judge::model::{Field, Input, Output};
@@ -44,13 +44,13 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
             }
 
             fn shown(&self, __input: &#input) -> #private::vec::Vec<#runtime::judge::Content> {
-                #private::vec::Vec::from([#(#shown),*])
+                ::core::convert::From::from([#(#shown),*])
             }
 
             fn configured(
                 &self,
             ) -> #private::vec::Vec<(&'static ::core::primitive::str, #runtime::judge::Content)> {
-                #private::vec::Vec::from([#(#params),*])
+                ::core::convert::From::from([#(#params),*])
             }
 
             #score
@@ -63,7 +63,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
 fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let ty = &input.field.ty;
     let (start, end) = ends(ty);
-    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     if input.attr.source == Some(Source::Trace) {
         return quote_spanned!(start=> #runtime::judge::shown_trace::<#ty>);
     }
@@ -104,11 +104,7 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let Field { ty, desc, .. } = &output.field;
     let name = output.field.name();
-    let (start, end) = ends(ty);
-    let krate = names::runtime(cx.metric.attrs.krate.as_ref(), start);
-    let trait_ = quote_spanned!(start=> #krate::judge::Answer);
-    let schema = quote_spanned!(end=> ::schema);
-    let schema = quote!(<#ty as #trait_> #schema).to_token_stream();
+    let schema = of_output(cx, ty, "schema");
     let range = output.attr.range.as_ref().and_then(bounds).map(|(min, max)| {
         let (min, max) = (number(min), number(max));
         quote_spanned!(*span=> .in_range(#min, #max))
@@ -180,7 +176,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
 /// Returns a model of `models([..])`, with the user's span.
 fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     let (start, _) = ends(model);
-    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     match model {
         Expr::Path(path) if path.path.is_ident("default") => {
             quote_spanned!(start=> #runtime::judge::JudgeModel::Configured)
@@ -201,7 +197,7 @@ fn at(
     function: impl FnOnce(Span, TokenStream) -> TokenStream,
 ) -> TokenStream {
     let (start, end) = ends(written);
-    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     let function = function(start, runtime);
     let mut inside =
         proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, written.to_token_stream());
@@ -221,6 +217,12 @@ fn score(cx: &Context<'_>) -> TokenStream {
     let params = cx.configs().filter(own).map(|input| {
         let name = &input.field.ident;
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
+    });
+    let typed = judge.outputs.iter().filter(|output| is_users(&output.field.ty)).map(|output| {
+        let (name, ty) = (&output.field.ident, &output.field.ty);
+        let into_itself = of_output(cx, ty, "into_itself");
+        let argument = quote_spanned!(ends(ty).1=> (#name));
+        quote_spanned!(*span=> let #name = #into_itself #argument;)
     });
     let overflow = format_ident!("__overflow", span = *span);
     let expr = &checked(judge, &score.expr, cx.runtime, &overflow);
@@ -247,6 +249,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
             #overflow: &#runtime::judge::Overflow,
         ) -> ::core::primitive::f64 {
             let #output { #(#outputs,)* .. } = __output;
+            #(#typed)*
             #(#params)*
             #value
             #worth

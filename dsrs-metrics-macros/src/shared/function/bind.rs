@@ -29,7 +29,7 @@ impl Binding {
             }
             Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),
-            None => Self::by_name(ident, typed, errors),
+            None => Self::by_name(ident, typed, attrs, errors),
         }
     }
 
@@ -70,7 +70,12 @@ impl Binding {
         Self::Field(side, field)
     }
 
-    fn by_name(ident: Option<&Ident>, typed: &PatType, errors: &mut Errors) -> Self {
+    fn by_name(
+        ident: Option<&Ident>,
+        typed: &PatType,
+        attrs: &Settings,
+        errors: &mut Errors,
+    ) -> Self {
         let name = ident.map(|ident| ident.unraw().to_string()).unwrap_or_default();
         let ty = ungrouped(&typed.ty);
         match name.trim_start_matches('_') {
@@ -101,7 +106,7 @@ impl Binding {
                 errors,
             ),
             "run" => run(ty, errors),
-            _ => unbound(typed, ty, errors),
+            _ => unbound(typed, ty, attrs, errors),
         }
     }
 }
@@ -197,17 +202,30 @@ fn expect(
     binding
 }
 
-fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
+fn unbound(typed: &PatType, ty: &Type, attrs: &Settings, errors: &mut Errors) -> Binding {
     let name = as_written(&typed.pat);
-    let message = match ty {
-        Type::Reference(reference) if last_segment_is(&reference.elem, "Example") => {
+    let row = match ty {
+        Type::Reference(reference) => Some(&*reference.elem),
+        _ => None,
+    };
+    let whole = row.and_then(|row| Some((row, side_of(row, attrs)?)));
+    let message = match (row, whole) {
+        (_, Some((row, Side::Gold))) => {
+            let row = as_written(row);
             format!(
-                "expected the name `gold` or `example` for the gold row, found `{name}`; write `example: &Example`"
+                "expected the name `gold` or `example` for the gold row, found `{name}`; write `gold: &{row}`"
             )
         }
-        Type::Reference(reference) if last_segment_is(&reference.elem, "Prediction") => {
+        (_, Some((row, Side::Pred))) => {
+            let row = as_written(row);
             format!(
-                "expected the name `pred` or `prediction` for the prediction, found `{name}`; write `pred: &Prediction`"
+                "expected the name `pred` or `prediction` for the prediction, found `{name}`; write `pred: &{row}`"
+            )
+        }
+        (Some(row), None) if !is_field_type(ty) && matches!(row, Type::Path(_)) => {
+            let row = as_written(row);
+            format!(
+                "the parameter `{name}` has no source; name it `gold` or `pred` if a whole row is a `{row}`, write `#[gold]` or `#[pred]` to read a field of a row, or `#[param]` for configuration"
             )
         }
         _ => format!(
@@ -216,6 +234,15 @@ fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
     };
     errors.at(&typed.pat, message);
     Binding::Nothing
+}
+
+/// Returns the side whose row type this is: a dynamic row, or the type in `gold = T` or `pred = T`.
+fn side_of(row: &Type, attrs: &Settings) -> Option<Side> {
+    let written = as_written(row);
+    Side::BOTH.into_iter().find(|side| match side.declared(attrs) {
+        Some(declared) => as_written(declared) == written,
+        None => last_segment_is(row, side.dynamic()),
+    })
 }
 
 /// Checks a `missing` that has no value to use: of an `Option`, or of a field whose name is configurable.

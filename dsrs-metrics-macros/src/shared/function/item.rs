@@ -1,6 +1,7 @@
 //! The function that a metric is made of, as written.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::{Attribute, Signature, Token, Visibility};
 
@@ -8,6 +9,7 @@ use super::role::Role;
 use crate::shared::attributes::{take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
+use crate::shared::tokens::find;
 
 /// The function as written. The body is not parsed; rustc reports errors in it.
 pub(crate) struct Function {
@@ -39,7 +41,12 @@ impl Function {
 
     /// Whether it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
-        self.sig.receiver().is_some() || !self.has_body()
+        self.sig.receiver().is_some() || !self.has_body() || self.self_type().is_some()
+    }
+
+    /// Returns `Self` in the signature, which only an associated function can name.
+    pub(crate) fn self_type(&self) -> Option<Ident> {
+        find(self.sig.to_token_stream(), &|word| word == "Self")
     }
 
     pub(crate) fn has_body(&self) -> bool {

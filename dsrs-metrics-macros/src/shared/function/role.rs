@@ -7,6 +7,7 @@ use syn::{Attribute, Error, Expr, LitStr, Token};
 
 use crate::shared::errors::Errors;
 use crate::shared::list::{self, Seen};
+use crate::shared::names::nearest;
 use crate::shared::tokens::as_written;
 
 /// The binding of a parameter.
@@ -146,6 +147,10 @@ impl RoleAttr {
             return Err(wrong());
         }
         seen.note(&key, errors);
+        if input.peek(syn::token::Paren) {
+            list::to_comma(input)?;
+            return Err(wrong());
+        }
         let expr = match input.parse::<Option<Token![=]>>()? {
             Some(_) => {
                 let explain = |found: &str| unreadable_value(&key, found);
@@ -165,9 +170,33 @@ impl RoleAttr {
         Ok(())
     }
 
+    /// Returns the word before `=` and the key that is meant by it. A word alone is rather the name of a field.
+    fn misspelt(&self, found: &str) -> Option<(String, &'static str)> {
+        let (word, _) = found.split_once('=').unwrap_or((found, ""));
+        let is_alone = word.len() == found.len();
+        if is_alone && self.role != Role::Param {
+            return None;
+        }
+        let keys: &[&str] = match self.role {
+            Role::Gold => &["default", "named_by"],
+            Role::Pred => &["default", "missing", "named_by"],
+            Role::Param => &["default", "into"],
+            Role::Trace => &[],
+        };
+        let word = word.trim();
+        Some((word.to_owned(), nearest(word, keys)?))
+    }
+
     /// Returns what was expected instead of `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
+        let inside = found.strip_prefix("default(").and_then(|rest| rest.strip_suffix(')'));
+        if let Some(value) = inside {
+            return format!("expected `=` after `default`; write `default = {value}`");
+        }
+        if let Some((word, key)) = self.misspelt(found) {
+            return format!("unknown key `{word}` in `#[{role}]`; did you mean `{key}`?");
+        }
         if self.role == Role::Param {
             return format!(
                 "expected `default`, `default = value` or `into` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"

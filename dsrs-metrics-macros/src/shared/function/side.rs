@@ -29,6 +29,14 @@ impl Side {
         }
     }
 
+    /// Returns the name of the alias for the user's row type.
+    pub(crate) fn row_name(self) -> &'static str {
+        match self {
+            Self::Gold => "OwnGoldRow",
+            Self::Pred => "OwnPredRow",
+        }
+    }
+
     pub(crate) fn other(self) -> Self {
         match self {
             Self::Gold => Self::Pred,

@@ -47,7 +47,7 @@ impl Labels {
 /// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
 /// contains them.
 pub(super) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
-    label(&row.at(), field, row.is_textual, row.field(field))
+    label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids.

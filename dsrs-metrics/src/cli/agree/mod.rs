@@ -15,7 +15,9 @@ use serde::Serialize;
 
 use super::args::AgreeArguments;
 use super::error::CliError;
+use super::files::Files;
 use super::hint::Hint;
+use super::runs::check_unique;
 use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::core::score::OFFLINE_JUDGE;
@@ -51,10 +53,8 @@ fn is_zero(rows: &u64) -> bool {
 }
 
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
-    let files = [Some(&args.results), args.labels.as_ref()];
-    if files.iter().flatten().filter(|file| file.as_os_str() == "-").count() > 1 {
-        return Err(CliError::StandardInputTwice.into());
-    }
+    Files::default().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
+    check_unique(&args.metrics)?;
     let mut results = results::read(&args.results, &args.metrics, &args.label)?;
     check_metrics(&results, args)?;
     let labels = match &args.labels {
@@ -113,6 +113,7 @@ fn agreement(
         .scale(args.scale.clone())
         .seed(args.seed);
     if let Some(threshold) = args.threshold {
+        check_threshold(registry, name, threshold)?;
         builder = builder.threshold(threshold);
     }
     let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
@@ -129,6 +130,18 @@ fn agreement(
     })?;
     check_compared(&agreement, name, ratings, labels, args)?;
     Ok(agreement)
+}
+
+/// Checks that scores of the metric can be on both sides of `--threshold`.
+fn check_threshold(registry: &Registry, name: &str, threshold: f64) -> Result<(), AgreeError> {
+    let range = registry.get(name).and_then(|entry| entry.spec().range);
+    match range.filter(|range| !range.contains(threshold)) {
+        None => Ok(()),
+        Some(range) => {
+            let metric = name.to_owned();
+            Err(AgreeError::Threshold { metric, threshold, range })
+        }
+    }
 }
 
 /// Checks that rows were compared and have at least two different labels.

@@ -120,7 +120,7 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
     if let Some(value) = score.metadata.get(part).filter(|value| !value.is_null()) {
         return rating_of_value(value).ok_or_else(|| AgreeError::InvalidField {
             at: row.at(),
-            field: match row.is_textual {
+            field: match row.is_flat {
                 true => name.to_owned(),
                 false => format!("scores.{name}"),
             },

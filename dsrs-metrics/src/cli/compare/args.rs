@@ -15,13 +15,16 @@ use crate::cli::runs::RunArguments;
 ///
 /// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
 /// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
-/// With several metrics, verdicts use p-values adjusted by Holm's method.
+/// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
+/// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
+/// 10,000 random ones beyond. Its interval is that of a paired bootstrap. With several metrics that
+/// can be tested, verdicts use p-values adjusted by Holm's method.
 ///
 /// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
 /// skipped or abstained in a run are not compared, and counted.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
-/// input.
+/// input, and if --fail-if-worse finds nothing worse but cannot test a metric.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CompareArguments {
     /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
@@ -32,11 +35,12 @@ pub(in crate::cli) struct CompareArguments {
     #[arg(value_name = "B")]
     pub(super) b: PathBuf,
     /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
-    /// a metric
+    /// a metric, NAME.corpus its score of all rows
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     pub(super) metrics: Vec<String>,
     /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for rows of a
-    /// group that are alike, and each group is also compared on its own
+    /// group that are alike, and each group is also compared on its own. A row without the field, or
+    /// with null, is a group of its own
     #[arg(long, value_name = "FIELD")]
     pub(super) group: Option<String>,
     /// Compare the rows that both runs have, and leave out the others
@@ -44,15 +48,16 @@ pub(in crate::cli) struct CompareArguments {
     pub(super) only_paired: bool,
     #[command(flatten)]
     pub(super) runs: RunArguments,
-    /// The seed of the permutation test
+    /// The seed of the permutation test and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
     /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
-    /// p-value is below 0.05. Too few rows for such a p-value are an error, and so are rows with a
-    /// score in only one run, unless --only-paired is set
+    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: with too
+    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set
     #[arg(long)]
     pub(super) fail_if_worse: bool,
-    /// Write the table and the sentences as Markdown, for the summary of a CI job
+    /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it
+    /// instead of the text
     #[arg(long, value_name = "FILE")]
     pub(super) markdown: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers

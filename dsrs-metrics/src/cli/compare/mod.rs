@@ -2,10 +2,15 @@
 
 mod args;
 
-use std::fs;
 use std::process::ExitCode;
 
+use indexmap::IndexSet;
+
 use super::error::CliError;
+use super::fail_each;
+use super::files::Files;
+use super::output::Output;
+use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
 use crate::metrics::Registry;
 use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
@@ -16,83 +21,134 @@ pub(super) use args::CompareArguments;
 /// Why runs cannot be compared, or not be judged.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
-    #[error("--fail-if-worse: {0}")]
-    NoTest(String),
-    #[error(
-        "--fail-if-worse: `{}`: {rows} rows have a score in only one of the runs; score them, or leave them out with --only-paired",
-        shown::name(metric)
-    )]
-    ScoredInOne { metric: String, rows: u64 },
+    #[error("--fail-if-worse: {sentence}{}", more(*others))]
+    NoTest { sentence: String, others: usize },
+    #[error("--lower-is-better: {0}")]
+    Direction(CompareError),
     #[error(transparent)]
-    Compare(#[from] CompareError),
+    Compare(CompareError),
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]
     Cli(#[from] CliError),
 }
 
-pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Error> {
-    if [&args.a, &args.b].iter().all(|file| file.as_os_str() == "-") {
-        return Err(CliError::StandardInputTwice.into());
+impl From<CompareError> for Error {
+    fn from(error: CompareError) -> Self {
+        match error {
+            CompareError::NotCompared { .. } => Self::Direction(error),
+            error => Self::Compare(error),
+        }
     }
+}
+
+/// The number of further metrics without a test.
+fn more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => "; and 1 more metric cannot be tested".to_owned(),
+        others => format!("; and {others} more metrics cannot be tested"),
+    }
+}
+
+pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Error> {
+    Files::default()
+        .read("A", [&args.a])
+        .read("B", [&args.b])
+        .write("--markdown", args.markdown.as_ref())
+        .print_json(args.json)
+        .check()?;
+    check_unique(&args.metrics)?;
     let (a, b) = (args.runs.read(&args.a)?, args.runs.read(&args.b)?);
+    let markdown = args.markdown.as_ref();
+    let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
+    let named: Vec<&str> = match &*args.metrics {
+        [] => a.metrics().collect(),
+        metrics => metrics.iter().map(|name| metric_of(name)).collect(),
+    };
     let mut builder = Comparison::builder()
         .metrics(args.metrics.iter().map(String::as_str))
-        .lower_is_better(args.runs.lower_is_better(registry, a.metrics()))
+        .lower_is_better(args.runs.lower_is_better(registry, named))
         .only_paired(args.only_paired)
         .seed(args.seed);
     if let Some(field) = &args.group {
         builder = builder.group(field);
     }
     let comparison = builder.of(&a, &b)?;
-    let printed = if args.json { print_json(&comparison) } else { print(&comparison.to_string()) };
-    printed.map_err(CliError::StandardOutput)?;
-    if let Some(file) = &args.markdown {
-        let unwritable = |reason| CliError::Unwritable { file: file.clone(), reason };
-        fs::write(file, comparison.markdown()).map_err(unwritable)?;
-    }
+    let printed = match &markdown {
+        _ if args.json => print_json(&comparison),
+        Some(markdown) if markdown.is_standard() => print(&comparison.markdown()),
+        _ => print(&comparison.to_string()),
+    };
+    let printed = printed.map_err(CliError::StandardOutput);
+    let written = markdown.map_or(Ok(()), |markdown| markdown.write(Ok(comparison.markdown())));
     warn_of_unknown_directions(registry, &comparison, args);
-    if args.fail_if_worse {
-        return judge(&comparison, args.only_paired);
-    }
-    Ok(ExitCode::SUCCESS)
+    let exit = if args.fail_if_worse {
+        judge(&comparison, args.only_paired)
+    } else {
+        Ok(ExitCode::SUCCESS)
+    };
+    let failed = fail_each([printed, written].into_iter().filter_map(Result::err));
+    Ok(failed.unwrap_or(exit?))
 }
 
+/// One line about the metrics whose direction is not known.
 fn warn_of_unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
     args: &CompareArguments,
 ) {
-    for MetricComparison { name, .. } in &comparison.metrics {
-        let metric = name.split_once('.').map_or(&**name, |(metric, _)| metric);
-        let is_named =
-            args.runs.lower_is_better.iter().any(|named| named == name || named == metric);
-        if registry.get(metric).is_none() && !is_named {
-            print_error(format_args!(
-                "warning: `{}` is not a metric of this program, so higher counts as better; if lower is better, write --lower-is-better {}",
-                shown::name(metric),
-                shown::name(metric)
-            ));
+    let is_unknown = |metric: &&MetricComparison| {
+        let names = [&*metric.name, metric_of(&metric.name)];
+        registry.get(names[1]).is_none()
+            && !args.runs.lower_is_better.iter().any(|named| names.contains(&&**named))
+    };
+    let unknown = comparison.metrics.iter().filter(is_unknown);
+    let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
+    let Some(first) = unknown.first() else { return };
+    let (are, named) = match unknown.len() {
+        1 => ("is not a metric", shown::name(first)),
+        _ => ("are not metrics", "NAME".into()),
+    };
+    print_error(format_args!(
+        "warning: {} {are} of this program, so higher counts as better; if lower is better, write --lower-is-better {named}",
+        shown::names(unknown.iter().copied()),
+    ));
+}
+
+/// The exit code of `--fail-if-worse`. A metric that is worse counts more than one that cannot be tested.
+fn judge(comparison: &Comparison, only_paired: bool) -> Result<ExitCode, Error> {
+    for metric in comparison.worse() {
+        print_error(format_args!("B is worse: {}", metric.sentence()));
+    }
+    let mut untested = comparison.metrics.iter().filter_map(|it| untested(it, only_paired));
+    let untested = untested.next().map(|first| {
+        let others = untested.count();
+        Error::NoTest { sentence: first, others }
+    });
+    match (comparison.worse().next(), untested) {
+        (None, None) => Ok(ExitCode::SUCCESS),
+        (None, Some(error)) => Err(error),
+        (Some(_), error) => {
+            if let Some(error) = error {
+                print_error(format_args!("warning: {error}"));
+            }
+            Ok(ExitCode::FAILURE)
         }
     }
 }
 
-/// The exit code of `--fail-if-worse`.
-fn judge(comparison: &Comparison, only_paired: bool) -> Result<ExitCode, Error> {
-    for metric in &comparison.metrics {
-        let is_untested = matches!(metric.verdict, Verdict::NotEnoughRows { .. });
-        if is_untested || metric.p_adjusted.is_none() {
-            return Err(Error::NoTest(metric.sentence()));
-        }
-        let rows = metric.scored_in_one();
-        if rows > 0 && !only_paired {
-            return Err(Error::ScoredInOne { metric: metric.name.clone(), rows });
-        }
+/// Why `--fail-if-worse` cannot pass by this metric.
+fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
+    let is_untested = matches!(metric.verdict, Verdict::NotEnoughRows { .. } | Verdict::NotTested);
+    if is_untested {
+        return Some(metric.sentence());
     }
-    let mut exit = ExitCode::SUCCESS;
-    for metric in comparison.worse() {
-        print_error(format_args!("B is worse: {}", metric.sentence()));
-        exit = ExitCode::FAILURE;
+    match metric.scored_in_one() {
+        rows @ 1.. if !only_paired => Some(format!(
+            "`{}`: {rows} rows have a score in only one of the runs; score them, or leave them out with --only-paired",
+            shown::name(&metric.name)
+        )),
+        _ => None,
     }
-    Ok(exit)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::error::CliError;
+use super::files::Files;
 use crate::metrics::Registry;
 use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
 
@@ -20,6 +21,8 @@ pub(super) enum ReportError {
     NotHtml { file: PathBuf },
     #[error("--group: {error}")]
     Group { error: HtmlError },
+    #[error("--lower-is-better: {error}")]
+    Direction { error: HtmlError },
     #[error("--out {error}")]
     Out { error: HtmlError },
     #[error(transparent)]
@@ -34,6 +37,7 @@ impl From<HtmlError> for ReportError {
     fn from(error: HtmlError) -> Self {
         match error {
             HtmlError::NoGroup { .. } => Self::Group { error },
+            HtmlError::NoMetric { .. } => Self::Direction { error },
             HtmlError::Output { .. } => Self::Out { error },
             error => Self::Html(error),
         }
@@ -45,9 +49,7 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if !is_html(&args.out) {
         return Err(ReportError::NotHtml { file: args.out.clone() });
     }
-    if args.results.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
-        return Err(CliError::StandardInputTwice.into());
-    }
+    Files::default().read("RESULTS", &args.results).write("--out", Some(&args.out)).check()?;
     if args.results.len() > 2 {
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }

@@ -1,45 +1,90 @@
-//! `--junit`, `--markdown` and `--summary`: the files that CI systems and dashboards show.
+//! `--junit`, `--markdown` and `--summary`: what CI systems and dashboards read, as files or on standard output.
 
-use std::fs::{self, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
-use super::same_file::is_same_regular_file;
+use super::not_passed::NotPassed;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
+use crate::cli::output::Output;
+use crate::cli::stdio::{print, print_xml};
 use crate::evaluate::EvaluationResult;
-use crate::results::{Results, markdown, summary_csv};
+use crate::results::{Results, markdown_with_rows, summary_csv};
+
+/// A format, and the output of the option that names it.
+pub(super) struct CiFile {
+    format: Format,
+    output: Output,
+}
+
+enum Format {
+    JUnit,
+    /// With the rows that do not pass.
+    Markdown(Arc<NotPassed>),
+    Summary,
+}
 
 /// Checks before the first row that the files can be written.
-pub(super) fn check(args: &ScoreArguments) -> Result<(), CliError> {
-    for file in [&args.junit, &args.markdown, &args.summary].into_iter().flatten() {
-        if args.data.iter().any(|input| is_same_regular_file(input, file)) {
-            return Err(CliError::OutputIsInput { file: file.clone() });
+pub(super) fn create(args: &ScoreArguments) -> Result<Vec<CiFile>, CliError> {
+    let options = [
+        (Format::JUnit, "--junit", &args.junit),
+        (Format::Markdown(Arc::new(NotPassed::new(&args.data))), "--markdown", &args.markdown),
+        (Format::Summary, "--summary", &args.summary),
+    ];
+    let named = options.into_iter().filter_map(|(format, name, path)| {
+        Some(Output::create(name, path.as_ref()?).map(|output| CiFile { format, output }))
+    });
+    named.collect()
+}
+
+impl CiFile {
+    /// Returns what collects rows for the file during the run.
+    pub(super) fn observer(&self) -> Option<Arc<NotPassed>> {
+        match &self.format {
+            Format::Markdown(rows) => Some(Arc::clone(rows)),
+            Format::JUnit | Format::Summary => None,
         }
-        let opened = OpenOptions::new().append(true).create(true).open(file);
-        opened.map_err(|error| unwritable(file, error))?;
     }
-    Ok(())
+
+    pub(super) fn is_standard(&self) -> bool {
+        self.output.is_standard()
+    }
+
+    /// Prints the content on standard output.
+    pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<()> {
+        let content = self.format.content(args, result)?;
+        if matches!(self.format, Format::JUnit) { print_xml(&content) } else { print(&content) }
+    }
+
+    /// Writes the file. An evaluation without rows has no JUnit file.
+    pub(super) fn write(
+        &self,
+        args: &ScoreArguments,
+        result: &EvaluationResult,
+    ) -> Result<(), CliError> {
+        let has_content = result.rows > 0 || !matches!(self.format, Format::JUnit);
+        if has_content && !self.output.is_standard() {
+            self.output.write(self.format.content(args, result))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a note for a run without a result, if the file of an earlier run remains.
+    pub(super) fn unchanged(&self) -> Option<String> {
+        self.output.unchanged()
+    }
 }
 
-/// Writes the files. An evaluation without rows has no JUnit file.
-pub(super) fn write(args: &ScoreArguments, result: &EvaluationResult) -> Result<(), CliError> {
-    if let Some(file) = &args.junit {
-        let name = args.data.first().map(|data| data.display().to_string());
-        let results = Results::of(result)?.with_name(name.unwrap_or_default());
-        let xml = results.junit().map_err(|error| unwritable(file, error))?;
-        fs::write(file, xml).map_err(|error| unwritable(file, error))?;
+impl Format {
+    fn content(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<String> {
+        match self {
+            Self::JUnit => {
+                let name = args.data.first().map(|data| data.display().to_string());
+                let results = Results::of(result).map_err(io::Error::other)?;
+                results.with_name(name.unwrap_or_default()).junit()
+            }
+            Self::Markdown(rows) => Ok(markdown_with_rows(result, &rows.rows())),
+            Self::Summary => summary_csv(result),
+        }
     }
-    if let Some(file) = &args.markdown {
-        fs::write(file, markdown(result)).map_err(|error| unwritable(file, error))?;
-    }
-    if let Some(file) = &args.summary {
-        let table = summary_csv(result).map_err(|error| unwritable(file, error))?;
-        fs::write(file, table).map_err(|error| unwritable(file, error))?;
-    }
-    Ok(())
-}
-
-pub(super) fn unwritable(file: &Path, reason: io::Error) -> CliError {
-    CliError::Unwritable { file: file.to_path_buf(), reason }
 }

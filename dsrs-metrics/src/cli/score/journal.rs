@@ -1,16 +1,15 @@
 //! `--journal`: the journal of the run, which depends on the data files.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
 use std::path::Path;
-
-use sha2::{Digest, Sha256};
 
 use super::{Builder, is_regular};
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
-use crate::evaluate::JournalUse;
-use crate::evaluate::journal::{hexadecimal, journal_cost_msats};
+use crate::evaluate::journal::{JournalError, journal_cost_msats};
+use crate::evaluate::{EvaluateError, JournalUse};
+use crate::text::hash;
 
 /// Returns what the calls of an interrupted run cost, in millisatoshis, which `--budget` includes.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
@@ -25,32 +24,30 @@ pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
 pub(super) fn record(builder: Builder, args: &ScoreArguments) -> Result<Builder, CliError> {
     let Some(dir) = &args.journal else { return Ok(builder) };
     let mut builder = builder.journal(dir).retry_failed(args.retry_failed);
+    let mut names = Vec::new();
     for file in args.data.iter().filter(|file| is_regular(file)) {
-        let hash =
-            hash(file).map_err(|reason| CliError::JournalInput { file: file.clone(), reason })?;
-        builder = builder.journal_input(format!("content of {}", file.display()), hash);
+        let failed = |reason| CliError::JournalInput { file: file.clone(), reason };
+        let hash = File::open(file).and_then(hash::of_reader).map_err(failed)?;
+        builder = builder.journal_input(input_name(file, &mut names), hash);
     }
     Ok(builder)
 }
 
-/// Returns the beginning of the SHA-256 hash of a file.
-fn hash(file: &Path) -> io::Result<String> {
-    let mut hash = Sha256::new();
-    io::copy(&mut File::open(file)?, &mut HashWriter(&mut hash))?;
-    Ok(hexadecimal(&hash.finalize()[..16]))
+/// Returns the name of a data file's content in the journal, without its folder: a file may be named by another path when
+/// the run continues. Files of one name are numbered.
+fn input_name<'a>(file: &'a Path, names: &mut Vec<&'a OsStr>) -> String {
+    let name = file.file_name().unwrap_or(file.as_os_str());
+    let same = names.iter().filter(|other| **other == name).count();
+    names.push(name);
+    match same {
+        0 => format!("content of {}", name.display()),
+        others => format!("content of {} ({})", name.display(), others + 1),
+    }
 }
 
-struct HashWriter<'a>(&'a mut Sha256);
-
-impl io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Returns whether a signal ended the run before its first row, while its journal was read.
+pub(super) fn is_stopped(error: &CliError) -> bool {
+    matches!(error, CliError::Evaluate(EvaluateError::Journal(JournalError::Stopped { .. })))
 }
 
 /// Returns what to print about the journal: what was restored, and what was damaged.
@@ -61,6 +58,12 @@ pub(super) fn lines(journal: JournalUse, args: &ScoreArguments) -> Vec<String> {
         0 => {}
         1 => lines.push(format!("journal {dir}: 1 row was restored")),
         rows => lines.push(format!("journal {dir}: {rows} rows were restored")),
+    }
+    match journal.unsettled_msats {
+        msats if msats > 0 && args.lm.budget.is_some() => lines.push(format!(
+            "journal {dir}: calls in progress at an interruption count as spent, {msats} msat"
+        )),
+        _ => {}
     }
     match journal.damaged_records {
         0 => {}

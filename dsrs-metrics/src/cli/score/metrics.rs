@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::fail_under;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
@@ -36,14 +37,15 @@ pub(super) fn configure(
         params.insert(&param.key, &param.value);
     }
     let create = |(entry, params): &(&Entry, Params)| Ok(entry.create(params)?);
-    let metrics = selected.values().map(create).collect::<Result<_, CliError>>()?;
-    match args.fail_under.iter().find(|threshold| !selected.contains_key(threshold.metric())) {
-        None => Ok(metrics),
-        Some(threshold) => {
+    let metrics = selected.values().map(create).collect::<Result<Vec<_>, CliError>>()?;
+    for threshold in &args.fail_under {
+        let Some(place) = selected.get_index_of(threshold.metric()) else {
             let option = format!("--fail-under {}", threshold.name);
-            Err(not_in_run(option, &threshold.name, args))
-        }
+            return Err(not_in_run(option, &threshold.name, args));
+        };
+        fail_under::check(threshold, &metrics[place].spec(), args.failure_score)?;
     }
+    Ok(metrics)
 }
 
 fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {

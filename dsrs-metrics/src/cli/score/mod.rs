@@ -1,8 +1,9 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
-//! `rows.rs` reads and checks rows, `same_file.rs` protects them from `--out`, `report.rs` prints the result, with the thresholds of
-//! `fail_under.rs`. `journal.rs` sets up `--journal`, and `ci_files.rs` writes the files for CI systems. The harness in `evaluate/` does the scoring.
+//! `rows.rs` reads and checks rows, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
+//! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
+//! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
 mod fail_under;
@@ -12,23 +13,26 @@ mod metrics;
 mod models;
 #[cfg(not(feature = "lm"))]
 mod no_models;
+mod not_passed;
 mod report;
 mod rows;
-mod same_file;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
+use super::fail_each;
+use super::files::{Files, is_standard};
 use super::stdio::print_error;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::data::Format;
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
 use crate::metrics::Registry;
+use ci_files::CiFile;
 #[cfg(feature = "lm")]
 use models::RunModels;
 #[cfg(not(feature = "lm"))]
@@ -36,14 +40,17 @@ use no_models::RunModels;
 use rows::CheckedRows;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
+    let files = files(args);
+    files.check()?;
+    files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }
     let pairs = rows::open(args, &metrics)?;
-    ci_files::check(args)?;
-    let evaluate = evaluator(&metrics, args)?;
+    let ci_files = ci_files::create(args)?;
+    let evaluate = evaluator(&metrics, &ci_files, args)?;
     // With a limit on failed rows, a row that a metric cannot read is a failed row.
     let in_chunks = rows::are_in_chunks(args, &metrics);
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
@@ -51,20 +58,53 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let unused = rows.unused_mappings();
     let result = evaluate_rows(&evaluate, rows, in_chunks, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
-    let code = result.and_then(|result| {
-        ci_files::write(args, &result)?;
-        report::report(registry, &result, &unused.find(), &models, args)
-    });
+    let code = match result {
+        Ok(result) => {
+            let unused = unused.find();
+            let reported = report::report(registry, &result, &unused, &models, &ci_files, args);
+            // Each file is tried, and what was computed is printed even if none can be written.
+            let written = ci_files.iter().map(|file| file.write(args, &result));
+            let failed = fail_each(written.filter_map(Result::err));
+            reported.map(|code| failed.unwrap_or(code))
+        }
+        Err(error) => {
+            ci_files.iter().filter_map(CiFile::unchanged).for_each(print_error);
+            Err(error)
+        }
+    };
     if let Some(usage) = usage {
         print_error(usage);
     }
-    code
+    match code {
+        Err(error) if journal::is_stopped(&error) => {
+            print_error(error);
+            Ok(ExitCode::from(report::INTERRUPTED))
+        }
+        code => code,
+    }
+}
+
+/// The files of the command.
+fn files(args: &ScoreArguments) -> Files<'_> {
+    Files::default()
+        .read("DATA", &args.data)
+        .read_params(&args.params)
+        .write_journal("--journal", args.journal.as_ref())
+        .write("--out", args.out.as_ref())
+        .write("--junit", args.junit.as_ref())
+        .write("--markdown", args.markdown.as_ref())
+        .write("--summary", args.summary.as_ref())
+        .print_json(args.json)
 }
 
 type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// The harness for these metrics, with the options of the command.
-fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evaluate, CliError> {
+fn evaluator(
+    metrics: &[Arc<dyn Metric>],
+    ci_files: &[CiFile],
+    args: &ScoreArguments,
+) -> Result<Evaluate, CliError> {
     let mut builder = Evaluate::builder()
         .metrics(metrics.iter().cloned())
         .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
@@ -73,6 +113,9 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         .keep_results(args.junit.is_some())
         .stop_on_ctrl_c()
         .grace_period(args.grace);
+    for observer in ci_files.iter().filter_map(CiFile::observer) {
+        builder = builder.observer(observer);
+    }
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
     }
@@ -89,19 +132,14 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save_to(builder, out, &args.data)?
-            .escape_formulas(!args.raw_csv)
-            .save_rows(args.with_rows);
+        builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     Ok(journal::record(builder, args)?.build()?)
 }
 
 /// Adds the result file of `--out`.
-fn save_to(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliError> {
+fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
     let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
-    if data.iter().any(|input| same_file::is_same_regular_file(input, out)) {
-        return reject("the file is also an input; choose another file".to_owned());
-    }
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
         Some(Format::Json) => Ok(builder.save_as_json(out)),
@@ -143,5 +181,5 @@ fn evaluate_rows(
 }
 
 fn is_regular(file: &Path) -> bool {
-    !rows::is_standard_input(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
+    !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
 }

@@ -97,7 +97,8 @@ impl RunModels {
         let ledger = self.models.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
         let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
-        if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
+        let (calls, is_of_probes) = (total.calls + total.refused, total.calls == probes.calls);
+        if calls == 0 || (result.is_none() && is_of_probes) {
             return None;
         }
         let of_probes = match probes.calls {

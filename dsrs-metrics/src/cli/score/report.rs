@@ -1,10 +1,12 @@
 //! The result of a run: what is printed, and the exit code.
 
+use std::fmt;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::ci_files::CiFile;
 #[cfg(feature = "lm")]
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
@@ -23,7 +25,7 @@ use crate::text::shown;
 const USAGE: u8 = 2;
 
 /// The exit code that shells use for a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
+pub(super) const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
 pub(super) fn report(
@@ -31,14 +33,18 @@ pub(super) fn report(
     result: &EvaluationResult,
     unused: &[Mapping],
     models: &RunModels,
+    ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
+    let printed_file = ci_files.iter().find(|file| file.is_standard());
     let printed = if args.json {
         print_json(&Printed::new(result))
+    } else if let Some(file) = printed_file {
+        file.print(args, result)
     } else if std::io::stdout().is_terminal() {
-        print(&format!("{result:#}\n"))
+        print(&format!("{:#}\n", Headlines(result)))
     } else {
-        print(&format!("{result}\n"))
+        print(&format!("{}\n", Headlines(result)))
     };
     printed.map_err(CliError::StandardOutput)?;
     if let Ending::OutputFailed(error) = &result.ending {
@@ -84,6 +90,15 @@ pub(super) fn report(
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+/// The result without its first error, which is on standard error.
+struct Headlines<'a>(&'a EvaluationResult);
+
+impl fmt::Display for Headlines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_headlines(f)
+    }
 }
 
 /// What `--json` prints: the result, and how the run was isolated.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,9 +22,6 @@ use crate::evaluate::ChunkRows;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
 pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {
-    if args.data.iter().filter(|file| is_standard_input(file)).count() > 1 {
-        return Err(CliError::StandardInputTwice);
-    }
     let mut reader = DataReader::new();
     if let Some(format) = args.format {
         reader = reader.with_format(format.into());
@@ -72,10 +68,6 @@ pub(super) fn are_in_chunks(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) 
     let format = args.format.map(Format::from);
     let is_lines = |file| format.or_else(|| Format::of(file)) == Some(Format::Jsonl);
     args.data.iter().all(|file| is_lines(file)) && metrics.iter().all(|it| !it.spec().is_async)
-}
-
-pub(super) fn is_standard_input(file: &Path) -> bool {
-    file.as_os_str() == "-"
 }
 
 /// The mappings whose path no row has.

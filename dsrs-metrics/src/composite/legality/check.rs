@@ -59,6 +59,12 @@ pub(in crate::composite) fn resolve<L: Leaf>(
     }
 }
 
+/// Returns the range of a component, which every combination needs.
+fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, Mistake> {
+    let unknown = || Mistake::UnknownRange { component: name.to_owned(), within };
+    derived.range.ok_or_else(unknown)
+}
+
 fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
     let derived = Derived::of(&component.spec());
     let known = leaves.all.iter().position(|leaf| leaf.is(&component));
@@ -119,6 +125,7 @@ fn children<L: Leaf>(
         }
         let name = part.name();
         let (node, derived) = resolve(part, leaves)?;
+        range_of(&derived, &name, within)?;
         nodes.push(Child { node, worst: leaves.worst(&derived), name });
         known.push(derived);
     }
@@ -197,8 +204,7 @@ fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Deri
     let (node, derived) = resolve(part, leaves)?;
     let worst = leaves.worst(&derived);
     leaves.inverted = !leaves.inverted;
-    let unknown = Mistake::UnknownRange { component: component.clone(), within: "invert" };
-    let range = derived.range.ok_or(unknown)?;
+    let range = range_of(&derived, &component, "invert")?;
     let child = Child { node, worst, name: component };
     Ok((Node::Invert(Box::new(child), range), derived.invert()))
 }

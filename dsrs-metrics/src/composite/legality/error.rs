@@ -155,8 +155,10 @@ pub enum Mistake {
         /// The combination.
         within: &'static str,
     },
-    /// A combination that needs a component's range, which declares none.
-    #[error("`{within}` needs the range of `{component}`, which declares none; declare one")]
+    /// A component without a range, which every combination needs.
+    #[error(
+        "`{within}` needs the range of `{component}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+    )]
     UnknownRange {
         /// The component.
         component: String,

@@ -21,7 +21,8 @@ const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
 }
 
 /// Every component must score single rows.
-const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
+#[must_use]
+pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_corpus() {
         return None;
     }
@@ -81,17 +82,16 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
     Some(sentence)
 }
 
-/// `invert` needs both ends of the range.
+/// Every component must have a range: it defines the range of the composite, the values of `invert`, and which
+/// thresholds can be reached.
 #[must_use]
-pub const fn has_range(part: &str, derived: &Derived) -> Option<Sentence> {
-    if let Some(sentence) = scores_rows(part, derived) {
-        return Some(sentence);
-    }
-    if derived.range.is_some() {
+pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
+    // A corpus metric breaks another rule.
+    if derived.range.is_some() || derived.is_corpus() {
         return None;
     }
-    let found = says("`invert` needs the range of ").name(part);
-    Some(found.text(", which declares none; write `#[metric(range = 0.0..=1.0)]` on it"))
+    let found = names(within).text(" needs the range of ").name(part);
+    Some(found.text(", which declares none; write `range = 0.0..=1.0` in its attribute"))
 }
 
 /// The fields that a component reads must be known to the compiler.

@@ -107,6 +107,13 @@ impl Fields {
         self.values.len() == 0
     }
 
+    /// Returns the fields with these names.
+    pub(super) fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let kept = self.iter().filter(|(name, _)| keep(name));
+        let kept: Self = kept.map(|(name, value)| (name, value.clone())).collect();
+        Self { textual: self.textual, ..kept }
+    }
+
     /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
     #[must_use]
     pub fn textual(mut self) -> Self {
@@ -143,7 +150,8 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
 ///
 /// let example = example! { "question" => "Capital of France?", "answer" => ["Paris"] };
 /// let example = example.with_inputs(["question"]);
-/// assert_eq!(example.inputs().keys().collect::<Vec<_>>(), ["question"]);
+/// assert_eq!(example.inputs()?.keys().collect::<Vec<_>>(), ["question"]);
+/// # Ok::<(), dsrs_metrics::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -183,33 +191,17 @@ impl Example {
         self.input_keys.as_deref()
     }
 
-    /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), or
-    /// all fields if it was not called.
-    #[must_use]
-    pub fn inputs(&self) -> Self {
-        self.only(|name| self.is_input(name))
-    }
-
-    /// Returns the labels: the fields that only a metric may read.
+    /// Returns the labels: the fields that only a metric may read. None if [`with_inputs`](Self::with_inputs) was not
+    /// called.
     #[must_use]
     pub fn labels(&self) -> Self {
-        self.only(|name| !self.is_input(name))
+        let Some(inputs) = &self.input_keys else { return Self::default() };
+        self.data.only(|name| !inputs.iter().any(|input| input == name)).into()
     }
 
     /// Iterates over the fields' names in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.data.keys()
-    }
-
-    fn is_input(&self, name: &str) -> bool {
-        self.input_keys.as_ref().is_none_or(|keys| keys.iter().any(|key| key == name))
-    }
-
-    fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
-        let kept = self.data.iter().filter(|(name, _)| keep(name));
-        let mut data: Fields = kept.map(|(name, value)| (name, value.clone())).collect();
-        data.textual = self.data.textual;
-        Self { data, input_keys: None }
     }
 }
 
@@ -264,7 +256,10 @@ pub struct TraceStep {
     pub outputs: Prediction,
 }
 
-/// The steps by which a program computed its prediction. An optimizer passes it to a metric; evaluation does not.
+/// The steps by which a program computed its prediction.
+///
+/// An optimizer passes it to a metric, which then returns its verdict. A program may return it for information
+/// ([`ProgramRun::trace`](crate::ProgramRun)); a metric then still returns its score.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Trace {
@@ -287,6 +282,12 @@ macro_rules! example {
             [$(($name, $crate::__private::json!($value))),*]
         )
     };
+    ($($name:tt : $value:expr),* $(,)?) => {
+        ::core::compile_error!("expected `=>` after the name of a field, found `:`; write `example! { \"answer\" => \"Paris\" }`")
+    };
+    ($($name:tt = $value:expr),* $(,)?) => {
+        ::core::compile_error!("expected `=>` after the name of a field, found `=`; write `example! { \"answer\" => \"Paris\" }`")
+    };
 }
 
 /// Creates a [`Prediction`] from `"field" => value` pairs. A value is anything that implements `Serialize`.
@@ -302,5 +303,11 @@ macro_rules! prediction {
         <$crate::Prediction as ::core::iter::FromIterator<(&::core::primitive::str, $crate::__private::Value)>>::from_iter(
             [$(($name, $crate::__private::json!($value))),*]
         )
+    };
+    ($($name:tt : $value:expr),* $(,)?) => {
+        ::core::compile_error!("expected `=>` after the name of a field, found `:`; write `prediction! { \"answer\" => \"Paris\" }`")
+    };
+    ($($name:tt = $value:expr),* $(,)?) => {
+        ::core::compile_error!("expected `=>` after the name of a field, found `=`; write `prediction! { \"answer\" => \"Paris\" }`")
     };
 }

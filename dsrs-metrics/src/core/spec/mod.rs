@@ -320,4 +320,36 @@ impl<'a> MetricSpec<'a> {
     pub const fn higher_is_better(&self) -> bool {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
+
+    /// Returns tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The documentation of
+    /// a metric's struct ends with this line.
+    ///
+    /// ```
+    /// use dsrs_metrics::MetricSpec;
+    ///
+    /// let spec = MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5);
+    /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, free");
+    /// ```
+    #[must_use]
+    pub fn properties(&self) -> String {
+        let tier = match self.tier {
+            MetricTier::Proxy => "proxy",
+            MetricTier::Truth => "truth",
+        };
+        let kind = match self.kind {
+            ScoreKind::Bool => "bool",
+            ScoreKind::Number => "number",
+            ScoreKind::Corpus => "one score of all rows",
+        };
+        let range = self.range.filter(|_| !matches!(self.kind, ScoreKind::Bool));
+        let range = range.map(|range| format!(" in {range}")).unwrap_or_default();
+        let better = if self.higher_is_better() { "higher" } else { "lower" };
+        let threshold = self.threshold.map(|it| format!(", threshold {it:?}")).unwrap_or_default();
+        let strict = if self.strict { ", strict" } else { "" };
+        let cost = match self.cost_msats {
+            0 => "free".to_owned(),
+            cost => format!("{cost} msat a row"),
+        };
+        format!("{tier}, {kind}{range}, {better} is better{threshold}{strict}, {cost}")
+    }
 }

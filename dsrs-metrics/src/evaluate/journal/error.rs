@@ -33,6 +33,23 @@ pub enum JournalError {
         /// What was found.
         reason: String,
     },
+    /// A file that a metric reads cannot be compared with that of the run that started the journal.
+    #[error("metric `{metric}`: {reason}")]
+    Unreadable {
+        /// The metric.
+        metric: String,
+        /// The parameter, the file and what is wrong with it.
+        reason: String,
+    },
+    /// The run was stopped while it read the journal, which is unchanged.
+    #[error(
+        "stopped while the journal `{}` was read; start the same run again to continue",
+        dir.display()
+    )]
+    Stopped {
+        /// The directory.
+        dir: PathBuf,
+    },
     /// The run differs from the one that started the journal, so its records do not apply.
     #[error(
         "the journal `{}` belongs to a different run: {}; restore what has changed, or choose another directory",

@@ -1,18 +1,23 @@
 //! Tests: a journal whose file operations fail at any point.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use indexmap::IndexMap;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::LogFile;
+use super::{Journal, JournalError, LogFile, RunIdentity, WrapFile, journal_cost_msats};
 use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::core::score::MetricScore;
+use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult};
+use crate::lm::recording::SpendingRecorder;
 use crate::metrics::Em;
 
 const ROWS: u64 = 200;
@@ -70,11 +75,16 @@ impl LogFile for FaultyFile {
 
 fn evaluate(journal: &Path) -> EvaluateBuilder<Example, Prediction> {
     let rows = (0..ROWS).map(|row| Example::from_iter([("answer", row.to_string())]));
-    Evaluate::builder().devset(rows).metric(Em::default()).concurrency(CONCURRENCY).journal(journal)
+    // The program returns the answer, so it is an input.
+    let evaluate = Evaluate::builder().devset(rows).inputs(["answer"]).metric(Em::default());
+    evaluate.concurrency(CONCURRENCY).journal(journal)
 }
 
 /// Runs a program that counts its calls.
-fn run(evaluate: EvaluateBuilder<Example, Prediction>, calls: &Arc<AtomicU64>) -> EvaluationResult {
+fn run(
+    evaluate: EvaluateBuilder<Example, Prediction>,
+    calls: &Arc<AtomicU64>,
+) -> Result<EvaluationResult, EvaluateError> {
     let calls = Arc::clone(calls);
     let program = move |inputs: Example| {
         let calls = Arc::clone(&calls);
@@ -87,7 +97,7 @@ fn run(evaluate: EvaluateBuilder<Example, Prediction>, calls: &Arc<AtomicU64>) -
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(evaluate.run(program)).unwrap()
+    runtime.block_on(evaluate.run(program))
 }
 
 /// Runs with faults until one run ends. Returns the number of failed runs, and that of calls.
@@ -105,7 +115,16 @@ fn until_done(dir: &Path, seed: u64, expected: &EvaluationResult) -> (u64, u64) 
             let random = Mutex::new(Xoshiro256PlusPlus::seed_from_u64(seed));
             Arc::new(FaultyFile { file, random, bytes: bytes.into(), syncs: syncs.into() })
         };
-        let result = run(evaluate(&journal).journal_file(Arc::new(wrap)), &calls);
+        let called = calls.load(Ordering::SeqCst);
+        let result = match run(evaluate(&journal).journal_file(Arc::new(wrap)), &calls) {
+            Ok(result) => result,
+            Err(error) => {
+                // The first line of the journal could not be written.
+                assert!(matches!(error, EvaluateError::Journal(JournalError::Open { .. })));
+                assert_eq!(calls.load(Ordering::SeqCst), called, "{error}");
+                continue;
+            }
+        };
         match &result.ending {
             Ending::Complete => {
                 assert_eq!((result.score, &result.results), (expected.score, &expected.results));
@@ -132,7 +151,7 @@ fn until_done(dir: &Path, seed: u64, expected: &EvaluationResult) -> (u64, u64) 
 #[test]
 fn trap_22_short_writes_a_full_disk_and_failing_syncs_lose_nothing() {
     let dir = std::env::temp_dir().join(format!("dsrs-metrics-faults-{}", std::process::id()));
-    let expected = run(evaluate(&dir.join("expected")), &Arc::default());
+    let expected = run(evaluate(&dir.join("expected")), &Arc::default()).unwrap();
     assert_eq!(Metric::<Example, Prediction>::name(&Em::default()), expected.metrics[0].name);
     let (mut failed, mut calls) = (0, 0);
     for seed in 0..25 {
@@ -143,5 +162,96 @@ fn trap_22_short_writes_a_full_disk_and_failing_syncs_lose_nothing() {
     }
     println!("{failed} runs were ended by faults; {calls} calls for {} rows", 25 * ROWS);
     assert!(failed >= 25, "{failed} runs were ended by faults");
+    std::fs::remove_dir_all(&dir).unwrap();
+}
+
+/// Nothing is called before the first line of the journal is on the disk: neither the program nor a preflight check.
+#[test]
+fn trap_41_a_journal_that_cannot_be_started_costs_nothing() {
+    let dir = std::env::temp_dir().join(format!("dsrs-metrics-no-start-{}", std::process::id()));
+    for (bytes, syncs, reason) in [
+        (0, u64::MAX, "No space left on device (os error 28)"),
+        (40, u64::MAX, "No space left on device (os error 28)"),
+        (u64::MAX, 0, "Input/output error (os error 5)"),
+    ] {
+        let wrap = move |file| -> Arc<dyn LogFile> {
+            let random = Mutex::new(Xoshiro256PlusPlus::seed_from_u64(bytes));
+            Arc::new(FaultyFile { file, random, bytes: bytes.into(), syncs: syncs.into() })
+        };
+        let calls: Arc<AtomicU64> = Arc::default();
+        let evaluate = || evaluate(&dir).metric(Checked(Arc::clone(&calls)));
+        let error = run(evaluate().journal_file(Arc::new(wrap)), &calls).unwrap_err();
+        let expected = format!("cannot open the journal `{}`: {reason}", dir.display());
+        assert_eq!((error.to_string(), calls.load(Ordering::SeqCst)), (expected, 0));
+        let result = run(evaluate(), &calls).unwrap();
+        assert_eq!((result.rows, calls.load(Ordering::SeqCst)), (ROWS, ROWS + 1));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}
+
+/// A metric whose preflight check is counted.
+struct Checked(Arc<AtomicU64>);
+
+#[async_trait::async_trait]
+impl Metric for Checked {
+    fn name(&self) -> &'static str {
+        "checked"
+    }
+
+    async fn evaluate(
+        &self,
+        _: &Example,
+        _: &Prediction,
+    ) -> crate::core::error::Result<MetricScore> {
+        Ok(MetricScore::new(1.0))
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let checks = Arc::clone(&self.0);
+        all.push(Requirement::check("checked", move || {
+            checks.fetch_add(1, Ordering::SeqCst);
+            async { Ok(()) }
+        }));
+    }
+}
+
+/// A call under a budget is made only if the process can die without losing what was reserved for it.
+#[test]
+fn trap_41_reservations_are_recorded_before_the_call_and_count_until_they_are_settled() {
+    let dir = std::env::temp_dir().join(format!("dsrs-metrics-reserved-{}", std::process::id()));
+    let run = RunIdentity {
+        order: Vec::new(),
+        metrics: IndexMap::default(),
+        repeats: None,
+        failure_score: 0.0,
+        program_inputs: None,
+        inputs: BTreeMap::default(),
+    };
+    let open = |wrap: Option<&WrapFile>| Journal::open(&dir, &run, wrap, &|| false).unwrap();
+    let journal = open(None);
+    assert_eq!((journal.reserve(5000), journal.reserve(3000)), (Ok(0), Ok(1)));
+    // Without waiting for the next sync: a process that is killed now has recorded both.
+    assert_eq!(journal_cost_msats(&dir), Ok(8000));
+    journal.settle(1, 36);
+    drop(journal);
+    assert_eq!(journal_cost_msats(&dir), Ok(5036));
+
+    let full = |file| -> Arc<dyn LogFile> {
+        let random = Mutex::new(Xoshiro256PlusPlus::seed_from_u64(1));
+        Arc::new(FaultyFile { file, random, bytes: 0.into(), syncs: u64::MAX.into() })
+    };
+    let full: WrapFile = Arc::new(full);
+    let journal = open(Some(&full));
+    let error = journal.reserve(7).unwrap_err();
+    assert!(error.contains("No space left on device"), "{error}");
+    drop(journal);
+    let journal = open(None);
+    assert_eq!((journal.unsettled_msats(), journal.reserve(1)), (5000, Ok(2)));
+    drop(journal);
+    assert_eq!(journal_cost_msats(&dir), Ok(5037));
+    // A run that differs starts the journal again, since no row is recorded, but what was spent is spent.
+    let other = RunIdentity { repeats: Some(2), ..run };
+    drop(Journal::open(&dir, &other, None, &|| false).unwrap());
+    assert_eq!(journal_cost_msats(&dir), Ok(5037));
     std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -32,6 +32,19 @@ impl LogFile for File {
     }
 }
 
+/// Returns whether the file exists. Anything but a regular file is refused before it is opened, since a pipe would block.
+pub(super) fn exists(path: &Path, dir: &Path) -> Result<bool, JournalError> {
+    let found = match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => return Ok(true),
+        Ok(found) if found.is_dir() => "a directory",
+        Ok(_) => "a pipe, socket or device",
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(JournalError::open(dir, &error)),
+    };
+    let reason = format!("expected a regular file `{}`, found {found}", super::FILE_NAME);
+    Err(JournalError::Format { dir: dir.to_owned(), reason })
+}
+
 /// Opens or creates the file, for this user only.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

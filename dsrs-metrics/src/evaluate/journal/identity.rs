@@ -21,6 +21,9 @@ pub(crate) struct RunIdentity {
     pub(crate) metrics: IndexMap<String, MetricIdentity>,
     pub(crate) repeats: Option<u32>,
     pub(crate) failure_score: f64,
+    /// The fields that the program receives of the rows that do not declare their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) program_inputs: Option<Vec<String>>,
     /// What the caller named, such as the version of the program or a file.
     pub(crate) inputs: BTreeMap<String, String>,
 }
@@ -67,11 +70,12 @@ fn place(path: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::composite::{Composite, component, max, min};
     use crate::core::instance::WithSettings;
     use crate::core::metric::Metric;
     use crate::core::rows::dynamic::{Example, Prediction};
-    use crate::judge::Panel;
     use crate::judge::shipped::LlmJudge;
+    use crate::judge::{Aggregation, Panel};
     use crate::metrics::{Em, F1};
 
     fn run(metrics: &[(&str, &dyn Metric)]) -> RunIdentity {
@@ -81,7 +85,8 @@ mod tests {
         let inputs = BTreeMap::from([("program".to_owned(), "1".to_owned())]);
         let order = metrics.iter().map(|(name, _)| (*name).to_owned()).collect();
         let metrics = metrics.iter().map(identity).collect();
-        RunIdentity { order, metrics, repeats: None, failure_score: 0.0, inputs }
+        let (repeats, program_inputs) = (None, None);
+        RunIdentity { order, metrics, repeats, failure_score: 0.0, program_inputs, inputs }
     }
 
     fn changes(before: &RunIdentity, after: &RunIdentity) -> Vec<String> {
@@ -119,6 +124,66 @@ mod tests {
             changes(&base(), &repeated),
             ["`program` was \"1\", now \"2\"", "`repeats` was not set, now 3"]
         );
+    }
+
+    /// The output of `Debug` is for programmers.
+    #[test]
+    fn the_settings_of_a_panel_are_named_one_by_one() {
+        let judge = |panel: Panel| LlmJudge { panel, ..LlmJudge::default() };
+        let plain = judge(Panel::new().models(["p:a", "p:b"]));
+        let other = Panel::new().models(["p:a", "p:b"]).quorum(1).instruction("Be strict.");
+        let demo = Example::from_iter([("question", "Why?")]);
+        let other = judge(other.aggregation(Aggregation::Average).demos([demo]).context("c"));
+        let place = |name: &str| format!("parameter `LlmJudge.{name}` of `llm_judge`");
+        assert_eq!(
+            changes(&run(&[("llm_judge", &plain)]), &run(&[("llm_judge", &other)])),
+            [
+                format!("{} was not set, now \"average\"", place("aggregation")),
+                format!("{} was not set, now \"c\"", place("context")),
+                format!(
+                    "{} was not set, now \"[{{\\\"question\\\":\\\"Why?\\\"}}]\"",
+                    place("demos")
+                ),
+                format!("{} was not set, now \"Be strict.\"", place("instruction")),
+                format!("{} was not set, now \"1\"", place("quorum")),
+            ]
+        );
+        let cheap = LlmJudge::default().with_cost_msats(7);
+        assert_eq!(
+            changes(&run(&[("llm_judge", &LlmJudge::default())]), &run(&[("llm_judge", &cheap)])),
+            ["`cost_msats` of `llm_judge` was 100, now 7"]
+        );
+    }
+
+    #[test]
+    fn a_composite_is_compared_by_its_expression() {
+        let composite = |expression| Composite::builder("c", expression).build().unwrap();
+        let parts = || [component(Em::default()), component(F1::default().with_threshold(0.5))];
+        let (one, other) = (composite(min(parts())), composite(max(parts())));
+        let parts = "em in 0.0..=1.0, f1 in 0.0..=1.0 with threshold 0.5";
+        assert_eq!(
+            changes(&run(&[("c", &one)]), &run(&[("c", &other)])),
+            [format!("parameter `expression` of `c` was \"min({parts})\", now \"max({parts})\"")]
+        );
+    }
+
+    /// A type that implements `Debug` only.
+    #[test]
+    fn a_value_that_cannot_be_shown_is_compared_by_its_hash() {
+        #[derive(Clone, Debug, PartialEq)]
+        struct Options(u8);
+
+        /// Compares nothing.
+        #[crate::metric]
+        fn constant(#[pred] answer: &str, #[param] options: &Options) -> bool {
+            answer.len() == usize::from(options.0)
+        }
+
+        let metric = |options: u8| Constant::builder().options(Options(options)).build();
+        let found = changes(&run(&[("c", &metric(1))]), &run(&[("c", &metric(2))]));
+        let [change] = &found[..] else { panic!("{found:?}") };
+        let start = "parameter `Constant.options` of `c` was \"a value with the hash ";
+        assert!(change.starts_with(start) && !change.contains("Options("), "{change}");
     }
 
     #[test]

@@ -146,28 +146,18 @@ impl Shared {
         }
     }
 
-    /// Writes the buffer. If that fails, a part that was written is removed.
+    /// Writes the buffer.
     fn write_buffer(&self, state: &mut State) {
         if state.error.is_some() {
             return;
         }
-        let mut done = 0;
-        while done < state.buffer.len() {
-            match self.file.append(&state.buffer[done..]) {
-                Ok(0) => return self.stop_writing(state, &io::ErrorKind::WriteZero.into()),
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.stop_writing(state, &error),
+        match write(&*self.file, &state.buffer, state.written) {
+            Ok(()) => {
+                state.written += state.buffer.len() as u64;
+                state.buffer.clear();
             }
+            Err(error) => self.fail(state, &error),
         }
-        state.written += done as u64;
-        state.buffer.clear();
-    }
-
-    fn stop_writing(&self, state: &mut State, error: &io::Error) {
-        // If this fails as well, the incomplete line is removed when the journal is opened again.
-        let _ = self.file.truncate(state.written);
-        self.fail(state, error);
     }
 
     fn fail(&self, state: &mut State, error: &io::Error) {
@@ -177,8 +167,34 @@ impl Shared {
     }
 }
 
+/// Appends to a file of this length. If that fails, a part that was written is removed.
+fn write(file: &dyn LogFile, bytes: &[u8], length: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let error = match file.append(&bytes[done..]) {
+            Ok(0) => io::ErrorKind::WriteZero.into(),
+            Ok(count) => {
+                done += count;
+                continue;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => error,
+        };
+        // If this fails as well, the incomplete line is removed when the journal is opened again.
+        let _ = file.truncate(length);
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Writes and syncs the first line of an empty file.
+pub(super) fn write_first(file: &dyn LogFile, line: &[u8]) -> io::Result<()> {
+    write(file, line, 0)?;
+    file.sync()
+}
+
 /// Returns a record as a line: the checksum, a space, and JSON.
-fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+pub(super) fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     // Replaced by the checksum of what follows.
     let mut line = vec![b'0'; CHECKSUM];
     line.push(b' ');

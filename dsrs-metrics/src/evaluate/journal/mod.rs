@@ -20,24 +20,30 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::error::JournalError;
 use self::file::LogFile;
 use self::identity::RunIdentity;
 use self::log::Log;
 pub(super) use self::record::StoredScores;
-use self::record::{StoredPrediction, StoredProgram};
+use self::record::{CallCost, Spending, StoredPrediction, StoredProgram};
 pub(super) use self::row::JournalRow;
-pub(crate) use self::row::hexadecimal;
-pub(super) use self::run::{JournalOptions, JournalSettings, JournaledRow, Predicted, RunJournal};
+pub(super) use self::run::{
+    JournalOptions, JournalSettings, JournaledRow, Predicted, RowToJournal, RunJournal,
+};
 use self::scan::Scan;
 use crate::lm;
+use crate::lm::recording::SpendingRecorder;
 
 /// The name of the file in the directory of a journal.
 const FILE_NAME: &str = "journal.log";
 
-/// The version of the format of the file.
-const FORMAT: u32 = 1;
+/// The version of the format of the file. Since version 2 it has records of spending.
+const FORMAT: u32 = 2;
+
+/// The oldest version that can be continued.
+const OLDEST_FORMAT: u32 = 1;
 
 /// An open journal. It is locked until it is dropped.
 pub(crate) struct Journal {
@@ -45,41 +51,64 @@ pub(crate) struct Journal {
     log: Log,
     /// What earlier runs recorded.
     scan: Scan,
+    /// The number of the next call under a budget.
+    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
+    next_call: AtomicU64,
 }
 
 /// Replaces the file operations of a journal, for tests that let them fail.
 pub(crate) type WrapFile = Arc<dyn Fn(File) -> Arc<dyn LogFile> + Send + Sync>;
 
 impl Journal {
-    /// Opens the journal in this directory, or creates it. The run must be the one that started it.
+    /// Opens the journal in this directory, or creates it. The run must be the one that started it, unless that one
+    /// recorded nothing. The first line of a new journal is on the disk when this returns. Reading ends with an error
+    /// when `is_stopped` returns true.
     pub(crate) fn open(
         dir: &Path,
         run: &RunIdentity,
         wrap: Option<&WrapFile>,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<Self, JournalError> {
         let failed = |error: &io::Error| JournalError::open(dir, error);
         lm::create_private_dir(dir).map_err(|error| failed(&error))?;
         let path = dir.join(FILE_NAME);
+        file::exists(&path, dir)?;
         let file = file::open(&path).map_err(|error| failed(&error))?;
         file::lock(&file, dir)?;
         // Opened again, since appending moves the position of a file.
-        let scan = Scan::read(dir, File::open(&path).map_err(|error| failed(&error))?)?;
-        if let Some(started) = &scan.header {
-            run.check(started, dir)?;
-        }
-        // An incomplete line of a process that was killed while it wrote.
-        file.set_len(scan.end).map_err(|error| failed(&error))?;
-        let log_file: Arc<dyn LogFile> = match wrap {
+        let read = File::open(&path).map_err(|error| failed(&error))?;
+        let scan = Scan::read(dir, read, is_stopped)?;
+        let header = log::line(&record::Header { format: FORMAT, run });
+        let header = header.map_err(|error| failed(&error.into()))?;
+        scan.check_end(&header)?;
+        let length = match scan.header.as_ref().map(|started| run.check(started, dir)) {
+            Some(Err(changed)) if !scan.is_unused() => return Err(changed),
+            Some(Ok(())) => scan.end,
+            Some(Err(_)) | None => 0,
+        };
+        // Removes an incomplete line of a process that was killed while it wrote.
+        file.set_len(length).map_err(|error| failed(&error))?;
+        let file: Arc<dyn LogFile> = match wrap {
             Some(wrap) => wrap(file),
             None => Arc::new(file),
         };
-        let log = Log::start(dir, log_file, scan.end)?;
-        if scan.header.is_none() {
-            log.append(&record::Header { format: FORMAT, run }, log::Write::Now);
-            // The new file must be found after a power failure, too.
-            file::sync_dir(dir).map_err(|error| failed(&error))?;
+        let next_call = AtomicU64::new(scan.next_call);
+        let dir_of_journal = dir.to_owned();
+        if length > 0 {
+            let log = Log::start(dir, file, length)?;
+            return Ok(Self { dir: dir_of_journal, log, scan, next_call });
         }
-        Ok(Self { dir: dir.to_owned(), log, scan })
+        log::write_first(&*file, &header).map_err(|error| failed(&error))?;
+        // The new file must be found after a power failure, too.
+        file::sync_dir(dir).map_err(|error| failed(&error))?;
+        let log = Log::start(dir, file, header.len() as u64)?;
+        if scan.spent_msats() > 0 {
+            // What the run before it spent without recording a row.
+            let call = next_call.fetch_add(1, Ordering::Relaxed);
+            let spent = CallCost { call, msats: scan.spent_msats() };
+            log.append(&Spending::Settled(spent), log::Write::Now);
+        }
+        Ok(Self { dir: dir_of_journal, log, scan, next_call })
     }
 
     /// The number of rows with a record, up to the last one.
@@ -90,6 +119,11 @@ impl Journal {
     /// The number of damaged records, whose calls are made again.
     pub(crate) fn damaged(&self) -> u64 {
         self.scan.damaged
+    }
+
+    /// What calls were reserved that were in progress when an earlier run ended, in millisatoshis.
+    pub(crate) fn unsettled_msats(&self) -> u64 {
+        self.scan.unsettled_msats()
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -123,8 +157,29 @@ impl Journal {
     }
 }
 
+/// Returns the file of the journal in this directory.
+#[cfg(feature = "cli")]
+pub(crate) fn journal_file(dir: &Path) -> PathBuf {
+    // The directory may not exist yet.
+    crate::evaluate::report::real_path(dir).join(FILE_NAME)
+}
+
+impl SpendingRecorder for Journal {
+    fn reserve(&self, msats: u64) -> Result<u64, String> {
+        let call = self.next_call.fetch_add(1, Ordering::Relaxed);
+        self.log.append(&Spending::Reserved(CallCost { call, msats }), log::Write::Now);
+        self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
+    }
+
+    /// The record follows with the reply. If it is lost, what was reserved counts.
+    fn settle(&self, call: u64, msats: u64) {
+        self.log.append(&Spending::Settled(CallCost { call, msats }), log::Write::Later);
+    }
+}
+
 /// Returns what the model calls of an interrupted run cost, in millisatoshis, so that a budget can include it. 0 if the
-/// directory has no journal.
+/// directory has no journal. A call under a budget that was in progress when the process died, including a preflight check,
+/// costs what was reserved for it.
 ///
 /// ```
 /// # fn main() -> Result<(), dsrs_metrics::JournalError> {
@@ -137,10 +192,10 @@ impl Journal {
 /// # Errors
 /// [`JournalError`] if the journal cannot be read.
 pub fn journal_cost_msats(dir: impl AsRef<Path>) -> Result<u64, JournalError> {
-    let dir = dir.as_ref();
-    match File::open(dir.join(FILE_NAME)) {
-        Ok(file) => Ok(Scan::read(dir, file)?.cost_msats),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(JournalError::open(dir, &error)),
+    let (dir, path) = (dir.as_ref(), dir.as_ref().join(FILE_NAME));
+    if !file::exists(&path, dir)? {
+        return Ok(0);
     }
+    let file = File::open(path).map_err(|error| JournalError::open(dir, &error))?;
+    Ok(Scan::read(dir, file, &|| false)?.spent_msats())
 }

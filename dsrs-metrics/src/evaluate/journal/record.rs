@@ -69,6 +69,26 @@ pub(super) struct StoredReply {
     /// The hash of model and request, in hexadecimal digits.
     pub(super) key: String,
     pub(super) reply: LmReply,
+    /// Whether its cost is that of calls with records of their own, see [`Spending`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_spending: bool,
+}
+
+/// What a call under a budget is reserved before it is made, or what it cost. A call without the second record counts with
+/// what was reserved for it.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
+pub(super) enum Spending {
+    Reserved(CallCost),
+    Settled(CallCost),
+}
+
+/// The number of a call, and its cost in millisatoshis.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CallCost {
+    pub(super) call: u64,
+    pub(super) msats: u64,
 }
 
 /// The outcomes of some metrics.

@@ -1,7 +1,6 @@
 //! One evaluation of a row: what earlier runs recorded of it, and the records that it adds.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +11,7 @@ use super::record::{Record, StoredProgram, StoredReply, StoredScores};
 use crate::core::outcome::Outcome;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};
+use crate::text::hash::hexadecimal;
 
 /// One evaluation of a row.
 pub(crate) struct JournalRow {
@@ -20,6 +20,8 @@ pub(crate) struct JournalRow {
     repeat: u32,
     fingerprint: String,
     found: Mutex<Found>,
+    /// Whether earlier runs recorded anything of it.
+    has_records: bool,
     has_added: AtomicBool,
 }
 
@@ -42,12 +44,14 @@ impl JournalRow {
         records: Vec<Record>,
     ) -> Result<Arc<Self>, JournalError> {
         let mut found = Found::default();
+        let mut has_records = false;
         for record in records {
             if record.fingerprint != fingerprint {
                 let change = format!("row {} of the data differs from the journaled one", row + 1);
                 return Err(JournalError::changed(journal.dir(), change));
             }
             if record.repeat == repeat {
+                has_records = true;
                 found.add(record);
             }
         }
@@ -55,7 +59,11 @@ impl JournalRow {
         found.replies.values_mut().for_each(|replies| replies.reverse());
         let (fingerprint, found) = (fingerprint.to_owned(), Mutex::new(found));
         let has_added = AtomicBool::new(false);
-        Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_added }))
+        Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_records, has_added }))
+    }
+
+    pub(super) fn journal(&self) -> Arc<Journal> {
+        Arc::clone(&self.journal)
     }
 
     /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
@@ -109,9 +117,19 @@ impl JournalRow {
         Record { row, repeat, fingerprint, ..Record::default() }
     }
 
-    /// Returns whether this run has recorded anything of the row.
-    pub(crate) fn has_added(&self) -> bool {
-        self.has_added.load(Ordering::Relaxed)
+    /// Returns whether no call is needed: the journal has what the program returned, and the outcomes of these metrics.
+    pub(super) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
+        let found = self.found();
+        match &found.program {
+            Some(StoredProgram::Failed { .. }) => true,
+            None if has_program => false,
+            _ => metrics.iter().all(|metric| found.outcomes.contains_key(metric)),
+        }
+    }
+
+    /// Returns whether earlier runs recorded the row, and this run added nothing.
+    pub(crate) fn is_restored(&self) -> bool {
+        self.has_records && !self.has_added.load(Ordering::Relaxed)
     }
 
     fn append(&self, record: &Record, write: Write) {
@@ -129,7 +147,7 @@ impl Found {
         if let Some(program) = record.program {
             self.program = Some(program);
         }
-        if let Some(StoredReply { key, reply }) = record.reply {
+        if let Some(StoredReply { key, reply, .. }) = record.reply {
             self.replies.entry(key).or_default().push(reply);
         }
         if let Some(mut scores) = record.scores {
@@ -144,21 +162,17 @@ impl ReplyRecorder for JournalRow {
         self.found().replies.get_mut(&hexadecimal(key))?.pop()
     }
 
-    fn record(&self, key: &Hash, reply: &LmReply) {
+    fn has(&self, key: &Hash) -> bool {
+        self.found().replies.get(&hexadecimal(key)).is_some_and(|replies| !replies.is_empty())
+    }
+
+    fn record(&self, key: &Hash, reply: &LmReply, is_spending: bool) {
         *self.found().recorded.entry(*key).or_default() += 1;
-        let reply = StoredReply { key: hexadecimal(key), reply: reply.clone() };
+        let reply = StoredReply { key: hexadecimal(key), reply: reply.clone(), is_spending };
         self.append(&Record { reply: Some(reply), ..self.record() }, Write::Now);
     }
 
     fn recorded(&self, key: &Hash) -> usize {
         self.found().recorded.get(key).copied().unwrap_or(0)
     }
-}
-
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // A `String` can always be written to.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -14,16 +14,21 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Journal, JournalError, JournalRow, RunIdentity, StoredPrediction, StoredProgram, WrapFile,
-    hexadecimal,
 };
 use crate::core::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
 use crate::evaluate::builder::EvaluateBuilder;
 use crate::evaluate::error::EvaluateError;
+use crate::evaluate::inputs;
+use crate::evaluate::metric_entry::MetricEntry;
+use crate::evaluate::preflight::Preflight;
 use crate::evaluate::result::JournalUse;
 use crate::evaluate::row::Plan;
 use crate::evaluate::row_result::RowResult;
+use crate::evaluate::stop::Stop;
+use crate::lm::recording::{self, SpendingRecorder};
+use crate::text::hash::hexadecimal;
 
 /// The journal of a run, as it is configured.
 pub(in crate::evaluate) struct JournalOptions<G, P> {
@@ -68,7 +73,8 @@ where
     /// progress when the process died is done again. A metric that scores all rows together is evaluated again, from
     /// the recorded predictions and replies.
     ///
-    /// The run must be the same: metrics with their versions, parameters and models, repeats, failure score and rows.
+    /// The run must be the same: metrics with their versions, parameters, [files](crate::Metric::files) and models, repeats,
+    /// failure score, inputs and rows.
     /// Otherwise it ends with [`JournalError::Changed`], which names the differences. The code of the program and of
     /// metrics is not compared: name its version with [`journal_input`](Self::journal_input), and increment `version` of
     /// a metric that changes. Concurrency, timeout and outputs may differ.
@@ -84,7 +90,7 @@ where
     /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-journal-{}", std::process::id()));
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let devset = (0..100).map(|n| example! { "n" => n, "answer" => n / 2 });
-    /// let evaluate = Evaluate::builder().devset(devset).metric(same).journal(&dir).build()?;
+    /// let evaluate = Evaluate::builder().devset(devset).inputs(["n"]).metric(same).journal(&dir).build()?;
     ///
     /// // The first run fails on its way. The second one calls the program for the other rows only.
     /// let stop = evaluate.to_builder().concurrency(1).stop_when(async {}).build()?;
@@ -132,7 +138,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
     /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-retry-{}", std::process::id()));
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let evaluate = Evaluate::builder().devset([example! { "answer" => 4 }]).metric(same).journal(&dir);
+    /// let devset = [example! { "question" => "2 + 2?", "answer" => 4 }];
+    /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).journal(&dir);
     /// let evaluate = evaluate.retry_failed(true).build()?;
     /// assert_eq!(evaluate.run(program).await?.failed_rows, 1);
     /// IS_UP.store(true, Ordering::SeqCst);
@@ -166,7 +173,7 @@ impl<G, P> EvaluateBuilder<G, P> {
 }
 
 /// Returns the hash of what a row contains before it is evaluated.
-fn fingerprint<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> String {
+fn fingerprint<G: Serialize + 'static, P: Serialize>(row: &RowResult<G, P>) -> String {
     let mut hash = Sha256::new();
     hash.update(row.id.len().to_le_bytes());
     hash.update(row.id.as_bytes());
@@ -181,6 +188,11 @@ fn fingerprint<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> String {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
+    // The prediction depends on what the program received.
+    for input in inputs::declared_by(&*row.gold).into_iter().flatten() {
+        hash.update(input.len().to_le_bytes());
+        hash.update(input);
+    }
     hexadecimal(&hash.finalize()[..16])
 }
 
@@ -190,6 +202,10 @@ pub(in crate::evaluate) struct RunJournal<G, P> {
     codec: Codec<G, P>,
     retry_failed: bool,
     restored_rows: AtomicU64,
+    /// The check before the first call that is not recorded.
+    preflight: Preflight,
+    /// The positions of the metrics that it concerns.
+    required: Vec<usize>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
@@ -197,37 +213,46 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         options: &JournalOptions<G, P>,
         settings: &JournalSettings,
         plan: &Plan<'_, G, P>,
+        (preflight, stop): (Preflight, &Stop),
     ) -> Result<Self, EvaluateError> {
         let metrics = plan.metrics.iter();
+        let identity_of = |metric: &MetricEntry<'_, G, P>| {
+            let identity = MetricIdentity::with_readable_files(metric.metric());
+            let identity = identity.map_err(|reason| JournalError::Unreadable {
+                metric: metric.name.clone(),
+                reason,
+            })?;
+            Ok::<_, JournalError>((metric.name.clone(), identity))
+        };
         let identity = RunIdentity {
             order: metrics.clone().map(|metric| metric.name.clone()).collect(),
-            metrics: metrics
-                .map(|metric| (metric.name.clone(), MetricIdentity::of(metric.metric())))
-                .collect(),
+            metrics: metrics.map(identity_of).collect::<Result<_, _>>()?,
             repeats: plan.options.repeats,
             failure_score: plan.options.failure_score,
+            program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
             inputs: settings.inputs.clone(),
         };
-        let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref())?;
-        let journal = Arc::new(journal);
-        let (codec, retry_failed) = (options.codec, settings.retry_failed);
-        Ok(Self { journal, codec, retry_failed, restored_rows: AtomicU64::new(0) })
+        let is_stopped = || stop.is_set();
+        let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref(), &is_stopped)?;
+        let metrics = plan.metrics.iter().enumerate();
+        Ok(Self {
+            journal: Arc::new(journal),
+            codec: options.codec,
+            retry_failed: settings.retry_failed,
+            restored_rows: AtomicU64::new(0),
+            preflight,
+            required: metrics.filter(|(_, it)| it.has_requirements()).map(|(at, _)| at).collect(),
+        })
     }
 
-    /// Returns the hash of a row that has not been evaluated.
-    pub(in crate::evaluate) fn fingerprint(&self, row: &RowResult<G, P>) -> String {
-        (self.codec.fingerprint)(row)
-    }
-
-    /// Returns one evaluation of a row, with what is recorded of it.
+    /// Returns a row that has not been evaluated.
     pub(in crate::evaluate) fn row(
         &self,
         index: u64,
-        repeat: u32,
-        fingerprint: &str,
-    ) -> Result<JournaledRow<G, P>, JournalError> {
-        let row = self.journal.row(index, repeat, fingerprint, self.retry_failed)?;
-        Ok(JournaledRow { row, codec: self.codec })
+        row: &RowResult<G, P>,
+    ) -> RowToJournal<'_, G, P> {
+        let (fingerprint, has_program) = ((self.codec.fingerprint)(row), row.pred.is_none());
+        RowToJournal { journal: self, index, fingerprint, has_program }
     }
 
     /// Returns why the journal can no longer be written, if that is so.
@@ -242,7 +267,11 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
 
     pub(in crate::evaluate) fn usage(&self) -> JournalUse {
         let restored_rows = self.restored_rows.load(Ordering::Relaxed);
-        JournalUse { restored_rows, damaged_records: self.journal.damaged() }
+        JournalUse {
+            restored_rows,
+            damaged_records: self.journal.damaged(),
+            unsettled_msats: self.journal.unsettled_msats(),
+        }
     }
 
     /// Syncs all records, after a run over this many rows that was not stopped, or after a stopped one.
@@ -259,6 +288,31 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
     }
 }
 
+/// A row of a run with a journal.
+pub(in crate::evaluate) struct RowToJournal<'a, G, P> {
+    journal: &'a RunJournal<G, P>,
+    index: u64,
+    fingerprint: String,
+    /// Whether a program makes the prediction.
+    has_program: bool,
+}
+
+impl<G: Send + Sync, P: Send + Sync> RowToJournal<'_, G, P> {
+    /// Returns one evaluation of the row, with what is recorded of it. If that is not everything, the preflight check has
+    /// succeeded.
+    pub(in crate::evaluate) async fn repeat(
+        &self,
+        number: u32,
+    ) -> Result<JournaledRow<G, P>, EvaluateError> {
+        let RunJournal { journal, codec, retry_failed, preflight, required, .. } = self.journal;
+        let row = journal.row(self.index, number, &self.fingerprint, *retry_failed)?;
+        if !row.is_complete(self.has_program, required) {
+            recording::spending_scope(Arc::clone(journal) as _, preflight.check()).await?;
+        }
+        Ok(JournaledRow { row, codec: *codec })
+    }
+}
+
 /// One evaluation of a row.
 pub(in crate::evaluate) struct JournaledRow<G, P> {
     pub(in crate::evaluate) row: Arc<JournalRow>,
@@ -269,6 +323,13 @@ pub(in crate::evaluate) struct JournaledRow<G, P> {
 pub(in crate::evaluate) type Predicted<P> = Result<(P, ProgramRun), (String, Option<String>)>;
 
 impl<G, P> JournaledRow<G, P> {
+    /// Evaluates the row, and records replies and spending.
+    pub(in crate::evaluate) async fn scope<T>(&self, evaluated: impl Future<Output = T>) -> T {
+        let row = Arc::clone(&self.row);
+        let spending: Arc<dyn SpendingRecorder> = row.journal();
+        recording::spending_scope(spending, recording::scope(row, evaluated)).await
+    }
+
     /// Returns what the program returned in an earlier run. A prediction that cannot be restored, such as one with NaN
     /// in a typed field, is predicted again.
     pub(in crate::evaluate) fn predicted(&self) -> Option<Predicted<P>> {

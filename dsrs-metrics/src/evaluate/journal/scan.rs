@@ -2,6 +2,7 @@
 //!
 //! A journal may come from anywhere: a line that is too long, damaged or of another form is not a record, and is counted.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -9,24 +10,32 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 
-use super::FORMAT;
 use super::error::JournalError;
 use super::log;
-use super::record::{ReadHeader, Record};
+use super::record::{CallCost, ReadHeader, Record};
+use super::{FORMAT, OLDEST_FORMAT};
 
 /// The largest length of a line, in bytes. A longer one is not a record.
 const MAX_LINE: u64 = 256 << 20;
 
+const NO_JOURNAL: &str = "its first line is not that of a journal";
+
 /// What a journal contains. The records themselves stay on the disk, except for 16 bytes each.
 pub(super) struct Scan {
-    /// What the journal's first record has about its run; `None` if the journal is empty.
+    /// The run that the journal's first record describes; `None` if there is no complete line.
     pub(super) header: Option<serde_json::Value>,
+    /// The beginning of the first line, if that is not complete.
+    pub(super) incomplete: Vec<u8>,
     /// The number of lines that are not records.
     pub(super) damaged: u64,
     /// The length of all complete lines, in bytes.
     pub(super) end: u64,
-    /// The cost of all replies, in millisatoshis.
-    pub(super) cost_msats: u64,
+    /// The cost of all calls that have one, in millisatoshis.
+    cost_msats: u64,
+    /// What calls without a recorded cost are reserved, in millisatoshis, by their number.
+    unsettled: HashMap<u64, u64>,
+    /// The number of the next call.
+    pub(super) next_call: u64,
     /// The row and the offset of every record, by row and then by offset.
     records: Vec<(u64, u64)>,
     /// `None` if there are no records.
@@ -34,17 +43,20 @@ pub(super) struct Scan {
     dir: std::path::PathBuf,
 }
 
-/// The part of a record that is needed to find it.
+/// A line, as far as it is needed to find it again: that of a row, or a record of spending.
 #[derive(Deserialize)]
-struct Place {
-    row: u64,
-    #[serde(default)]
+struct Line {
+    row: Option<u64>,
     reply: Option<PaidReply>,
+    reserved: Option<CallCost>,
+    settled: Option<CallCost>,
 }
 
 #[derive(Deserialize)]
 struct PaidReply {
     reply: Cost,
+    #[serde(default)]
+    is_spending: bool,
 }
 
 #[derive(Deserialize)]
@@ -53,23 +65,36 @@ struct Cost {
 }
 
 impl Scan {
-    /// Reads a file from its beginning.
-    pub(super) fn read(dir: &Path, file: File) -> Result<Self, JournalError> {
+    /// Reads a file from its beginning, until `is_stopped` returns true.
+    pub(super) fn read(
+        dir: &Path,
+        file: File,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self, JournalError> {
         let failed = |error: std::io::Error| JournalError::open(dir, &error);
         let mut lines = BufReader::with_capacity(1 << 16, file);
         let mut scan = Self {
             header: None,
+            incomplete: Vec::new(),
             damaged: 0,
             end: 0,
             cost_msats: 0,
+            unsettled: HashMap::new(),
+            next_call: 0,
             records: Vec::new(),
             file: None,
             dir: dir.to_owned(),
         };
         let mut line = Vec::new();
         while let Some(length) = read_line(&mut lines, &mut line).map_err(failed)? {
+            if is_stopped() {
+                return Err(JournalError::Stopped { dir: dir.to_owned() });
+            }
             scan.add_line(&line)?;
             scan.end += length;
+        }
+        if scan.header.is_none() {
+            scan.incomplete = line;
         }
         scan.records.sort_unstable();
         if !scan.records.is_empty() {
@@ -85,27 +110,70 @@ impl Scan {
             self.header = Some(self.header(content)?);
             return Ok(());
         }
-        match content.and_then(|json| serde_json::from_slice::<Place>(json).ok()) {
-            Some(Place { row, reply }) => {
+        match content.and_then(|json| serde_json::from_slice::<Line>(json).ok()) {
+            Some(Line { row: Some(row), reply, .. }) => {
                 self.records.push((row, self.end));
-                let cost = reply.and_then(|reply| reply.reply.cost_msats).unwrap_or(0);
-                self.cost_msats = self.cost_msats.saturating_add(cost);
+                let reply = reply.filter(|reply| !reply.is_spending);
+                self.add_cost(reply.and_then(|reply| reply.reply.cost_msats));
             }
-            None => self.damaged += 1,
+            Some(Line { reserved: Some(CallCost { call, msats }), .. }) => {
+                // Only a forged journal has two calls of one number.
+                let other = self.unsettled.insert(call, msats);
+                self.add_cost(other);
+                self.next_call = self.next_call.max(call.saturating_add(1));
+            }
+            Some(Line { settled: Some(CallCost { call, msats }), .. }) => {
+                self.unsettled.remove(&call);
+                self.add_cost(Some(msats));
+                self.next_call = self.next_call.max(call.saturating_add(1));
+            }
+            _ => self.damaged += 1,
         }
         Ok(())
     }
 
+    fn add_cost(&mut self, msats: Option<u64>) {
+        self.cost_msats = self.cost_msats.saturating_add(msats.unwrap_or(0));
+    }
+
+    /// What calls are reserved that have no recorded cost, in millisatoshis: they were in progress when a process died.
+    pub(super) fn unsettled_msats(&self) -> u64 {
+        self.unsettled.values().fold(0, |sum, msats| sum.saturating_add(*msats))
+    }
+
+    /// What all calls cost, in millisatoshis, where one that was in progress costs what it was reserved.
+    pub(super) fn spent_msats(&self) -> u64 {
+        self.cost_msats.saturating_add(self.unsettled_msats())
+    }
+
     fn header(&self, content: Option<&[u8]>) -> Result<serde_json::Value, JournalError> {
-        let invalid = |reason: String| JournalError::Format { dir: self.dir.clone(), reason };
         let header = content.and_then(|json| serde_json::from_slice::<ReadHeader>(json).ok());
         match header {
-            Some(ReadHeader { format: FORMAT, run }) => Ok(run),
+            Some(ReadHeader { format: OLDEST_FORMAT..=FORMAT, run }) => Ok(run),
             Some(ReadHeader { format, .. }) => {
-                Err(invalid(format!("expected version {FORMAT} of the format, found {format}")))
+                let reason = format!("expected version {FORMAT} of the format, found {format}");
+                Err(self.invalid(reason))
             }
-            None => Err(invalid("its first line is not that of a journal".to_owned())),
+            None => Err(self.invalid(NO_JOURNAL.to_owned())),
         }
+    }
+
+    fn invalid(&self, reason: String) -> JournalError {
+        JournalError::Format { dir: self.dir.clone(), reason }
+    }
+
+    /// Checks that the file may be cut off after its complete lines: an incomplete first line must be the beginning of
+    /// this header, or the file belongs to somebody else.
+    pub(super) fn check_end(&self, header: &[u8]) -> Result<(), JournalError> {
+        match header.starts_with(&self.incomplete) {
+            true => Ok(()),
+            false => Err(self.invalid(NO_JOURNAL.to_owned())),
+        }
+    }
+
+    /// Returns whether there is nothing after the header.
+    pub(super) fn is_unused(&self) -> bool {
+        self.records.is_empty() && self.damaged == 0
     }
 
     /// The number of rows up to the last one that has a record.
@@ -137,7 +205,7 @@ impl Scan {
 }
 
 /// Reads the next complete line without its line break, and returns its length in the file. Of a line that is too long
-/// only the beginning is kept. `None` at the end, and for an incomplete line.
+/// only the beginning is kept. `None` at the end, and for an incomplete line, which is kept.
 fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Option<u64>> {
     line.clear();
     let mut length = from.by_ref().take(MAX_LINE).read_until(b'\n', line)? as u64;
@@ -150,5 +218,80 @@ fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Opt
         line.clear();
         return Ok(Some(length));
     }
-    Ok((line.pop() == Some(b'\n')).then_some(length))
+    Ok(line.pop_if(|last| *last == b'\n').map(|_| length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn scanned(lines: &[serde_json::Value]) -> Scan {
+        let name = format!("dsrs-metrics-scan-{}-{:p}", std::process::id(), lines);
+        let path = std::env::temp_dir().join(name);
+        let lines: Vec<_> = lines.iter().map(|line| log::line(line).unwrap()).collect();
+        std::fs::write(&path, lines.concat()).unwrap();
+        let scan = Scan::read(Path::new("j"), File::open(&path).unwrap(), &|| false).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        scan
+    }
+
+    #[test]
+    fn the_cost_of_a_reply_counts_once_whatever_wrote_the_journal() {
+        use serde_json::json;
+        let reply = |is_spending: bool| {
+            let reply =
+                json!({ "key": "k", "reply": { "cost_msats": 40 }, "is_spending": is_spending });
+            json!({ "row": 0, "fingerprint": "f", "reply": reply })
+        };
+        let reserved =
+            |call: u64, msats: u64| json!({ "reserved": { "call": call, "msats": msats } });
+        let settled =
+            |call: u64, msats: u64| json!({ "settled": { "call": call, "msats": msats } });
+        let of = |lines: &[serde_json::Value]| {
+            let scan = scanned(lines);
+            (scan.spent_msats(), scan.unsettled_msats(), scan.damaged)
+        };
+        // Without a budget, and by a version without records of spending.
+        let old = json!({ "format": OLDEST_FORMAT, "run": null });
+        assert_eq!(
+            of(&[old, json!({ "row": 0, "reply": { "reply": { "cost_msats": 40 } } })]),
+            (40, 0, 0)
+        );
+        let header = || json!({ "format": FORMAT, "run": null });
+        assert_eq!(of(&[header(), reserved(0, 900), settled(0, 40), reply(true)]), (40, 0, 0));
+        // The second call was in progress, or its record is damaged.
+        let lines = [header(), reserved(0, 900), reserved(1, 900), settled(0, 40), reply(true)];
+        assert_eq!(of(&lines), (940, 900, 0));
+        // What was reserved for it is damaged.
+        assert_eq!(of(&[header(), json!("?"), settled(0, 40), reply(true)]), (40, 0, 1));
+        // Forged: numbers that repeat, and sums that overflow.
+        let lines = [header(), reserved(u64::MAX, u64::MAX), reserved(u64::MAX, 1), reply(false)];
+        assert_eq!(of(&lines), (u64::MAX, 1, 0));
+    }
+
+    #[test]
+    fn a_stop_ends_the_reading_of_a_journal() {
+        let path = std::env::temp_dir().join(format!("dsrs-metrics-stop-{}", std::process::id()));
+        let rows = (0..1_000).map(|row| serde_json::json!({ "row": row }));
+        let header = serde_json::json!({ "format": FORMAT, "run": null });
+        let lines = std::iter::once(header).chain(rows).map(|line| log::line(&line).unwrap());
+        std::fs::write(&path, lines.collect::<Vec<_>>().concat()).unwrap();
+        let file = File::open(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let asked = Cell::new(0);
+        let is_stopped = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 3
+        };
+        let stopped = Scan::read(Path::new("j"), file, &is_stopped).err().unwrap();
+        assert_eq!(
+            (stopped.to_string(), asked.get()),
+            (
+                "stopped while the journal `j` was read; start the same run again to continue"
+                    .to_owned(),
+                4
+            )
+        );
+    }
 }

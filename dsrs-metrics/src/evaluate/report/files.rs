@@ -2,12 +2,16 @@
 //!
 //! The content of a line is in `line.rs`, its place in the spool in `line_index.rs`, the columns of CSV in `csv.rs`.
 
-use std::fs::{self, File};
+use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::line_index::{LineIndex, SpooledLine};
-use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
+use super::output_file::OutputFile;
+#[cfg(all(unix, feature = "ctrl-c"))]
+use super::temporary_file::in_temporary_folder;
+use super::temporary_file::{Access, TemporaryFile};
 use crate::evaluate::EvaluateError;
 
 /// The format of a result file.
@@ -42,9 +46,7 @@ impl ResultFiles {
         escape_formulas: bool,
     ) -> Result<Option<Self>, EvaluateError> {
         #[cfg(all(unix, feature = "ctrl-c"))]
-        for path in targets.iter().map(|(_, path)| real_path(path)).chain([in_temporary_folder()]) {
-            super::leftovers::remove(&path);
-        }
+        super::leftovers::remove(&in_temporary_folder());
         let mut opened = Vec::with_capacity(targets.len());
         for (format, path) in targets {
             opened.push(Target::open(*format, path)?);
@@ -54,7 +56,7 @@ impl ResultFiles {
         };
         let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
-            lines: LineIndex::new(first.beside()),
+            lines: LineIndex::new(first.file.beside()),
             spool: BufWriter::with_capacity(1 << 16, spool),
             targets: opened,
             end: 0,
@@ -79,20 +81,25 @@ impl ResultFiles {
         Ok(())
     }
 
-    /// Writes all targets in input order. If one fails, the spool file is kept and the error names it.
+    /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
         let targets = std::mem::take(&mut self.targets);
+        let mut failed = Vec::new();
         for target in targets {
-            let path = target.path.clone();
             if let Err(error) = self.export(&target) {
-                return Err(self.keep_spool(path, &error));
+                failed.push((target.path, error));
             }
         }
-        Ok(())
+        let mut failed = failed.into_iter();
+        let Some((path, error)) = failed.next() else { return Ok(()) };
+        let others =
+            failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
+        let error = format!("{error}{}", others.collect::<String>());
+        Err(self.keep_spool(path, &error))
     }
 
     /// Keeps the spool file and returns an error that names it.
-    fn keep_spool(&mut self, path: PathBuf, error: &io::Error) -> EvaluateError {
+    fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
         let kept = self.spool.get_mut().keep();
         let kept = kept.display();
         let reason =
@@ -110,21 +117,19 @@ impl ResultFiles {
             lines: &mut self.lines,
             buffer: Vec::new(),
         };
-        let (mut out, destination) = target.start()?;
-        match target.format {
+        #[cfg(feature = "csv")]
+        let escape_formulas = self.escape_formulas;
+        target.file.write(|out| match target.format {
             #[cfg(feature = "csv")]
-            Format::Csv => super::csv::export(&mut lines, &mut out, self.escape_formulas)?,
+            Format::Csv => super::csv::export(&mut lines, out, escape_formulas),
             #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet::export(&mut lines, &mut out)?,
-            Format::Json => export_array(&mut lines, &mut out)?,
+            Format::Parquet => super::parquet::export(&mut lines, out),
+            Format::Json => export_array(&mut lines, out),
             Format::JsonLines => lines.for_each(|line| {
                 out.write_all(line)?;
                 out.write_all(b"\n")
-            })?,
-        }
-        out.flush()?;
-        let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        destination.publish(&file)
+            }),
+        })
     }
 }
 
@@ -168,117 +173,19 @@ impl SpoolReader<'_> {
 struct Target {
     format: Format,
     path: PathBuf,
-    place: Place,
-}
-
-enum Place {
-    /// A file in the same folder as the path, symbolic links resolved, which is renamed to it.
-    Renamed { path: PathBuf, file: TemporaryFile },
-    /// A pipe or device, which must not be replaced by a file.
-    Direct { file: File },
+    file: OutputFile,
 }
 
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
-        let place = Place::open(path).map_err(|error| output_error(path, &error))?;
-        Ok(Self { format, path: path.to_owned(), place })
+        let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
+        Ok(Self { format, path: path.to_owned(), file })
     }
 
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
-        TemporaryFile::beside(&self.beside(), Access::Owner)
+        TemporaryFile::beside(&self.file.beside(), Access::Owner)
     }
-
-    /// The file beside which temporary files are created.
-    fn beside(&self) -> PathBuf {
-        match &self.place {
-            Place::Renamed { path, .. } => path.clone(),
-            Place::Direct { .. } => in_temporary_folder(),
-        }
-    }
-
-    fn start(&self) -> io::Result<(BufWriter<File>, &Place)> {
-        Ok((self.place.start()?, &self.place))
-    }
-}
-
-impl Place {
-    fn open(path: &Path) -> io::Result<Self> {
-        let existing = fs::metadata(path).ok();
-        if let Some(kind) = &existing {
-            if kind.is_dir() {
-                return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
-            }
-            // Opening the file checks that it is writable; nothing is changed yet.
-            let file = File::options().append(true).open(path)?;
-            if !kind.is_file() {
-                return Ok(Self::Direct { file });
-            }
-        }
-        let path = real_path(path);
-        let file = TemporaryFile::beside(&path, Access::Default)?;
-        if let Some(existing) = existing {
-            // Set before any row is written, since other users may not be allowed to read it.
-            file.file.set_permissions(existing.permissions())?;
-        }
-        Ok(Self::Renamed { path, file })
-    }
-
-    fn start(&self) -> io::Result<BufWriter<File>> {
-        let file = match self {
-            Self::Renamed { file, .. } => &file.file,
-            Self::Direct { file } => file,
-        };
-        Ok(BufWriter::with_capacity(1 << 16, file.try_clone()?))
-    }
-
-    fn publish(&self, written: &File) -> io::Result<()> {
-        let Self::Renamed { path, file } = self else {
-            return Ok(());
-        };
-        // Synced before the rename, so that a crash leaves either the old file or the complete new one.
-        written.sync_all()?;
-        fs::rename(&file.path, path)
-    }
-}
-
-/// Writes a file that appears under its name when it is complete. A pipe or device is written directly.
-#[cfg(feature = "html")]
-pub(crate) fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    #[cfg(all(unix, feature = "ctrl-c"))]
-    super::leftovers::remove(&real_path(path));
-    let place = Place::open(path)?;
-    let mut out = place.start()?;
-    write(&mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-    place.publish(&file)
-}
-
-/// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.
-const MAX_LINKS: usize = 40;
-
-/// Returns the canonical path, with symbolic links followed, also if the file does not exist yet.
-pub(crate) fn real_path(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        if let Ok(real) = fs::canonicalize(&path) {
-            return real;
-        }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
-        let (Ok(folder), Some(name)) = (folder, path.file_name()) else {
-            return path;
-        };
-        path = folder.join(name);
-        match fs::read_link(&path) {
-            Ok(target) if fs::metadata(&path).is_err() => path = folder.join(target),
-            _ => return path,
-        }
-    }
-    path
 }
 
 fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
@@ -287,6 +194,8 @@ fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -297,11 +206,9 @@ mod tests {
         fs::write(&path, "old").unwrap();
         let files = ResultFiles::create(&[(Format::JsonLines, path.clone())], false);
         let mut files = files.unwrap().unwrap();
-        let Place::Renamed { file, .. } = &mut files.targets[0].place else {
-            panic!("a regular file is replaced")
-        };
         // Writes to this device succeed, and syncing it fails.
-        file.file = File::options().write(true).open("/dev/null").unwrap();
+        let null = File::options().write(true).open("/dev/null").unwrap();
+        files.targets[0].file.replace_file(null);
         files.write(1, b"{\"id\":\"b\"}").unwrap();
         files.write(0, b"{\"id\":\"a\"}").unwrap();
         let error = files.finish().unwrap_err().to_string();

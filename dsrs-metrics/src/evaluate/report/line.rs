@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use crate::core::corpus::CorpusCounts;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
@@ -173,7 +174,8 @@ struct ScoresByName<'a> {
 impl Serialize for ScoresByName<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let scores = self.metrics.iter().zip(self.outcomes);
-        serializer.collect_map(scores.map(|(name, outcome)| (name, OutcomeLine::new(outcome))))
+        serializer
+            .collect_map(scores.map(|(name, outcome)| (name, OutcomeLine::of_metric(outcome))))
     }
 }
 
@@ -201,9 +203,20 @@ struct OutcomeLine<'a> {
     metadata: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     components: Option<ComponentLines<'a>>,
+    /// The contribution to the score of all rows, from which `compare` computes it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    corpus: Option<Value>,
 }
 
 impl<'a> OutcomeLine<'a> {
+    fn of_metric(outcome: &'a Outcome) -> Self {
+        let corpus = match outcome {
+            Outcome::Counted(counted) => counted.record(),
+            outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
+        };
+        Self { corpus, ..Self::new(outcome) }
+    }
+
     fn new(outcome: &'a Outcome) -> Self {
         let scored = outcome.scored();
         Self {
@@ -229,6 +242,7 @@ impl<'a> OutcomeLine<'a> {
             components: scored
                 .filter(|scored| scored.components().next().is_some())
                 .map(ComponentLines),
+            corpus: None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod files;
 mod leftovers;
 mod line;
 mod line_index;
+mod output_file;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod progress;
@@ -16,10 +17,11 @@ mod progress;
 mod table;
 mod temporary_file;
 
-#[cfg(feature = "html")]
-pub(crate) use self::files::write_file;
-pub(crate) use self::files::{Format, ResultFiles, real_path};
+pub(crate) use self::files::{Format, ResultFiles};
 pub(crate) use self::line::{Render, pair_line, pair_value, score_line};
+#[cfg(feature = "html")]
+pub(crate) use self::output_file::OutputFile;
+pub(crate) use self::output_file::real_path;
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 #[cfg(feature = "report")]

@@ -1,7 +1,8 @@
 //! Results as Parquet, with the columns of `columns.rs`.
 //!
-//! The type of a column is that of its values. Lists, objects, and columns of several types are JSON in strings. Cells
-//! without a value are null.
+//! The type of a column is that of its values. Lists, objects, and columns of several types are JSON in strings: not every
+//! program reads the logical type JSON as text, so the metadata of the file names these columns. Cells without a value are
+//! null.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use indexmap::IndexMap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
@@ -17,6 +19,7 @@ use serde_json::Value;
 
 use super::columns::{Cells, Columns, Line};
 use super::files::SpoolReader;
+use crate::data::JSON_COLUMNS;
 
 /// The rows of a row group, which are in memory at once.
 const ROWS_IN_MEMORY: usize = 10_000;
@@ -79,7 +82,13 @@ pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut (impl Write + Send))
     })?;
     let (columns, packing) = columns.finish(|| Kind::Json);
     let schema = Arc::new(schema(&columns).map_err(io::Error::other)?);
-    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let json = columns.iter().filter(|(_, kind)| **kind == Kind::Json).map(|(name, _)| name);
+    let json = serde_json::to_string(&json.collect::<Vec<_>>())?;
+    let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_key_value_metadata(Some(vec![json]))
+        .build();
     let mut file =
         SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(io::Error::other)?;
     let mut rows: Vec<Cells> = Vec::new();

@@ -1,10 +1,11 @@
 //! Conversion of `genai`'s errors, and what of a provider's message may be shown.
 
 use std::error::Error;
+use std::io;
 use std::time::{Duration, SystemTime};
 
 use genai::webc;
-use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
@@ -67,14 +68,75 @@ fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> L
 }
 
 /// A response with a success status that is not JSON, such as the page of a proxy.
-pub(super) fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
-    let (found, body) = (sanitize(content_type, target), sanitize(body, target));
-    invalid_reply(format!("expected JSON, found `{found}`: {body}"), target)
+fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
+    let body = sanitize(body, target);
+    let found = match sanitize(content_type, target) {
+        found if found.is_empty() => "no content type".to_owned(),
+        found => format!("`{found}`"),
+    };
+    invalid_reply(format!("expected JSON, found {found}: {body}"), target)
 }
 
 /// A response that is not valid JSON.
-pub(super) fn invalid_json(cause: &str, target: &Target) -> LmError {
-    invalid_reply(format!("invalid JSON ({})", sanitize(cause, target)), target)
+fn invalid_json(cause: &str, target: &Target) -> LmError {
+    let reason = format!("invalid JSON ({})", sanitize(cause, target));
+    match cause.starts_with("EOF while parsing") {
+        true => LmError::new(&*target.id, LmErrorKind::TruncatedReply { reason }),
+        false => invalid_reply(reason, target),
+    }
+}
+
+/// A response with a success status that is not JSON, whatever its headers declare.
+pub(super) fn unreadable(
+    headers: &HeaderMap,
+    body: &[u8],
+    error: &serde_json::Error,
+    target: &Target,
+) -> LmError {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (encoding, content_type) = (header(CONTENT_ENCODING), header(CONTENT_TYPE));
+    if !matches!(encoding, "" | "identity") {
+        let found = sanitize(encoding, target);
+        let reason =
+            format!("expected JSON, found the content encoding `{found}`, which was not requested");
+        return invalid_reply(reason, target);
+    }
+    // Media types are case-insensitive.
+    let is_json = error.is_eof() || content_type.to_ascii_lowercase().contains("json");
+    match is_json {
+        true => invalid_json(&error.to_string(), target),
+        false => {
+            let body = &body[..body.len().min(4 * MAX_MESSAGE_CHARS)];
+            not_json(content_type, &String::from_utf8_lossy(body), target)
+        }
+    }
+}
+
+/// Whether a body cannot be decompressed, as opposed to one that cannot be received.
+fn is_corrupt(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>()
+            && matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+        {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// A response with a success status whose body cannot be received or decompressed.
+pub(super) fn incomplete(error: reqwest::Error, target: &Target) -> LmError {
+    let cause = sanitize(&causes(&error), target);
+    let failed = match is_corrupt(&error) {
+        true => invalid_reply(format!("cannot decompress it ({cause})"), target),
+        false => {
+            let reason = format!("connection lost ({cause})");
+            LmError::new(&*target.id, LmErrorKind::TruncatedReply { reason })
+        }
+    };
+    failed.with_source(error.without_url())
 }
 
 fn invalid_reply(reason: String, target: &Target) -> LmError {
@@ -221,20 +283,28 @@ fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
     }
 }
 
+/// The longest delay that is read; a longer one counts as this one.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// The delay in `Retry-After` (seconds or a date), in the non-standard `retry-after-ms`, or in the
-/// header of a LiteLLM proxy.
+/// header of a LiteLLM proxy. A delay out of range is its nearest bound: 0, or [`MAX_RETRY_AFTER`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
+    // NaN is not a delay.
+    let seconds = |seconds: f64| {
+        let bounded = seconds.clamp(0.0, MAX_RETRY_AFTER.as_secs_f64());
+        Duration::try_from_secs_f64(bounded).ok()
+    };
     if let Some(millis) = millis {
-        return Duration::try_from_secs_f64(millis / 1000.0).ok();
+        return seconds(millis / 1000.0);
     }
     let text = text(RETRY_AFTER.as_str()).or_else(|| text("llm_provider-retry-after"))?;
-    if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
+    if let Ok(number) = text.parse::<f64>() {
+        return seconds(number);
     }
     let date = httpdate::parse_http_date(text).ok()?;
-    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default().min(MAX_RETRY_AFTER))
 }
 
 /// The provider's message in one line: the message within its JSON, or the whole body.
@@ -250,9 +320,20 @@ fn message(body: &str, target: &Target) -> String {
     }
 }
 
+/// The length in bytes from which a configured key is not a placeholder such as `ollama`, which a reply may mention.
+const MIN_KEY_BYTES: usize = 16;
+
+/// A string of a reply, with `***` for the configured key.
+pub(super) fn without_key(text: String, target: &Target) -> String {
+    match target.key.as_ref().map(ExposeSecret::expose_secret) {
+        Some(key) if key.len() >= MIN_KEY_BYTES && text.contains(key) => text.replace(key, "***"),
+        _ => text,
+    }
+}
+
 /// `text` as one line of at most [`MAX_MESSAGE_CHARS`] characters, with `***` for anything that may
 /// be a key.
-fn sanitize(text: &str, target: &Target) -> String {
+pub(super) fn sanitize(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // Shorter keys are placeholders such as `none` or `EMPTY`, for servers that require some value.
     let is_secret = |key: &&str| key.len() >= 6;

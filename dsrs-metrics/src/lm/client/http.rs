@@ -1,7 +1,7 @@
 //! One request over HTTP: redirects are not followed, and a response is read up to a limit.
 
 use reqwest::Response;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName};
+use reqwest::header::{CONTENT_TYPE, HeaderName};
 use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
@@ -16,11 +16,21 @@ const MAX_ERROR_BYTES: usize = 64 << 10;
 /// memory, and two bytes of the response.
 const MAX_VALUES: usize = 100_000;
 
+/// The byte order mark, which some servers send.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// A request to a provider.
 pub(super) struct Call {
     pub(super) url: reqwest::Url,
     pub(super) headers: Vec<(HeaderName, String)>,
     pub(super) body: Value,
+}
+
+/// The JSON of a response.
+pub(super) struct Received {
+    pub(super) json: Value,
+    /// The error of a response with something after the JSON. It is not a reply, but may report tokens.
+    pub(super) error: Option<LmError>,
 }
 
 /// The client and the limits of its requests.
@@ -31,8 +41,9 @@ pub(super) struct Http<'a> {
 }
 
 impl Http<'_> {
-    /// Sends a request, and returns the JSON of its response.
-    pub(super) async fn post(&self, call: Call) -> Result<Value, LmError> {
+    /// Sends a request, and returns the JSON of its response, whatever its content type: servers also send JSON as
+    /// `text/plain`, or without a type.
+    pub(super) async fn post(&self, call: Call) -> Result<Received, LmError> {
         let request = self.client.post(call.url).header(CONTENT_TYPE, "application/json");
         let request = call
             .headers
@@ -46,15 +57,15 @@ impl Http<'_> {
             let body = beginning(&mut response).await;
             return Err(errors::status_error(status.as_u16(), &body, Some(&headers), self.target));
         }
-        if !content_type(&headers).starts_with("application/json") {
-            let body = beginning(&mut response).await;
-            return Err(errors::not_json(content_type(&headers), &body, self.target));
-        }
         let body = self.body(response).await?;
-        limited_json::parse(&body, MAX_VALUES).map_err(|error| match error {
-            Unread::Invalid(error) => errors::invalid_json(&error.to_string(), self.target),
-            Unread::TooManyValues => self.too_large(MAX_VALUES, "JSON values"),
-        })
+        let body = body.strip_prefix(BOM).unwrap_or(&body);
+        let unreadable = |error: &_| errors::unreadable(&headers, body, error, self.target);
+        match limited_json::parse(body, MAX_VALUES) {
+            Ok((json, None)) => Ok(Received { json, error: None }),
+            Ok((json, Some(error))) => Ok(Received { json, error: Some(unreadable(&error)) }),
+            Err(Unread::Invalid(error)) => Err(unreadable(&error)),
+            Err(Unread::TooManyValues) => Err(self.too_large(MAX_VALUES, "JSON values")),
+        }
     }
 
     /// The whole body, decompressed.
@@ -62,7 +73,11 @@ impl Http<'_> {
         let limit = self.settings.max_reply_bytes;
         let mut body = Vec::new();
         loop {
-            let chunk = response.chunk().await.map_err(|error| self.transport_error(error))?;
+            let chunk = response.chunk().await;
+            let chunk = chunk.map_err(|error| match error.is_timeout() {
+                true => self.transport_error(error),
+                false => errors::incomplete(error, self.target),
+            })?;
             let Some(chunk) = chunk else { return Ok(body) };
             if chunk.len() > limit - body.len() {
                 return Err(self.too_large(limit, "bytes"));
@@ -79,10 +94,6 @@ impl Http<'_> {
         let kind = LmErrorKind::ReplyTooLarge { limit: limit as u64, unit };
         LmError::new(&*self.target.id, kind)
     }
-}
-
-fn content_type(headers: &HeaderMap) -> &str {
-    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
 }
 
 /// The beginning of a body that is quoted in an error. What cannot be received is left out.

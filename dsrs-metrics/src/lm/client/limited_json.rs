@@ -15,16 +15,20 @@ pub(super) enum Unread {
     TooManyValues,
 }
 
-/// Parses a document of at most `max_values` values, keys of objects included.
+/// Parses a document of at most `max_values` values, keys of objects included. It is returned with an error if something
+/// follows it.
 ///
 /// # Errors
 /// [`Unread`].
-pub(super) fn parse(json: &[u8], max_values: usize) -> Result<Value, Unread> {
+pub(super) fn parse(
+    json: &[u8],
+    max_values: usize,
+) -> Result<(Value, Option<serde_json::Error>), Unread> {
     let mut left = Left { values: max_values, is_exceeded: false };
     let mut deserializer = serde_json::Deserializer::from_slice(json);
     let value = left.deserialize(&mut deserializer);
-    match value.and_then(|value| deserializer.end().map(|()| value)) {
-        Ok(value) => Ok(value),
+    match value {
+        Ok(value) => Ok((value, deserializer.end().err())),
         Err(_) if left.is_exceeded => Err(Unread::TooManyValues),
         Err(error) => Err(Unread::Invalid(error)),
     }
@@ -105,7 +109,7 @@ mod tests {
     fn a_document_within_the_limit_is_read_as_serde_json_reads_it() {
         let json = r#"{"a":[1,-2,3.5,"x",true,null],"b":{"c":{}}}"#;
         assert_eq!(
-            parse(json.as_bytes(), 13).unwrap(),
+            parse(json.as_bytes(), 13).unwrap().0,
             serde_json::from_str::<serde_json::Value>(json).unwrap()
         );
         assert!(matches!(parse(json.as_bytes(), 12), Err(Unread::TooManyValues)));
@@ -113,8 +117,10 @@ mod tests {
 
     #[test]
     fn an_invalid_document_is_not_one_with_too_many_values() {
-        for json in ["", "[1,", "[1] 2", "{\"a\"}", &"[".repeat(1000)] {
+        for json in ["", "[1,", "{\"a\"}", &"[".repeat(1000)] {
             assert!(matches!(parse(json.as_bytes(), 1000), Err(Unread::Invalid(_))), "{json}");
         }
+        let (value, error) = parse(b"[1] 2", 1000).unwrap();
+        assert_eq!((value, error.is_some()), (serde_json::json!([1]), true));
     }
 }

@@ -125,7 +125,7 @@ impl Client {
         let target = &self.target;
         let call = format.call(&Question { target, base_url, request, json_mode })?;
         let http = Http { client: &self.connections, settings: &self.http, target };
-        format.reply(&http.post(call).await?, target)
+        format.reply(http.post(call).await?, target)
     }
 
     async fn send_with_genai(

@@ -23,14 +23,28 @@ pub(super) fn convert(response: ChatResponse, target: &Target) -> Result<LmReply
     let usage = response.usage;
     let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
-    Ok(LmReply::new(text)
+    let reply = LmReply::new(text)
         .with_stop_reason(stop_reason)
         .with_model(response.provider_model_iden.model_name.to_string())
         .with_usage(Usage {
             prompt_tokens: count(usage.prompt_tokens),
             completion_tokens: count(usage.completion_tokens),
             cached_prompt_tokens: count(cached),
-        }))
+        });
+    Ok(without_keys(reply, target))
+}
+
+/// The reply with `***` for an API key that the provider repeats. A refusal is shown in messages, so everything in it
+/// that looks like a key is replaced.
+pub(super) fn without_keys(mut reply: LmReply, target: &Target) -> LmReply {
+    reply.text = errors::without_key(reply.text, target);
+    reply.model = errors::without_key(reply.model, target);
+    reply.stop_reason = match reply.stop_reason {
+        StopReason::Refusal(message) => StopReason::Refusal(errors::sanitize(&message, target)),
+        StopReason::Other(reason) => StopReason::Other(errors::without_key(reason, target)),
+        other => other,
+    };
+    reply
 }
 
 /// The reply to a prompt that Gemini's filter blocked: a response without candidates, which is an

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::super::{LmError, LmErrorKind};
+use super::panel_reservation;
 
 /// A budget in msat for all calls of a run. Clones share it.
 ///
@@ -51,6 +52,8 @@ pub struct LmBudget {
 #[derive(Debug, Default)]
 struct BudgetState {
     spent: u64,
+    /// The part of `spent` that an interrupted run spent.
+    before: u64,
     reserved: u64,
     largest_rejected: Option<u64>,
     excess: Option<Excess>,
@@ -103,6 +106,12 @@ impl LmBudget {
     pub fn add_spent(&self, msats: u64) {
         let mut state = self.lock();
         state.spent = state.spent.saturating_add(msats);
+        state.before = state.before.saturating_add(msats);
+    }
+
+    /// What an interrupted run spent, in msat.
+    pub(super) fn spent_before_msats(&self) -> u64 {
+        self.lock().before
     }
 
     /// What is spent so far, in msat.
@@ -151,25 +160,29 @@ impl LmBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves `msats` for a call to `model`.
+    /// Reserves the amounts of some calls, in msat, all or none; `model` is that of the first one.
     pub(super) async fn reserve(
         &self,
         model: &str,
-        msats: u64,
-    ) -> Result<Reservation<'_>, LmError> {
+        calls: &[u64],
+    ) -> Result<Vec<Reservation>, LmError> {
         loop {
             let mut settled = pin!(self.settled.notified());
             // No settlement after this line is missed.
             settled.as_mut().enable();
-            if let Some(reservation) = self.try_reserve(model, msats)? {
-                return Ok(reservation);
+            if let Some(reservations) = self.try_reserve(model, calls)? {
+                return Ok(reservations);
             }
-            settled.await;
+            // A panel that waits holds nothing, so that panels do not wait for each other.
+            if !panel_reservation::release() {
+                settled.await;
+            }
         }
     }
 
-    /// `None` if the call may fit once other calls are settled.
-    fn try_reserve(&self, model: &str, msats: u64) -> Result<Option<Reservation<'_>>, LmError> {
+    /// `None` if the calls may fit once other calls are settled.
+    fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
+        let msats = calls.iter().fold(0, |sum: u64, call| sum.saturating_add(*call));
         let mut state = self.lock();
         let unspent = self.limit.saturating_sub(state.spent);
         if msats > unspent {
@@ -185,31 +198,53 @@ impl LmBudget {
             return Ok(None);
         }
         state.reserved += msats;
-        Ok(Some(Reservation { budget: self, msats, spent: msats }))
+        let reservation =
+            |msats: &u64| Reservation { budget: self.clone(), msats: *msats, spent: 0 };
+        Ok(Some(calls.iter().map(reservation).collect()))
+    }
+
+    /// Whether both are clones of one budget.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// An order of budgets, so that panels reserve from several ones in the same order.
+    pub(super) fn order(&self) -> usize {
+        Arc::as_ptr(&self.state).addr()
     }
 }
 
-/// Money reserved for one call. Dropping it settles the call.
+/// Money reserved for one call. Dropping it settles the call; one that was not started costs nothing.
 #[derive(Debug)]
-pub(super) struct Reservation<'a> {
-    budget: &'a LmBudget,
+pub(super) struct Reservation {
+    budget: LmBudget,
     msats: u64,
     spent: u64,
 }
 
-impl Reservation<'_> {
+impl Reservation {
     /// The reserved amount, in msat.
     pub(super) fn msats(&self) -> u64 {
         self.msats
     }
 
-    /// Sets the actual cost of the call, in msat; the reserved amount unless this is called.
+    pub(super) fn budget(&self) -> &LmBudget {
+        &self.budget
+    }
+
+    /// Starts the call. From now on it costs the reserved amount, unless [`set_cost`](Self::set_cost) is called.
+    pub(super) fn started(mut self) -> Self {
+        self.spent = self.msats;
+        self
+    }
+
+    /// Sets the actual cost of the call, in msat.
     pub(super) fn set_cost(&mut self, msats: u64) {
         self.spent = msats;
     }
 }
 
-impl Drop for Reservation<'_> {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let mut state = self.budget.lock();
         state.reserved -= self.msats;

@@ -3,8 +3,9 @@
 use super::super::cache::{CacheMode, ReplyCache, now_micros};
 use super::super::key::Key;
 use super::super::recording;
-use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 use super::Layer;
+use super::panel_reservation::Quote;
 use super::single_flight::{Flight, SingleFlight};
 
 /// A model whose replies are cached on disk, so that no call is paid for twice.
@@ -59,9 +60,10 @@ impl<L: LanguageModel> Cached<L> {
         if let Some(reply) = self.cache.get(key, self.min_stored)? {
             return Ok(reply.into_cached());
         }
-        let reply = self.inner.complete(request).await?;
+        let (reply, is_spending) = recording::call(self.inner.complete(request)).await;
+        let reply = reply?;
         // Before it is in the cache, where the next run would find it without its cost.
-        recording::record(key, &reply);
+        recording::record(key, &reply, is_spending);
         if !has_answer(&reply) {
             return Ok(reply);
         }
@@ -80,6 +82,17 @@ impl<L: LanguageModel> Layer for Cached<L> {
         &self.inner
     }
 
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let quote = self.inner.quote(request)?;
+        let request = self.inner.effective_request(request);
+        let is_stored = self.mode != CacheMode::Off
+            && self
+                .cache
+                .get(&Key::new(&self.inner, &request), self.min_stored)
+                .is_ok_and(|reply| reply.is_some());
+        (!is_stored).then_some(quote)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         if self.mode == CacheMode::Off {
             return recording::complete(&self.inner, request).await;
@@ -93,7 +106,9 @@ impl<L: LanguageModel> Layer for Cached<L> {
         match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
-            Flight::Shared(Err(error)) => Err(error.with_cost_msats(Some(0))),
+            Flight::Shared(Err(error)) => {
+                Err(error.with_usage(Usage::default()).with_cost_msats(Some(0)))
+            }
         }
     }
 }

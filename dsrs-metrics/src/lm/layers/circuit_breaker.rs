@@ -34,7 +34,7 @@ impl Default for CircuitPolicy {
 /// A model that is not called for a while once its provider keeps failing. Calls then fail at once
 /// with [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeouts.
 ///
-/// Failures are lost connections, timeouts, statuses 5xx and invalid replies. A rate limit (429) is
+/// Failures are lost connections, timeouts, statuses 5xx and responses that are not replies. A rate limit (429) is
 /// not one, since the provider is available.
 ///
 /// ```
@@ -150,7 +150,8 @@ fn is_failure(error: &LmError) -> bool {
         error.kind(),
         LmErrorKind::RateLimited { .. } | LmErrorKind::Status { status: 408 | 409, .. }
     );
-    error.is_transient() && !is_available
+    let is_unreadable = matches!(error.kind(), LmErrorKind::InvalidReply { .. });
+    is_unreadable || (error.is_transient() && !is_available)
 }
 
 /// Allows another trial call if this one is dropped before it returns.

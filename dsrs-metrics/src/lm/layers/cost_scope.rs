@@ -1,12 +1,11 @@
-//! Task-local accumulator of costs, so that a cancelled call is still recorded with the cost of its
-//! attempts.
+//! Task-local accumulator of costs, so that the attempts of a call are counted, also of one that is cancelled.
 //!
-//! [`Priced`](super::Priced) adds the cost of each attempt, and [`Metered`](super::Metered) reads
-//! the sum if the call is dropped before it returns.
+//! [`Priced`](super::Priced) adds the cost of each attempt. [`Metered`](super::Metered) reads the number of attempts of
+//! unknown cost, and the sum if the call is dropped before it returns.
 
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 tokio::task_local! {
     static CURRENT: Arc<CostScope>;
@@ -16,7 +15,7 @@ tokio::task_local! {
 #[derive(Debug, Default)]
 pub(super) struct CostScope {
     msats: AtomicU64,
-    has_unknown: AtomicBool,
+    unknown: AtomicU64,
 }
 
 impl CostScope {
@@ -33,9 +32,9 @@ impl CostScope {
         self.msats.load(Ordering::Relaxed)
     }
 
-    /// Whether the cost of an attempt is unknown.
-    pub(super) fn has_unknown(&self) -> bool {
-        self.has_unknown.load(Ordering::Relaxed)
+    /// The number of attempts of unknown cost.
+    pub(super) fn unknown(&self) -> u64 {
+        self.unknown.load(Ordering::Relaxed)
     }
 }
 
@@ -44,10 +43,8 @@ impl CostScope {
 #[cfg(feature = "lm")]
 pub(super) fn add_cost(msats: Option<u64>) {
     let add = |scope: &Arc<CostScope>| match msats {
-        Some(msats) => {
-            scope.msats.fetch_add(msats, Ordering::Relaxed);
-        }
-        None => scope.has_unknown.store(true, Ordering::Relaxed),
+        Some(msats) => scope.msats.fetch_add(msats, Ordering::Relaxed),
+        None => scope.unknown.fetch_add(1, Ordering::Relaxed),
     };
     // It fails where no scope is active: nothing records the call.
     let _ = CURRENT.try_with(add);

@@ -53,10 +53,11 @@ impl<'a> PendingCall<'a> {
         Self { ledger, purpose, cost: Arc::default(), has_returned: false }
     }
 
-    async fn run<T>(mut self, call: impl Future<Output = T>) -> T {
+    /// Returns the result, with the number of attempts of unknown cost.
+    async fn run<T>(mut self, call: impl Future<Output = T>) -> (T, u64) {
         let result = self.cost.scope(call).await;
         self.has_returned = true;
-        result
+        (result, self.cost.unknown())
     }
 }
 
@@ -65,10 +66,17 @@ impl Drop for PendingCall<'_> {
         if self.has_returned {
             return;
         }
-        let (cost_msats, unpriced) = (self.cost.msats(), u64::from(self.cost.has_unknown()));
+        let (cost_msats, unpriced) = (self.cost.msats(), self.cost.unknown());
         let call =
             CallTotals { calls: 1, failed: 1, cost_msats, unpriced, ..CallTotals::default() };
         self.ledger.add(self.purpose, call);
+    }
+}
+
+impl<L> Metered<L> {
+    fn record(&self, purpose: &str, result: &Result<LmReply, LmError>, unknown: u64) {
+        let call = CallTotals::of(result);
+        self.ledger.add(purpose, CallTotals { unpriced: call.unpriced.max(unknown), ..call });
     }
 }
 
@@ -79,16 +87,16 @@ impl<L: LanguageModel> Layer for Metered<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let pending = PendingCall::new(&self.ledger, &request.purpose);
-        let result = pending.run(self.inner.complete(request)).await;
-        self.ledger.record(&request.purpose, &result);
+        let (result, unknown) = pending.run(self.inner.complete(request)).await;
+        self.record(&request.purpose, &result, unknown);
         result
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         let pending = PendingCall::new(&self.ledger, PROBE_PURPOSE);
-        let probed = pending.run(self.inner.probe()).await;
+        let (probed, unknown) = pending.run(self.inner.probe()).await;
         if let Some(result) = probed.clone().transpose() {
-            self.ledger.record(PROBE_PURPOSE, &result);
+            self.record(PROBE_PURPOSE, &result, unknown);
         }
         probed
     }

@@ -10,6 +10,8 @@ mod circuit_breaker;
 mod cost_scope;
 mod metered;
 #[cfg(feature = "lm")]
+pub(crate) mod panel_reservation;
+#[cfg(feature = "lm")]
 mod priced;
 #[cfg(feature = "lm")]
 mod rate_limit;
@@ -54,6 +56,12 @@ trait Layer: Send + Sync {
         request: &LmRequest,
     ) -> impl Future<Output = Result<LmReply, LmError>> + Send;
 
+    /// See [`LanguageModel::quote`].
+    #[cfg(feature = "lm")]
+    fn quote(&self, request: &LmRequest) -> Option<panel_reservation::Quote> {
+        self.inner().quote(request)
+    }
+
     /// See [`LanguageModel::probe`].
     fn probe(&self) -> impl Future<Output = Result<Option<LmReply>, LmError>> + Send {
         self.inner().probe()
@@ -80,6 +88,11 @@ macro_rules! impl_language_model {
 
             async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
                 Layer::complete(self, request).await
+            }
+
+            #[cfg(feature = "lm")]
+            fn quote(&self, request: &LmRequest) -> Option<panel_reservation::Quote> {
+                Layer::quote(self, request)
             }
 
             async fn probe(&self) -> Result<Option<LmReply>, LmError> {

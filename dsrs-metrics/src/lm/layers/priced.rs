@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
+use super::super::recording::{self, Reserved};
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 use super::Layer;
 use super::budget::{LmBudget, Reservation};
 use super::cost_scope::add_cost;
+use super::panel_reservation::{self, Quote};
 
 /// A model whose replies carry their cost, with an optional [budget](LmBudget).
 ///
@@ -17,7 +19,7 @@ use super::cost_scope::add_cost;
 /// - an error that the provider returns, or a failed connection, costs nothing;
 /// - a call that may have been charged although there is no complete reply (a timeout, a lost
 ///   connection, an invalid reply, a cancelled call) costs the highest amount possible, if
-///   `max_tokens` limits it.
+///   `max_tokens` limits it; if the provider reported the tokens, it costs these.
 ///
 /// The budget is charged this cost, and the reply or error carries it to the
 /// [`Ledger`](crate::lm::Ledger) and to the outcome of the row.
@@ -83,10 +85,13 @@ impl<L: LanguageModel> Priced<L> {
         reply_of: fn(&mut T) -> Option<&mut LmReply>,
     ) -> Result<T, LmError> {
         let max_cost = self.max_cost(request);
-        let reservation = self.reserve(max_cost).await?;
-        let mut attempt = Attempt { cost: max_cost, reservation };
+        let (reservation, recorded) = self.reserve(max_cost).await?;
+        let mut attempt = Attempt { cost: max_cost, reservation, recorded };
         let mut result = call.await.map_err(|error| match error.cost_msats() {
-            None => error.with_cost_msats(max_cost),
+            None => {
+                let cost = self.cost_of(&error.usage());
+                error.with_cost_msats(cost.or(max_cost))
+            }
             Some(_) => error,
         });
         attempt.cost = match &mut result {
@@ -106,14 +111,24 @@ impl<L: LanguageModel> Priced<L> {
         result
     }
 
-    /// Reserves the highest possible cost of a call, if there is a budget.
-    async fn reserve(&self, max_cost: Option<u64>) -> Result<Option<Reservation<'_>>, LmError> {
-        let Some(budget) = &self.budget else { return Ok(None) };
-        match max_cost {
-            Some(msats) => budget.reserve(self.inner.id(), msats).await.map(Some),
-            None if self.allow_unpriced => Ok(None),
-            None => Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
-        }
+    /// Reserves the highest possible cost of a call, if there is a budget, and records it, if there is a journal.
+    async fn reserve(
+        &self,
+        max_cost: Option<u64>,
+    ) -> Result<(Option<Reservation>, Option<Reserved>), LmError> {
+        let Some(budget) = &self.budget else { return Ok((None, None)) };
+        let reservation = match max_cost {
+            Some(msats) => match panel_reservation::take(budget, msats) {
+                Some(reservation) => Some(reservation),
+                None => budget.reserve(self.inner.id(), &[msats]).await?.pop(),
+            },
+            None if self.allow_unpriced => None,
+            None => return Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
+        };
+        let Some(reservation) = reservation else { return Ok((None, None)) };
+        let recorded = recording::reserve(reservation.msats())
+            .map_err(|reason| LmError::new(self.inner.id(), LmErrorKind::Other { reason }))?;
+        Ok((Some(reservation.started()), recorded))
     }
 
     /// The highest possible cost of a call in msat, if the model has a price and the tokens of the
@@ -153,26 +168,37 @@ impl<L: LanguageModel> Priced<L> {
         Cow::Owned(limited)
     }
 
+    /// Whether an interrupted run has spent some of the budget.
+    fn is_spent_before(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.spent_before_msats() > 0)
+    }
+
     fn cost(&self, reply: &LmReply) -> Option<u64> {
-        let cost_of_tokens = || self.prices.msats(self.price.as_ref()?, &reply.usage);
-        reply.cost_msats.or_else(cost_of_tokens)
+        reply.cost_msats.or_else(|| self.cost_of(&reply.usage))
+    }
+
+    fn cost_of(&self, usage: &Usage) -> Option<u64> {
+        self.prices.msats(self.price.as_ref()?, usage)
     }
 }
 
 /// An attempt at a call. Dropped before it returns (the call was cancelled), it costs the highest
 /// amount possible, since the provider may charge it.
-struct Attempt<'a> {
+struct Attempt {
     /// The cost in msat, or the highest possible cost while it is not known; `None` if that is
     /// unknown as well.
     cost: Option<u64>,
-    reservation: Option<Reservation<'a>>,
+    reservation: Option<Reservation>,
+    recorded: Option<Reserved>,
 }
 
-impl Drop for Attempt<'_> {
+impl Drop for Attempt {
     fn drop(&mut self) {
         add_cost(self.cost);
-        if let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) {
-            reservation.set_cost(cost);
+        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else { return };
+        reservation.set_cost(cost);
+        if let Some(recorded) = self.recorded.as_ref().filter(|_| cost != reservation.msats()) {
+            recorded.settle(cost);
         }
     }
 }
@@ -195,7 +221,18 @@ impl<L: LanguageModel> Layer for Priced<L> {
         self.charged(&request, self.inner.complete(&request), |reply| Some(reply)).await
     }
 
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let budget = self.budget.clone()?;
+        let msats = self.max_cost(&self.limited(request))?;
+        Some(Quote { budget, model: self.inner.id().to_owned(), msats })
+    }
+
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await
+        let probed = self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await;
+        match probed {
+            // What an interrupted run spent leaves nothing for a call, so there is nothing to probe.
+            Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
+            probed => probed,
+        }
     }
 }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 
-use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 use super::Layer;
 
 /// How often a call is retried, and after which delays.
 ///
-/// Only transient failures are retried ([`LmError::is_transient`]). The delays double and have
+/// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once, since it was
+/// probably charged. The delays double and have
 /// jitter, so that workers that failed together do not retry together. If the provider asks for a
 /// delay (`Retry-After`), the delay is at least that; if it asks for more than
 /// [`max_retry_after`](Self::max_retry_after), the call fails at once.
@@ -54,7 +55,7 @@ impl RetryPolicy {
     }
 }
 
-/// A model whose transient failures are retried. The reply or error carries the cost of all
+/// A model whose transient failures are retried. The reply or error carries the cost and the tokens of all
 /// attempts, and the error the number of attempts.
 ///
 /// ```
@@ -94,15 +95,19 @@ impl<L: LanguageModel> Layer for Retry<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let mut delays = self.policy.delays();
-        let mut failed_cost = Some(0);
-        let mut attempts = 1;
+        let (mut failed_cost, mut failed_usage) = (Some(0), Usage::default());
+        let (mut attempts, mut was_truncated) = (1, false);
         loop {
             let error = match self.inner.complete(request).await {
-                Ok(reply) => return Ok(with_failed_attempts(reply, failed_cost)),
+                Ok(reply) => return Ok(with_failed_attempts(reply, failed_cost, failed_usage)),
                 Err(error) => error,
             };
             failed_cost = sum(failed_cost, error.cost_msats());
-            let delay = if error.is_transient() { delays.next() } else { None };
+            failed_usage += error.usage();
+            let is_truncated = matches!(error.kind(), LmErrorKind::TruncatedReply { .. });
+            let is_repeated = error.is_transient()
+                && !(is_truncated && std::mem::replace(&mut was_truncated, true));
+            let delay = if is_repeated { delays.next() } else { None };
             let retry_after = error.retry_after().unwrap_or_default();
             match delay {
                 Some(delay) if retry_after <= self.policy.max_retry_after => {
@@ -112,15 +117,19 @@ impl<L: LanguageModel> Layer for Retry<L> {
                     tokio::time::sleep(delay).await;
                 }
                 _ if attempts == 1 => return Err(error),
-                _ => return Err(error.with_attempts(attempts).with_cost_msats(failed_cost)),
+                _ => {
+                    let error = error.with_attempts(attempts).with_usage(failed_usage);
+                    return Err(error.with_cost_msats(failed_cost));
+                }
             }
             attempts += 1;
         }
     }
 }
 
-/// Adds the cost of the attempts before the reply.
-fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>) -> LmReply {
+/// Adds the cost and the tokens of the attempts before the reply.
+fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>, usage: Usage) -> LmReply {
+    reply.usage += usage;
     reply.cost_is_lower_bound |= failed_cost.is_none();
     reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed_cost.unwrap_or(0)));
     reply

@@ -4,7 +4,11 @@
     reason = "a metric function takes its field parameters by value"
 )]
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use super::label::Label;
+use super::record::Record;
 use crate::core::counted::CorpusState;
 use crate::metric;
 use crate::stats::{AlphaLevel, KappaWeights, LabelPairs, NotDefined};
@@ -13,11 +17,13 @@ use crate::stats::{AlphaLevel, KappaWeights, LabelPairs, NotDefined};
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelScore {
     pairs: LabelPairs,
-    formula: Formula,
+    formula: LabelFormula,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Formula {
+/// The formula of a score of labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum LabelFormula {
     Accuracy,
     MacroF1(Vec<String>),
     MicroF1(Vec<String>),
@@ -32,13 +38,18 @@ impl LabelScore {
         gold: &Label<'_>,
         predicted: &Label<'_>,
         case_sensitive: bool,
-        formula: Formula,
+        formula: LabelFormula,
     ) -> Self {
-        let mut pairs = LabelPairs::default();
+        let (gold, predicted) = (gold.as_str(), predicted.as_str());
         match case_sensitive {
-            true => pairs.add(gold.as_str(), predicted.as_str()),
-            false => pairs.add(&gold.as_str().to_lowercase(), &predicted.as_str().to_lowercase()),
+            true => Self::of_pair(gold, predicted, formula),
+            false => Self::of_pair(&gold.to_lowercase(), &predicted.to_lowercase(), formula),
         }
+    }
+
+    pub(super) fn of_pair(gold: &str, predicted: &str, formula: LabelFormula) -> Self {
+        let mut pairs = LabelPairs::default();
+        pairs.add(gold, predicted);
         Self { pairs, formula }
     }
 
@@ -56,14 +67,20 @@ impl CorpusState for LabelScore {
 
     fn score(&self) -> Result<f64, NotDefined> {
         match &self.formula {
-            Formula::Accuracy => self.pairs.accuracy(),
-            Formula::MacroF1(labels) => self.pairs.macro_f1(labels),
-            Formula::MicroF1(labels) => self.pairs.micro_f1(labels),
-            Formula::BalancedAccuracy => self.pairs.balanced_accuracy(),
-            Formula::Matthews => self.pairs.matthews_correlation(),
-            Formula::Kappa(weights) => self.pairs.cohen_kappa(*weights),
-            Formula::Alpha(level) => self.pairs.krippendorff_alpha(*level),
+            LabelFormula::Accuracy => self.pairs.accuracy(),
+            LabelFormula::MacroF1(labels) => self.pairs.macro_f1(labels),
+            LabelFormula::MicroF1(labels) => self.pairs.micro_f1(labels),
+            LabelFormula::BalancedAccuracy => self.pairs.balanced_accuracy(),
+            LabelFormula::Matthews => self.pairs.matthews_correlation(),
+            LabelFormula::Kappa(weights) => self.pairs.cohen_kappa(*weights),
+            LabelFormula::Alpha(level) => self.pairs.krippendorff_alpha(*level),
         }
+    }
+
+    fn record(&self) -> Option<Value> {
+        let (gold, predicted) = self.pairs.only()?;
+        let labels = (gold.to_owned(), predicted.to_owned());
+        Record::Labels { formula: self.formula.clone(), labels }.to_value()
     }
 }
 
@@ -104,7 +121,7 @@ pub fn accuracy(
     #[param(default = true)]
     case_sensitive: bool,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Accuracy)
+    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Accuracy)
 }
 
 /// The mean F1 of the labels, each with the same weight, over all rows.
@@ -142,7 +159,7 @@ pub fn macro_f1(
         &answer,
         &prediction,
         case_sensitive,
-        Formula::MacroF1(folded(labels, case_sensitive)),
+        LabelFormula::MacroF1(folded(labels, case_sensitive)),
     )
 }
 
@@ -181,7 +198,7 @@ pub fn micro_f1(
         &answer,
         &prediction,
         case_sensitive,
-        Formula::MicroF1(folded(labels, case_sensitive)),
+        LabelFormula::MicroF1(folded(labels, case_sensitive)),
     )
 }
 
@@ -213,7 +230,7 @@ pub fn balanced_accuracy(
     #[param(default = true)]
     case_sensitive: bool,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, Formula::BalancedAccuracy)
+    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::BalancedAccuracy)
 }
 
 /// The Matthews correlation of gold and predicted labels, over all rows.
@@ -244,7 +261,7 @@ pub fn matthews_correlation(
     #[param(default = true)]
     case_sensitive: bool,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Matthews)
+    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Matthews)
 }
 
 /// Cohen's kappa of gold and predicted labels, over all rows.
@@ -279,7 +296,7 @@ pub fn cohen_kappa(
     #[param(default = KappaWeights::Unweighted)]
     weights: KappaWeights,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Kappa(weights))
+    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Kappa(weights))
 }
 
 /// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
@@ -313,5 +330,5 @@ pub fn krippendorff_alpha(
     #[param(default = AlphaLevel::Nominal)]
     level: AlphaLevel,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Alpha(level))
+    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Alpha(level))
 }

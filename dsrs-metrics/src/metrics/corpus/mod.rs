@@ -14,6 +14,7 @@ mod label;
 mod labels;
 mod probabilities;
 mod ranks;
+pub(crate) mod record;
 
 pub use label::{Label, Truth};
 pub use labels::{

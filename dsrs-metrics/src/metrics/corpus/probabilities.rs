@@ -1,6 +1,9 @@
 //! Metrics of predicted probabilities.
 
+use serde_json::Value;
+
 use super::label::Truth;
+use super::record::{Record, ValueFormula};
 use crate::core::counted::CorpusState;
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
@@ -15,6 +18,10 @@ impl CorpusState for Brier {
     fn score(&self) -> Result<f64, NotDefined> {
         Self::score(self)
     }
+
+    fn record(&self) -> Option<Value> {
+        Record::values(ValueFormula::Brier, [self.only()?])
+    }
 }
 
 impl CorpusState for Calibration {
@@ -24,6 +31,12 @@ impl CorpusState for Calibration {
 
     fn score(&self) -> Result<f64, NotDefined> {
         self.expected_error()
+    }
+
+    fn record(&self) -> Option<Value> {
+        let (bins, came_true, probability) = self.only()?;
+        let values = [f64::from(u8::from(came_true)), probability];
+        Record::values(ValueFormula::Calibration(bins), values)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Metrics of the order of predicted values.
 
+use serde_json::Value;
+
 use super::label::Truth;
+use super::record::{Record, ValueFormula};
 use crate::core::counted::CorpusState;
 use crate::metric;
 use crate::stats::{ClassScores, NotDefined, ValuePairs};
@@ -13,6 +16,11 @@ impl CorpusState for ValuePairs {
     fn score(&self) -> Result<f64, NotDefined> {
         self.spearman()
     }
+
+    fn record(&self) -> Option<Value> {
+        let (gold, predicted) = self.only()?;
+        Record::values(ValueFormula::Spearman, [gold, predicted])
+    }
 }
 
 impl CorpusState for ClassScores {
@@ -22,6 +30,11 @@ impl CorpusState for ClassScores {
 
     fn score(&self) -> Result<f64, NotDefined> {
         self.auroc()
+    }
+
+    fn record(&self) -> Option<Value> {
+        let (is_positive, score) = self.only()?;
+        Record::values(ValueFormula::Auroc, [f64::from(u8::from(is_positive)), score])
     }
 }
 

@@ -20,12 +20,14 @@ use crate::core::declared::{Declared, GoldRows, PredRows};
 use crate::core::dedup::key::{Configured, Key};
 use crate::core::error::{MetricError, Result};
 use crate::core::metric::{Metric, ScoredAtOnce};
+use crate::core::params::Typed;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::rows::by_name;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::spec::{MetricSpec, MetricTier, Side};
+use crate::judge::configured::shown_panel;
 use crate::judge::shipped::{
     EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList,
 };
@@ -223,7 +225,13 @@ impl Configured for Diff {
     }
 
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
-        vec![("settings", Some(format!("{self:?}")))]
+        let mut all = shown_panel(&self.panel);
+        all.extend([
+            ("strictness", Typed(&self.strictness).text()),
+            ("language", Typed(&self.language).text()),
+            ("field", Some(self.field.clone())),
+        ]);
+        all
     }
 }
 

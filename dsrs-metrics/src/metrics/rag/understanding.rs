@@ -11,6 +11,7 @@ use crate::text::{EntityCounts, NormalForm};
 
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
+use crate::metrics::corpus::record::CountFormula;
 use crate::metrics::explained::rag as explained;
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 
@@ -135,7 +136,7 @@ pub fn entity_f1(
         false => EntityCounts::of(&predicted, &expected, similarity),
     };
     let sums = [counts.found, counts.expected, counts.predicted];
-    Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, micro_f1)))
+    Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, CountFormula::EntityF1)))
 }
 
 impl Requires for EntityF1 {
@@ -145,11 +146,6 @@ impl Requires for EntityF1 {
             within("similarity", self.similarity, [0.0, 1.0]),
         ));
     }
-}
-
-fn micro_f1(counts: &[u64]) -> Option<f64> {
-    let [found, expected, predicted] = *counts else { return None };
-    Some(EntityCounts { found, expected, predicted }.f1())
 }
 
 /// Splits a string at commas; a list is returned unchanged.

@@ -103,7 +103,7 @@ impl Registry {
                 Some(instance) => Ok(Arc::new(settings::apply(metric, M::SPEC, instance)?)),
             }
         };
-        let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::defaults };
+        let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::param_texts };
         self.insert(M::SPEC.name, entry)
     }
 

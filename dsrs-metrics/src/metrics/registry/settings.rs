@@ -12,17 +12,20 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::MetricError;
+use crate::core::files::MetricFile;
 use crate::core::instance::{Instance, InstanceSettings};
 use crate::core::metric::Metric;
-use crate::core::money::money;
 use crate::core::params::{ParamError, Params};
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{MetricSpec, MetricTier};
+use crate::lm::parse_msats;
 
 /// The settings that every metric has.
 pub(crate) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
+
+const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
 
 /// Reads the settings of a metric with the spec `declared`, and returns them with the remaining parameters.
 ///
@@ -39,13 +42,7 @@ pub(super) fn settings(
     let settings = InstanceSettings {
         threshold: read(name, "threshold", threshold, "a number, as in 0.8", f64::from_str)?,
         strict: read(name, "strict", strict, "`true` or `false`", bool::from_str)?,
-        cost_msats: read(
-            name,
-            "cost",
-            cost,
-            "a number of msat or sat, as in \"5000 msat\"",
-            money,
-        )?,
+        cost_msats: read(name, "cost", cost, COST, parse_msats)?,
     };
     rest.cost_msats = settings.cost_msats;
     Ok(((settings != InstanceSettings::default()).then_some(settings), rest))
@@ -162,6 +159,10 @@ impl Metric for Adjusted {
         self.metric.requirements(all);
     }
 
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.metric.files(all);
+    }
+
     fn key(&self) -> Option<Key> {
         Some(Key::of_instance((*self.metric).key()?, self.settings))
     }
@@ -182,12 +183,13 @@ fn read<T, E: Display>(
     let Some(text) = text else { return Ok(None) };
     match parse(text.trim()) {
         Ok(value) => Ok(Some(value)),
-        Err(_) => Err(ParamError::WrongType {
+        Err(error) => Err(ParamError::WrongType {
             metric: metric.to_owned(),
             param: setting.to_owned(),
             expected: expected.to_owned(),
             found: text,
-            reason: String::new(),
+            // The errors of the standard library add nothing.
+            reason: if setting == "cost" { error.to_string() } else { String::new() },
         }),
     }
 }
@@ -230,6 +232,16 @@ mod tests {
         let (some, rest) = settings(&given, &MetricSpec::new("x")).unwrap();
         assert_eq!(some.unwrap().threshold, Some(0.5));
         assert!(!rest.has("threshold"));
+    }
+
+    #[test]
+    fn a_cost_may_be_in_dollars() {
+        let cost = |text| settings(&params("cost", text), &MetricSpec::new("x"));
+        assert_eq!(cost("0.005 usd").unwrap().0.unwrap().cost_msats, Some(5000));
+        assert_eq!(
+            cost("5 EUR").unwrap_err().to_string(),
+            "metric `x`: parameter `cost` should be an amount of money, as in \"5000 msat\" or \"0.005 usd\"; found `5 EUR` (expected an amount in `msat`, `sat` or `usd` (1 usd = 1000000 msat), found `5 EUR`; write `100 msat`)"
+        );
     }
 
     fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {

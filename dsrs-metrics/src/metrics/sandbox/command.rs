@@ -136,6 +136,13 @@ macro_rules! command_metric {
                     check_files: &self.check_files,
                 }
             }
+
+            /// The folder whose files are copied to the work directory.
+            fn folder_file(&self) -> Option<$crate::MetricFile> {
+                let parameter = concat!(stringify!($metric), ".folder");
+                let is_set = !self.folder.is_empty();
+                is_set.then(|| $crate::MetricFile::new(parameter, &self.folder))
+            }
         }
 
         impl $(<$state>)? $builder $(<$state>)? {

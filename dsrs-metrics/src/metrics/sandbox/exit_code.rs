@@ -3,6 +3,7 @@
 use super::command::{CommandSettings, command_metric};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
+use crate::core::files::MetricFile;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
@@ -124,5 +125,9 @@ impl Requires for Sandbox {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let exit_code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
         self.settings().requirements(Self::SPEC.name, exit_code, all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        all.extend(self.folder_file());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::command::{CommandSettings, tail};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metrics::check::Unscored;
-use crate::sandbox::{Job, Limits, Report, SandboxError, Termination};
+use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, temp_space};
 
 /// The subdirectory of `/program` with the files that the program left.
 const FILES: &str = "files";
@@ -63,6 +63,7 @@ impl CommandSettings<'_> {
         check: &str,
         read_only: Vec<(String, String)>,
     ) -> Result<Ran, Unscored> {
+        let _space = temp_space::reserve(&program.limits).await;
         let dir = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
         let dir = dir.map_err(|error| io("creating a directory", &error))?;
         let files = dir.path().join(FILES);

@@ -4,6 +4,7 @@ use super::command::{CommandSettings, command_metric, tail};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
 use super::stages::Ran;
+use crate::core::files::MetricFile;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
@@ -289,10 +290,18 @@ impl Requires for TestPass {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         self.settings().requirements(Self::SPEC.name, Ok(()), all);
     }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        all.extend(self.folder_file());
+    }
 }
 
 impl Requires for VerificationDelta {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         self.settings().requirements(Self::SPEC.name, Ok(()), all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        all.extend(self.folder_file());
     }
 }

@@ -1,15 +1,14 @@
 //! [`ComparisonBuilder`]: the settings of a comparison, and its steps.
 
-use std::collections::HashSet;
-
 use indexmap::IndexSet;
 
 use super::Comparison;
+use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::error::CompareError;
 use super::groups::Groups;
 use super::metric::{MetricComparison, adjust};
-use super::pairs::{ComparedRows, Pair, Pairs, Selected};
+use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::results::file::Results;
@@ -21,7 +20,7 @@ const DRAWS: u32 = 100_000;
 #[derive(Debug, Clone)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
-    lower_is_better: HashSet<String>,
+    lower_is_better: IndexSet<String>,
     group: Option<String>,
     only_paired: bool,
     draws: u32,
@@ -32,7 +31,7 @@ impl Default for ComparisonBuilder {
     fn default() -> Self {
         Self {
             metrics: IndexSet::new(),
-            lower_is_better: HashSet::new(),
+            lower_is_better: IndexSet::new(),
             group: None,
             only_paired: false,
             draws: DRAWS,
@@ -42,15 +41,17 @@ impl Default for ComparisonBuilder {
 }
 
 impl ComparisonBuilder {
-    /// Compares only these metrics; `NAME.PART` is a named score or component of a metric. By default, all metrics are
-    /// compared, and both runs must have the same.
+    /// Compares only these metrics; `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its score of
+    /// all rows, such as the BLEU of the corpus. By default, all metrics and scores of all rows are compared, and both
+    /// runs must have the same metrics.
     #[must_use]
     pub fn metrics<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.metrics = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets the metrics whose lower scores are better, such as an error rate. Result files do not contain this.
+    /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. Result files do not
+    /// contain this.
     #[must_use]
     pub fn lower_is_better<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.lower_is_better = names.into_iter().map(Into::into).collect();
@@ -58,7 +59,8 @@ impl ComparisonBuilder {
     }
 
     /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
-    /// are alike, and every group is also compared on its own.
+    /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
+    /// own.
     #[must_use]
     pub fn group(mut self, field: impl Into<String>) -> Self {
         self.group = Some(field.into());
@@ -72,8 +74,8 @@ impl ComparisonBuilder {
         self
     }
 
-    /// Sets the number of random assignments of the permutation test; 100,000 by default. With few rows all
-    /// assignments are evaluated instead.
+    /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
+    /// of all rows. With few rows all assignments are evaluated instead.
     #[must_use]
     pub fn draws(mut self, draws: u32) -> Self {
         self.draws = draws;
@@ -91,7 +93,8 @@ impl ComparisonBuilder {
     ///
     /// A row is compared by a metric if each run has a score for it or failed on it. A failed row counts as the failure
     /// score, as in the headline of the run, so that failures never raise a mean. Rows that are gated, skipped or
-    /// abstained in a run are not compared, and counted.
+    /// abstained in a run are not compared, and counted. A score of all rows has no failure score: rows that failed in a run
+    /// are not compared by it.
     ///
     /// # Errors
     /// [`CompareError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
@@ -102,6 +105,7 @@ impl ComparisonBuilder {
             return Err(CompareError::DifferentFailureScores { a, b });
         }
         let names = self.selected(a, b)?;
+        self.check_directions(&names)?;
         let Pairs { pairs, only_in_a, only_in_b } = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
         let groups = groups.map(|field| Groups::of(field, &pairs, a)).transpose()?;
@@ -115,6 +119,7 @@ impl ComparisonBuilder {
             only_in_a,
             only_in_b,
             group: self.group.clone(),
+            without_group: groups.as_ref().map_or(0, |groups| groups.rows_without),
             seed: self.seed,
             metrics,
         })
@@ -140,7 +145,30 @@ impl ComparisonBuilder {
                 return Err(CompareError::DifferentMetrics { file, other, metric, known });
             }
         }
-        Ok(a.metrics().map(str::to_owned).collect())
+        let mut names = IndexSet::new();
+        for metric in a.metrics() {
+            let corpus = format!("{metric}.{CORPUS}");
+            let has_corpus = !a.is_counted(metric)
+                && [a, b].iter().all(|run| run.has_corpus(metric))
+                && Selected::new(&corpus).is_corpus(a, b);
+            names.insert(metric.to_owned());
+            names.extend(has_corpus.then_some(corpus));
+        }
+        Ok(names)
+    }
+
+    /// Checks that every metric whose lower scores are better is compared.
+    fn check_directions(&self, names: &IndexSet<String>) -> Result<(), CompareError> {
+        let is_compared = |metric: &&String| {
+            names.iter().any(|name| name == *metric || Selected::new(name).metric() == **metric)
+        };
+        match self.lower_is_better.iter().find(|metric| !is_compared(metric)) {
+            None => Ok(()),
+            Some(metric) => {
+                let (metric, known) = (metric.clone(), names.iter().cloned().collect());
+                Err(CompareError::NotCompared { metric, known })
+            }
+        }
     }
 
     fn metric(
@@ -154,19 +182,32 @@ impl ComparisonBuilder {
         let selected = Selected::new(name);
         let failure_score = a.failure_score();
         let of_pair = groups.map(|groups| &*groups.of_pair);
-        let rows = ComparedRows::of(selected, pairs, of_pair, failure_score);
         let is_lower =
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
+        let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
+        let testing =
+            Testing { kind, is_pass_or_fail, direction, draws: self.draws, seed: self.seed };
+        if selected.is_corpus(a, b) {
+            let rows = CorpusRows::of(selected, pairs, of_pair);
+            if let Some([of_a, of_b]) = rows.different_formulas() {
+                let metric = name.to_owned();
+                return Err(CompareError::DifferentFormulas { metric, of_a, of_b });
+            }
+            let unknown = rows.unknown_side().map(|side| [a, b][side].name());
+            return Ok(MetricComparison::of_corpus(name, &rows, testing, groups, unknown));
+        }
+        let rows = ComparedRows::of(selected, pairs, of_pair, failure_score);
         check_failure_score(name, &rows, direction, failure_score)?;
-        let kind = kind(selected, a, b, &rows)?;
-        let testing = Testing { kind, direction, draws: self.draws, seed: self.seed };
+        let kind = kind_of(selected, a, b, &rows)?;
+        let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
+        let testing = Testing { kind, is_pass_or_fail, ..testing };
         Ok(MetricComparison::new(name, &rows, testing, groups, failure_score))
     }
 }
 
-/// Pass or fail if both runs have only verdicts, and failed rows count as one of the two.
-fn kind(
+/// Pass or fail if both runs have only verdicts, or shares of repeats that pass.
+fn kind_of(
     metric: Selected<'_>,
     a: &Results,
     b: &Results,
@@ -188,10 +229,11 @@ fn kind(
         }
         _ => {}
     }
-    let has_numbers = [of_a, of_b].contains(&Some(ScoreKind::Number));
-    let is_verdict = |value: f64| value == 0.0 || value == 1.0;
-    let all = rows.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b));
-    Ok(if all && !has_numbers { ScoreKind::Bool } else { ScoreKind::Number })
+    let has = |kind| [of_a, of_b].contains(&Some(kind));
+    match has(ScoreKind::Bool) && !has(ScoreKind::Number) {
+        true => Ok(ScoreKind::Bool),
+        false => Ok(ScoreKind::Number),
+    }
 }
 
 /// Checks that a failed row does not count as better than a scored one.

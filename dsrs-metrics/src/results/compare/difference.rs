@@ -8,12 +8,14 @@ use serde::ser::Serializer;
 use super::pairs::Compared;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::stats::{
-    Clusters, Interval, Moments, Uncertainty, mcnemar_exact, permutation_test, rows_for_power,
+    Clusters, Interval, Moments, PermutationTest, Uncertainty, mcnemar_exact, permutation_test,
+    rows_for_power,
 };
 
-/// The difference between the means of two runs, over the rows that are compared.
+/// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
 ///
-/// Means of pass or fail are shares in [0, 1]. `None` stands for what cannot be computed.
+/// Means of pass or fail are shares in [0, 1]. `None` stands for what cannot be computed. A row has no score of all rows,
+/// so that `wins` and `losses` are 0 for such a score, and `ties` are the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedDifference {
@@ -22,15 +24,17 @@ pub struct PairedDifference {
     /// The number of groups, if the interval and the test are by group.
     #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
-    /// The mean of the first run.
+    /// The mean of the first run, or its score of all rows.
     pub a: Option<f64>,
-    /// The mean of the second run.
+    /// The mean of the second run, or its score of all rows.
     pub b: Option<f64>,
-    /// The second mean minus the first; `None` without rows, or with a score above 1e150 in magnitude.
+    /// The second minus the first; `None` without rows, with a score above 1e150 in magnitude, and if a score of all rows
+    /// is not known.
     pub difference: Option<f64>,
-    /// The standard error of the difference: of the mean of the differences of rows, or cluster-robust by group.
+    /// The standard error of the difference: of the mean of the differences of rows, or cluster-robust by group;
+    /// of a score of all rows by the paired bootstrap (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference, by Student's t.
+    /// The 95% interval of the difference, by Student's t, or by the same bootstrap.
     pub ci95: Option<Interval>,
     /// The two-sided p-value of `test`; `None` without a difference.
     pub p_value: Option<f64>,
@@ -53,13 +57,21 @@ pub struct PairedDifference {
 pub enum DifferenceTest {
     /// McNemar's exact test of the rows that only one run passes.
     McnemarExact,
-    /// The permutation test over all assignments of signs.
+    /// The permutation test over all assignments of signs, or for a score of all rows over all ways to exchange the
+    /// results of rows.
     PermutationExact,
     /// The permutation test over this number of random assignments.
     Permutation(u64),
 }
 
 impl DifferenceTest {
+    pub(super) fn of(test: PermutationTest) -> Self {
+        match test.is_exact {
+            true => Self::PermutationExact,
+            false => Self::Permutation(test.assignments),
+        }
+    }
+
     /// Returns the name of the test in snake case, as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -87,6 +99,8 @@ impl Serialize for DifferenceTest {
 #[derive(Clone, Copy)]
 pub(super) struct Testing {
     pub(super) kind: ScoreKind,
+    /// Whether every score is 0 or 1, for pass or fail.
+    pub(super) is_pass_or_fail: bool,
     pub(super) direction: Direction,
     pub(super) draws: u32,
     pub(super) seed: u64,
@@ -124,7 +138,7 @@ impl Testing {
         let n = rows.len() as u64;
         let (test, p_value) = match by_group {
             true => self.permutation(&sums(rows, &differences)),
-            false if self.kind == ScoreKind::Bool => {
+            false if self.is_pass_or_fail => {
                 (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses))
             }
             false => self.permutation(&differences),
@@ -148,15 +162,11 @@ impl Testing {
 
     fn permutation(self, differences: &[f64]) -> (DifferenceTest, f64) {
         let test = permutation_test(differences, self.draws, self.seed);
-        let name = match test.is_exact {
-            true => DifferenceTest::PermutationExact,
-            false => DifferenceTest::Permutation(test.assignments),
-        };
-        (name, test.p_value)
+        (DifferenceTest::of(test), test.p_value)
     }
 }
 
-fn power_rows(uncertainty: Uncertainty, n: u64, difference: Option<f64>) -> Option<u64> {
+pub(super) fn power_rows(uncertainty: Uncertainty, n: u64, difference: Option<f64>) -> Option<u64> {
     let deviation = uncertainty.stderr()? * (n as f64).sqrt();
     rows_for_power(deviation, difference?)
 }

@@ -122,6 +122,33 @@ pub enum CompareError {
         /// The failure score of the second run.
         b: f64,
     },
+    /// A metric whose lower scores are better is not compared.
+    #[error(
+        "lower is better for `{}`, which is not compared{}",
+        shown::name(metric),
+        hint(metric, known)
+    )]
+    NotCompared {
+        /// The metric.
+        metric: String,
+        /// The metrics that are compared.
+        known: Vec<String>,
+    },
+    /// A score of all rows was computed with different parameters.
+    #[error(
+        "`{}`: expected one formula in both runs, found {} and {}; score both runs with the same parameters",
+        shown::name(metric),
+        shown::name(of_a),
+        shown::name(of_b)
+    )]
+    DifferentFormulas {
+        /// The metric.
+        metric: String,
+        /// The first formula.
+        of_a: String,
+        /// The first formula that differs from it.
+        of_b: String,
+    },
     /// No row has the field of the groups.
     #[error("{file}: no row has `{}`{}", shown::name(field), hint(field, known))]
     NoGroup {
@@ -131,19 +158,6 @@ pub enum CompareError {
         field: String,
         /// The attributes of the first row.
         known: Vec<String>,
-    },
-    /// A row has no group, or one of another type.
-    #[error(
-        "{at}: `{}`: expected a string, a number or a boolean, found {found}",
-        shown::name(field)
-    )]
-    InvalidGroup {
-        /// The row.
-        at: Origin,
-        /// The field.
-        field: String,
-        /// What was found.
-        found: String,
     },
     /// A row is in different groups.
     #[error(

@@ -1,59 +1,53 @@
 //! The groups of rows: the values of a field.
 
 use indexmap::IndexSet;
-use serde_json::Value;
 
 use super::error::CompareError;
 use super::pairs::Pair;
-use crate::json::describe::found;
+use crate::json::describe;
 use crate::results::file::Results;
 use crate::results::row::ResultRow;
 
-/// The group of every pair.
+/// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
 pub(super) struct Groups {
     pub(super) names: IndexSet<String>,
-    /// For each pair, the position of its group.
+    /// For each pair, the number of its group: the position of its name, or a larger one of its own.
     pub(super) of_pair: Vec<usize>,
+    pub(super) rows_without: u64,
 }
 
 impl Groups {
     pub(super) fn of(field: &str, pairs: &[Pair<'_>], a: &Results) -> Result<Self, CompareError> {
-        let has_field =
-            |pair: &Pair<'_>| [pair.a, pair.b].iter().any(|row| row.field(field).is_some());
-        if !pairs.iter().any(has_field) {
-            let known = pairs.iter().flat_map(|pair| pair.a.attributes.keys());
-            let known: IndexSet<String> = known.map(str::to_owned).collect();
+        let groups = pairs.iter().map(|pair| group(field, pair)).collect::<Result<Vec<_>, _>>()?;
+        let names: IndexSet<String> = groups.iter().flatten().cloned().collect();
+        if names.is_empty() {
+            let known = pairs.iter().flat_map(|pair| pair.a.attributes.iter());
+            let known = known.filter(|(_, value)| !value.is_null());
+            let known: IndexSet<String> = known.map(|(name, _)| name.to_owned()).collect();
             let (file, field) = (a.name().to_owned(), field.to_owned());
             return Err(CompareError::NoGroup { file, field, known: known.into_iter().collect() });
         }
-        let mut groups = Self { names: IndexSet::new(), of_pair: Vec::with_capacity(pairs.len()) };
-        for pair in pairs {
-            let name = group(field, pair)?;
-            groups.of_pair.push(groups.names.insert_full(name).0);
-        }
-        Ok(groups)
+        let mut next = names.len();
+        let number = |group: &Option<String>| {
+            group.as_ref().and_then(|group| names.get_index_of(group)).unwrap_or_else(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let of_pair = groups.iter().map(number).collect();
+        Ok(Self { rows_without: (next - names.len()) as u64, names, of_pair })
     }
 }
 
-/// The group of a row, in both runs or in the one that has the field.
-fn group(field: &str, pair: &Pair<'_>) -> Result<String, CompareError> {
-    let value = |row: &ResultRow| match row.field(field) {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
-        Some(other) => Err(invalid(row, field, found(other))),
-    };
-    match (value(pair.a)?, value(pair.b)?) {
+/// The group of a row, in both runs or in the one that has the field. A missing value and `null` are `None`.
+fn group(field: &str, pair: &Pair<'_>) -> Result<Option<String>, CompareError> {
+    let value = |row: &ResultRow| row.field(field).cloned().and_then(describe::text);
+    match (value(pair.a), value(pair.b)) {
         (Some(of_a), Some(of_b)) if of_a != of_b => {
             let (id, field) = (pair.a.id.clone(), field.to_owned());
             let (of_a, of_b) = (format!("{of_a:?}"), format!("{of_b:?}"));
             Err(CompareError::DifferentGroups { id, field, of_a, of_b })
         }
-        (Some(group), _) | (None, Some(group)) => Ok(group),
-        (None, None) => Err(invalid(pair.a, field, "none".to_owned())),
+        (of_a, of_b) => Ok(of_a.or(of_b)),
     }
-}
-
-fn invalid(row: &ResultRow, field: &str, found: String) -> CompareError {
-    CompareError::InvalidGroup { at: row.at(), field: field.to_owned(), found }
 }

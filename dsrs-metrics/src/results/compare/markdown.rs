@@ -1,7 +1,7 @@
 //! A comparison as Markdown, for the summary of a CI job.
 
 use super::Comparison;
-use super::text::{HEADER, cells};
+use super::text::table_cells;
 use crate::results::markdown::{escaped, table};
 
 impl Comparison {
@@ -9,14 +9,13 @@ impl Comparison {
     /// files are escaped.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let header = std::iter::once("metric").chain(HEADER);
-        let rows = self.metrics.iter();
-        let rows = rows.map(|metric| cells(&metric.name, &metric.overall, metric.kind));
+        let mut rows = table_cells("metric", &self.lines()).into_iter();
+        let header = rows.next().unwrap_or_default();
         let mut text = format!(
             "A: {}<br>\nB: {}\n\n{}\n",
             escaped(&self.a.to_string()),
             escaped(&self.b.to_string()),
-            table(header, rows)
+            table(header.iter().map(String::as_str), rows)
         );
         for metric in &self.metrics {
             text.push_str(&format!("- {}\n", escaped(&metric.sentence())));

@@ -6,11 +6,13 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde::ser::Serializer;
 
+use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
 use super::pairs::{Compared, ComparedRows};
 use crate::core::spec::{Direction, ScoreKind};
 use crate::stats::holm;
+use crate::text::shown;
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
@@ -19,21 +21,25 @@ const LEVEL: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricComparison {
-    /// The metric, or `NAME.PART` for one of its named scores or components.
+    /// The metric, or `NAME.PART` for one of its named scores or components, or `NAME.corpus` for its score of all
+    /// rows.
     #[serde(skip)]
     pub name: String,
     /// The difference over all rows that are compared.
     #[serde(flatten)]
     pub overall: PairedDifference,
-    /// The p-value, adjusted for the number of compared metrics (Holm).
+    /// The p-value, adjusted for the number of metrics that are tested (Holm).
     pub p_adjusted: Option<f64>,
     /// What the adjusted p-value shows.
     pub verdict: Verdict,
-    /// Whether scores are pass or fail, or numbers.
+    /// Why there is no test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_tested: Option<String>,
+    /// Whether scores are pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
     pub kind: ScoreKind,
     /// Whether higher or lower scores are better.
     pub direction: Direction,
-    /// The compared rows that failed. They count as the failure score.
+    /// The compared rows that failed. They count as the failure score; none for a score of all rows.
     pub failed: Sides<u64>,
     /// What a failed row counts as.
     pub failure_score: f64,
@@ -83,7 +89,7 @@ impl<T> From<[T; 2]> for Sides<T> {
 
 /// What a comparison shows of the second run.
 ///
-/// As JSON, the name: `better`, `worse`, `no_difference` or `not_enough_rows`.
+/// As JSON, the name: `better`, `worse`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -98,6 +104,8 @@ pub enum Verdict {
         /// The smallest number of rows or groups that is enough.
         needed: u64,
     },
+    /// The difference or its test cannot be computed, see [`MetricComparison::not_tested`].
+    NotTested,
 }
 
 impl Verdict {
@@ -109,6 +117,7 @@ impl Verdict {
             Self::Worse => "worse",
             Self::NoDifference => "no_difference",
             Self::NotEnoughRows { .. } => "not_enough_rows",
+            Self::NotTested => "not_tested",
         }
     }
 
@@ -130,7 +139,8 @@ impl Verdict {
             }
             Some(p) if p < LEVEL && is_better => Self::Better,
             Some(p) if p < LEVEL && change != 0.0 => Self::Worse,
-            _ => Self::NoDifference,
+            Some(_) => Self::NoDifference,
+            None => Self::NotTested,
         }
     }
 }
@@ -153,11 +163,14 @@ impl MetricComparison {
         let scored: Vec<&Compared<'_>> =
             rows.rows.iter().filter(|row| row.is_scored_in_both).collect();
         let (better_rows, worse_rows) = flipped(&all, testing.direction);
+        let overall = testing.of(&all, groups.is_some());
+        let is_too_large = overall.difference.is_none() && overall.n > 0;
         Self {
             name: name.to_owned(),
-            overall: testing.of(&all, groups.is_some()),
+            overall,
             p_adjusted: None,
-            verdict: Verdict::NoDifference,
+            verdict: Verdict::NotTested,
+            not_tested: is_too_large.then(|| "the scores are too large to compare".to_owned()),
             kind: testing.kind,
             direction: testing.direction,
             failed: rows.failed.into(),
@@ -168,7 +181,52 @@ impl MetricComparison {
             without_score: rows.without_score.clone().into(),
             better_rows,
             worse_rows,
-            groups: groups.map(|groups| by_group(&all, groups, testing)).unwrap_or_default(),
+            groups: groups
+                .map(|groups| {
+                    let of = |rows: &[&Compared<'_>]| testing.of(rows, false);
+                    by_group(&all, |row| row.group, groups, testing.direction, of)
+                })
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Compares a score of all rows; `unknown` is a run that lacks contributions of rows.
+    pub(super) fn of_corpus(
+        name: &str,
+        rows: &CorpusRows<'_>,
+        testing: Testing,
+        groups: Option<&Groups>,
+        unknown: Option<&str>,
+    ) -> Self {
+        let all: Vec<&CorpusRow<'_>> = rows.rows.iter().collect();
+        let (overall, not_defined) = testing.of_corpus(&all, groups.is_some());
+        let unknown = unknown.map(|run| {
+            format!(
+                "no test, since {} lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
+                shown::name(run)
+            )
+        });
+        Self {
+            name: name.to_owned(),
+            overall,
+            p_adjusted: None,
+            verdict: Verdict::NotTested,
+            not_tested: unknown.or(not_defined),
+            kind: testing.kind,
+            direction: testing.direction,
+            failed: Sides::default(),
+            failure_score: 0.0,
+            scored_in_both: None,
+            not_compared: rows.not_compared,
+            without_score: rows.without_score.clone().into(),
+            better_rows: Vec::new(),
+            worse_rows: Vec::new(),
+            groups: groups
+                .map(|groups| {
+                    let of = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
+                    by_group(&all, |row| row.group, groups, testing.direction, of)
+                })
+                .unwrap_or_default(),
         }
     }
 }
@@ -193,26 +251,34 @@ pub(super) fn adjust(metrics: &mut [MetricComparison]) {
     for metric in metrics {
         metric.p_adjusted = metric.overall.p_value.and_then(|_| adjusted.next());
         let (p_adjusted, direction) = (metric.p_adjusted, metric.direction);
-        metric.verdict = Verdict::of(&metric.overall, p_adjusted, direction, tests);
+        metric.verdict = match metric.not_tested {
+            Some(_) => Verdict::NotTested,
+            None => Verdict::of(&metric.overall, p_adjusted, direction, tests),
+        };
     }
 }
 
-fn by_group(
-    rows: &[&Compared<'_>],
+/// Compares each group that has a name on its own.
+fn by_group<'a, R>(
+    rows: &[&'a R],
+    group: impl Fn(&R) -> Option<usize>,
     groups: &Groups,
-    testing: Testing,
+    direction: Direction,
+    compare: impl Fn(&[&'a R]) -> PairedDifference,
 ) -> IndexMap<String, GroupComparison> {
-    let mut members: Vec<Vec<&Compared<'_>>> = vec![Vec::new(); groups.names.len()];
+    let mut members: Vec<Vec<&R>> = vec![Vec::new(); groups.names.len()];
     for row in rows {
-        members[row.group.unwrap_or(0)].push(row);
+        if let Some(members) = group(row).and_then(|group| members.get_mut(group)) {
+            members.push(row);
+        }
     }
-    let differences: Vec<_> = members.iter().map(|rows| testing.of(rows, false)).collect();
+    let differences: Vec<_> = members.iter().map(|rows| compare(rows)).collect();
     let p_values: Vec<f64> = differences.iter().filter_map(|it| it.p_value).collect();
     let mut adjusted = holm(&p_values).into_iter();
     let named = groups.names.iter().zip(differences);
     let compared = named.map(|(name, difference)| {
         let p_adjusted = difference.p_value.and_then(|_| adjusted.next());
-        let verdict = Verdict::of(&difference, p_adjusted, testing.direction, p_values.len());
+        let verdict = Verdict::of(&difference, p_adjusted, direction, p_values.len());
         (name.clone(), GroupComparison { difference, p_adjusted, verdict })
     });
     compared.collect()

@@ -1,9 +1,10 @@
 //! The comparison of two runs over the same rows.
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups. `difference.rs` computes the figures, and `text.rs` and `markdown.rs` show them.
+//! `groups.rs` their groups. `difference.rs` computes the figures, `corpus.rs` those of a score of all rows, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
+mod corpus;
 mod difference;
 mod error;
 mod groups;
@@ -12,6 +13,8 @@ mod metric;
 mod pairs;
 mod runs;
 mod text;
+
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -42,11 +45,19 @@ pub struct Comparison {
     /// The field that rows are grouped by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// The seed of the permutation tests.
+    /// The number of rows without that field, or with `null`. Each is a group of its own, without a comparison.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_group: u64,
+    /// The seed of the permutation tests and of the bootstrap.
     pub seed: u64,
     /// The metrics, in the order of the first run, or of their selection.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+fn is_zero(rows: &u64) -> bool {
+    *rows == 0
 }
 
 impl Comparison {
@@ -70,6 +81,11 @@ impl Comparison {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
+    /// Returns the number of metrics that are tested, for which p-values are adjusted.
+    pub(super) fn tests(&self) -> usize {
+        self.metrics.iter().filter(|metric| metric.p_adjusted.is_some()).count()
+    }
+
     /// Returns the metrics by which the second run is worse than the first.
     pub fn worse(&self) -> impl Iterator<Item = &MetricComparison> {
         self.metrics.iter().filter(|metric| metric.verdict == Verdict::Worse)
@@ -88,11 +104,13 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let correct = metric_fn("correct", |gold, pred| gold.get("sum") == pred.get("sum"));
     /// let devset = (0..40).map(|row| example! { "a" => row, "sum" => row + 1 });
-    /// let evaluate = Evaluate::builder().devset(devset).metric(correct).build()?;
+    /// let evaluate = Evaluate::builder().devset(devset).inputs(["a"]).metric(correct).build()?;
     /// let old = evaluate.run(|row: Example| async move {
     ///     prediction! { "sum" => row.get("a").unwrap().as_i64().unwrap() % 30 + 1 }
     /// });
-    /// let new = evaluate.run(|row: Example| async move { prediction! { "sum" => row.get("sum") } });
+    /// let new = evaluate.run(|row: Example| async move {
+    ///     prediction! { "sum" => row.get("a").unwrap().as_i64().unwrap() + 1 }
+    /// });
     ///
     /// let comparison = old.await?.compare(&new.await?)?;
     /// let correct = &comparison.metrics[0];
@@ -111,5 +129,40 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     ) -> Result<Comparison, CompareError> {
         let (a, b) = (Results::of(self)?, Results::of(later)?);
         Comparison::of(&a.with_name("A"), &b.with_name("B"))
+    }
+
+    /// Compares this run with an earlier one, whose result file is the first run of the comparison. Rows are matched by
+    /// their ids, so read the devset with [`devset_file`](crate::EvaluateBuilder::devset_file) or set
+    /// [`row_id`](crate::EvaluateBuilder::row_id). A failed row of the file counts as the failure score of this run.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    /// use dsrs_metrics::results::Verdict;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-baseline-{}.jsonl", std::process::id()));
+    /// let correct = metric_fn("correct", |gold, pred| gold.get("sum") == pred.get("sum"));
+    /// let devset = (0..40).map(|row| example! { "a" => row, "sum" => row + 1 });
+    /// let evaluate = Evaluate::builder().devset(devset).inputs(["a"]).metric(correct).build()?;
+    /// let zero = |_: Example| async { prediction! { "sum" => 0 } };
+    /// evaluate.to_builder().save_as_jsonl(&file).run(zero).await?;
+    ///
+    /// let result = evaluate.run(|row: Example| async move {
+    ///     prediction! { "sum" => row.get("a").unwrap().as_i64().unwrap() + 1 }
+    /// });
+    /// let comparison = result.await?.compare_with(&file)?;
+    /// assert_eq!(comparison.metrics[0].verdict, Verdict::Better);
+    /// # std::fs::remove_file(file)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompareError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
+    pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, CompareError> {
+        let earlier = Results::read(earlier)?.with_failure_score(self.failure_score());
+        Comparison::of(&earlier, &Results::of(self)?)
     }
 }

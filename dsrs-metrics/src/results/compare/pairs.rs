@@ -55,8 +55,8 @@ impl Pair<'_> {
     /// Rows of different data often have the same ids: their positions.
     fn check_gold(&self) -> Result<(), CompareError> {
         let (Some(a), Some(b)) = (&self.a.gold, &self.b.gold) else { return Ok(()) };
-        // The fields of a CSV file are strings.
-        if a == b || self.a.is_textual != self.b.is_textual {
+        // The fields of a CSV file are strings, and those of a Parquet file have the types of their columns.
+        if a == b || self.a.is_flat != self.b.is_flat {
             return Ok(());
         }
         let (id, a, b) = (self.a.id.clone(), self.a.at(), self.b.at());
@@ -77,8 +77,11 @@ pub(super) enum Score {
     Without(&'static str),
 }
 
+/// The name, after the dot, of the score of all rows beside the scores of rows.
+pub(super) const CORPUS: &str = "corpus";
+
 /// The name of a row without the metric.
-const ABSENT: &str = "absent";
+pub(super) const ABSENT: &str = "absent";
 
 /// A metric or, after a dot, one of its named scores or components.
 #[derive(Clone, Copy)]
@@ -101,6 +104,25 @@ impl<'a> Selected<'a> {
         self.metric
     }
 
+    /// Whether this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
+    pub(super) fn is_corpus(&self, a: &Results, b: &Results) -> bool {
+        [a, b].iter().any(|run| match self.part {
+            None => run.is_counted(self.metric),
+            Some(CORPUS) => run.has_corpus(self.metric) && !self.has_part(run),
+            Some(_) => false,
+        })
+    }
+
+    /// Whether the metric has this named score or component in any row.
+    fn has_part(&self, results: &Results) -> bool {
+        let Some(part) = self.part else { return false };
+        let scores = results.rows().iter().filter_map(|row| row.scores.get(self.metric));
+        let has_part = |score: &ResultScore| {
+            score.parts.contains_key(part) || score.components.contains_key(part)
+        };
+        scores.into_iter().any(has_part)
+    }
+
     pub(super) fn score(&self, row: &ResultRow) -> Score {
         let Some(score) = row.scores.get(self.metric) else {
             return Score::Without(ABSENT);
@@ -120,17 +142,19 @@ impl<'a> Selected<'a> {
         let scores = || results.rows().iter().filter_map(|row| row.scores.get(self.metric));
         results.metrics().any(|metric| metric == self.metric)
             && self.part.is_none_or(|part| {
-                let has_part = |score: &ResultScore| {
-                    score.parts.contains_key(part) || score.components.contains_key(part)
-                };
-                scores().any(has_part) || scores().all(|score| score.value.is_none())
+                part == CORPUS && results.has_corpus(self.metric)
+                    || self.has_part(results)
+                    || scores().all(|score| score.value.is_none())
             })
     }
 
-    /// Whether scores are pass or fail; `None` if no row is scored.
+    /// Whether scores are pass or fail, or shares of repeats that pass; `None` if no row is scored.
     pub(super) fn kind(&self, results: &Results) -> Option<ScoreKind> {
         if self.part.is_none() {
-            return results.kind(self.metric);
+            return match results.has_shares(self.metric) {
+                true => Some(ScoreKind::Bool),
+                false => results.kind(self.metric),
+            };
         }
         let is_verdict = |row: &ResultRow| match self.score(row) {
             Score::Value { value, passed } => {
@@ -208,6 +232,12 @@ impl<'a> ComparedRows<'a> {
             });
         }
         compared
+    }
+
+    /// Whether every score is 0 or 1.
+    pub(super) fn are_verdicts(&self) -> bool {
+        let is_verdict = |value: f64| value == 0.0 || value == 1.0;
+        self.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b))
     }
 
     fn add_without_score(&mut self, scores: [Score; 2]) {

@@ -24,11 +24,17 @@ impl fmt::Display for Comparison {
                 write!(f, ", {} only in {run}, not compared ({})", ids.len(), first_ids(ids))?;
             }
         }
+        if let (Some(field), 1..) = (&self.group, self.without_group) {
+            let (field, lack) = (shown::name(field), self.without_group);
+            write!(
+                f,
+                "\n{lack} of {} lack `{field}`; each is a group of its own",
+                rows(self.paired)
+            )?;
+        }
         writeln!(f, "\n")?;
-        let lines = self.metrics.iter().map(|metric| (&*metric.name, &metric.overall, metric.kind));
-        f.write_str(&table("metric", lines))?;
-        if self.metrics.len() > 1 {
-            let count = self.metrics.len();
+        f.write_str(&table("metric", &self.lines()))?;
+        if let count @ 2.. = self.tests() {
             writeln!(f, "verdicts use p-values adjusted for {count} metrics (Holm)")?;
         }
         for metric in &self.metrics {
@@ -65,19 +71,38 @@ impl fmt::Display for RunTotals {
     }
 }
 
-pub(super) const HEADER: [&str; 9] =
-    ["n", "A", "B", "B - A", "95% interval", "p", "B better", "A better", "equal"];
+/// A line of a table: a metric, or a group.
+pub(super) struct Line<'a> {
+    name: &'a str,
+    difference: &'a PairedDifference,
+    p_adjusted: Option<f64>,
+    kind: ScoreKind,
+}
+
+impl Comparison {
+    pub(super) fn lines<'a>(&'a self) -> Vec<Line<'a>> {
+        let line = |metric: &'a MetricComparison| {
+            let MetricComparison { name, overall: difference, p_adjusted, kind, .. } = metric;
+            Line { name, difference, p_adjusted: *p_adjusted, kind: *kind }
+        };
+        self.metrics.iter().map(line).collect()
+    }
+}
+
+/// The header and the cells of a table. Adjusted p-values have a column if there are several.
+pub(super) fn table_cells(first: &str, lines: &[Line<'_>]) -> Vec<Vec<String>> {
+    let is_adjusted = lines.iter().filter(|line| line.p_adjusted.is_some()).count() > 1;
+    let adjusted = is_adjusted.then_some("adjusted p");
+    let header = [first, "n", "A", "B", "B - A", "95% interval", "p"].into_iter().chain(adjusted);
+    let header = header.chain(["B better", "A better", "equal"]).map(str::to_owned).collect();
+    std::iter::once(header).chain(lines.iter().map(|line| cells(line, is_adjusted))).collect()
+}
 
 /// A table with a line for each name. The columns are as wide as their longest cell.
-fn table<'a>(
-    first: &str,
-    lines: impl Iterator<Item = (&'a str, &'a PairedDifference, ScoreKind)>,
-) -> String {
-    let header = std::iter::once(first).chain(HEADER).map(str::to_owned).collect();
-    let mut rows: Vec<Vec<String>> = vec![header];
-    rows.extend(lines.map(|(name, difference, kind)| cells(name, difference, kind)));
+fn table(first: &str, lines: &[Line<'_>]) -> String {
+    let rows = table_cells(first, lines);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..=HEADER.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..rows[0].len()).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
     for row in &rows {
         let mut line = format!("{:<1$}", row[0], widths[0]);
@@ -90,22 +115,27 @@ fn table<'a>(
     text
 }
 
-/// The cells of a line of the table.
-pub(super) fn cells(name: &str, it: &PairedDifference, kind: ScoreKind) -> Vec<String> {
-    let unit = Unit(kind);
+fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
+    let (it, unit) = (line.difference, Unit(line.kind));
     let figure = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.figure(value));
-    vec![
-        shown::name(name).into_owned(),
+    let p = |value: Option<f64>| value.map_or("-".to_owned(), p_value);
+    let mut cells = vec![
+        shown::name(line.name).into_owned(),
         it.n.to_string(),
         figure(it.a),
         figure(it.b),
         it.difference.map_or("-".to_owned(), |difference| unit.change(difference)),
         it.ci95.map_or("-".to_owned(), |interval| unit.interval(interval)),
-        it.p_value.map_or("-".to_owned(), p_value),
-        it.wins.to_string(),
-        it.losses.to_string(),
-        it.ties.to_string(),
-    ]
+        p(it.p_value),
+    ];
+    cells.extend(is_adjusted.then(|| p(line.p_adjusted)));
+    // A row has no score of all rows, so neither run is better in it.
+    let of_rows = |count: u64| match line.kind {
+        ScoreKind::Corpus => "-".to_owned(),
+        ScoreKind::Bool | ScoreKind::Number => count.to_string(),
+    };
+    cells.extend([of_rows(it.wins), of_rows(it.losses), it.ties.to_string()]);
+    cells
 }
 
 /// How the figures of a metric are written: those of pass or fail as percentages.
@@ -224,9 +254,12 @@ impl MetricComparison {
             text.push_str(&format!("; {} failed in A and {b} in B, counted as {score}", rows(a)));
         }
         if let Some(both) = &self.scored_in_both {
-            let change = both.difference;
-            let change = change.map_or("-".to_owned(), |it| Unit(self.kind).change_with_unit(it));
-            text.push_str(&format!(", B - A = {change} over the {} scored in both", both.n));
+            let scored = match both.difference.map(|it| Unit(self.kind).change_with_unit(it)) {
+                Some(change) => format!("B - A = {change} over the {} scored in both", both.n),
+                None if both.n == 0 => "no row is scored in both".to_owned(),
+                None => format!("no difference over the {} scored in both", both.n),
+            };
+            text.push_str(&format!(", {scored}"));
         }
         if self.not_compared > 0 {
             let why = |counts: &std::collections::BTreeMap<&str, u64>| {
@@ -244,13 +277,14 @@ impl MetricComparison {
 
     fn finding(&self) -> String {
         let (it, unit) = (&self.overall, Unit(self.kind));
+        if let Some(reason) = &self.not_tested {
+            return format!("{reason} ({})", rows(it.n));
+        }
         let (Some(difference), Some(p)) = (it.difference, self.p_adjusted) else {
-            return match it.n {
-                0 => "no row is scored in both runs".to_owned(),
-                n => format!("the scores are too large to compare ({})", rows(n)),
-            };
+            return "no row is scored in both runs".to_owned();
         };
         let found = match it.clusters {
+            Some(1) => format!("{} in 1 group", rows(it.n)),
             Some(clusters) => format!("{} in {clusters} groups", rows(it.n)),
             None => rows(it.n),
         };
@@ -280,7 +314,7 @@ impl MetricComparison {
                 )
             }
             Verdict::NoDifference if it.ties == it.n => format!("equal in all {found}"),
-            Verdict::NoDifference => {
+            Verdict::NoDifference | Verdict::NotTested => {
                 let interval =
                     it.ci95.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
                 let change = unit.change_with_unit(difference);
@@ -305,13 +339,17 @@ impl MetricComparison {
     }
 
     /// The groups with the smallest p-values.
-    fn write_groups(&self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_groups<'a>(&'a self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut groups: Vec<(&String, &GroupComparison)> = self.groups.iter().collect();
         let p = |group: &GroupComparison| group.difference.p_value.unwrap_or(2.0);
         groups.sort_by(|a, b| p(a.1).total_cmp(&p(b.1)));
         let shown = groups.iter().take(SHOWN_GROUPS);
-        let lines = shown.map(|(name, group)| (&***name, &group.difference, self.kind));
-        f.write_str(&table(&shown::name(field), lines))?;
+        let line = |(name, group): &(&'a String, &'a GroupComparison)| {
+            let GroupComparison { difference, p_adjusted, .. } = group;
+            Line { name, difference, p_adjusted: *p_adjusted, kind: self.kind }
+        };
+        let lines: Vec<Line<'_>> = shown.map(line).collect();
+        f.write_str(&table(&shown::name(field), &lines))?;
         if groups.len() > SHOWN_GROUPS {
             writeln!(f, "and {} more groups", groups.len() - SHOWN_GROUPS)?;
         }
@@ -326,7 +364,9 @@ impl MetricComparison {
             true => "no difference can be shown in any group".to_owned(),
             false => found.join("; "),
         };
-        writeln!(f, "{found} (p-values adjusted for {} groups, Holm)", groups.len())
+        let tested = groups.iter().filter(|(_, group)| group.p_adjusted.is_some()).count();
+        let groups = if tested == 1 { "group" } else { "groups" };
+        writeln!(f, "{found} (p-values adjusted for {tested} {groups}, Holm)")
     }
 }
 

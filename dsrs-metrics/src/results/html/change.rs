@@ -28,13 +28,14 @@ impl Changes {
         // To `Comparison`, a name with a dot is a part of a metric.
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: Vec<&str> = a.metrics().filter(is_compared).collect();
-        let builder = Comparison::builder().only_paired(true);
-        let mut builder = builder.lower_is_better(report.lower_is_better.iter().cloned());
+        let mut builder = Comparison::builder().only_paired(true);
         if let Some(field) = &report.group {
             builder = builder.group(field);
         }
         while !names.is_empty() {
-            let error = match builder.clone().metrics(names.iter().copied()).of(a, b) {
+            let lower = names.iter().copied().filter(|name| report.is_lower_better(name));
+            let selected = builder.clone().metrics(names.iter().copied()).lower_is_better(lower);
+            let error = match selected.of(a, b) {
                 Ok(comparison) => {
                     changes.comparison = Some(comparison);
                     break;
@@ -44,6 +45,7 @@ impl Changes {
             let reason = error.to_string();
             match error {
                 CompareError::FailureScore { metric, .. }
+                | CompareError::DifferentFormulas { metric, .. }
                 | CompareError::DifferentKinds { metric, .. } => {
                     names.retain(|name| *name != metric);
                     changes.reasons.insert(metric, reason);
@@ -100,11 +102,14 @@ impl Change {
             text: text.to_owned(),
             details: details.to_owned(),
             class: class(metric.verdict),
-            counts: vec![
-                CountView::new(wins, "better in B"),
-                CountView::new(losses, "worse"),
-                CountView::new(ties, "same"),
-            ],
+            counts: match metric.kind {
+                ScoreKind::Corpus => vec![CountView::new(ties, "same")],
+                ScoreKind::Bool | ScoreKind::Number => vec![
+                    CountView::new(wins, "better in B"),
+                    CountView::new(losses, "worse"),
+                    CountView::new(ties, "same"),
+                ],
+            },
         }
     }
 }
@@ -134,7 +139,7 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
-        Verdict::NoDifference | Verdict::NotEnoughRows { .. } => "",
+        Verdict::NoDifference | Verdict::NotEnoughRows { .. } | Verdict::NotTested => "",
     }
 }
 

@@ -20,6 +20,14 @@ pub enum HtmlError {
         /// The fields of the first row, as paths.
         known: Vec<String>,
     },
+    /// A metric whose lower scores are better is in no run.
+    #[error("lower is better for `{}`, which no run has; the runs have {}", shown::name(metric), shown::names(known.iter().map(String::as_str)))]
+    NoMetric {
+        /// The metric.
+        metric: String,
+        /// The metrics of the runs.
+        known: Vec<String>,
+    },
     /// The file cannot be written.
     #[error("{}: cannot be written: {reason}", path.display())]
     Output {

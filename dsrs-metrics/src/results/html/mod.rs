@@ -5,7 +5,7 @@
 //! into a table. `page/` has the template, the style sheet and the script.
 //!
 //! Everything from a row is text: the template escapes, the JSON contains no `<`, `>` or `&`, and the script does not
-//! parse HTML. A content security policy forbids requests and all scripts but this one.
+//! parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids requests and all scripts but this one.
 
 mod change;
 mod chart;
@@ -16,19 +16,21 @@ mod rows;
 mod usage;
 mod view;
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use minijinja::Environment;
 use minijinja::value::{Serde, Value};
+use minijinja::{Environment, escape_formatter};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use self::view::View;
 use super::Results;
-use crate::evaluate::report::write_file;
+use crate::evaluate::report::OutputFile;
+use crate::text::shown;
 
 pub use self::error::HtmlError;
 
@@ -102,13 +104,31 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Sets the metrics whose lower scores are better; a result file does not contain the direction.
+    /// Sets the metrics whose lower scores are better; a result file does not contain the direction. Each must be in a run.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,
     ) -> Self {
         self.lower_is_better.extend(metrics.into_iter().map(Into::into));
         self
+    }
+
+    /// Checks that a run has each metric whose lower scores are better.
+    fn check_directions(&self) -> Result<(), HtmlError> {
+        let metrics = || self.runs.iter().flat_map(|run| run.metrics());
+        let of = |name: &str| {
+            name.split_once('.').map_or(name.to_owned(), |(metric, _)| metric.to_owned())
+        };
+        let unknown =
+            |name: &&String| metrics().all(|metric| metric != **name && metric != of(name));
+        match self.lower_is_better.iter().find(unknown) {
+            None => Ok(()),
+            Some(metric) => {
+                let known: indexmap::IndexSet<String> = metrics().map(str::to_owned).collect();
+                let known = known.into_iter().collect();
+                Err(HtmlError::NoMetric { metric: metric.clone(), known })
+            }
+        }
     }
 
     fn is_lower_better(&self, metric: &str) -> bool {
@@ -132,6 +152,12 @@ impl<'a> HtmlReport<'a> {
             view,
         };
         let mut engine = Environment::new();
+        engine.set_formatter(|out, state, value| match value.as_str().map(shown::escaped_lines) {
+            Some(Cow::Owned(text)) if !value.is_safe() => {
+                escape_formatter(out, state, &Value::from(text))
+            }
+            _ => escape_formatter(out, state, value),
+        });
         // The name's extension turns escaping on.
         engine.add_template("page.html", PAGE)?;
         Ok(engine.get_template("page.html")?.render(Serde(&page))?)
@@ -144,7 +170,8 @@ impl<'a> HtmlReport<'a> {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), HtmlError> {
         let path = path.as_ref();
         let html = self.to_html()?;
-        write_file(path, |file| file.write_all(html.as_bytes()))
+        OutputFile::create(path)
+            .and_then(|file| file.write(|out| out.write_all(html.as_bytes())))
             .map_err(|error| HtmlError::Output { path: path.to_owned(), reason: error.to_string() })
     }
 }

@@ -12,6 +12,7 @@ use super::view::View;
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::ScoreKind;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
+use crate::text::shown;
 
 /// The largest number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
@@ -19,14 +20,14 @@ const MAX_CHARACTERS: usize = 20_000;
 /// The data of the script. The names of the fields are those of a result file.
 #[derive(Serialize)]
 struct Data<'a> {
-    runs: Vec<&'a str>,
+    runs: Vec<Text<'a>>,
     metrics: Vec<MetricData<'a>>,
     rows: Vec<RowData<'a>>,
 }
 
 #[derive(Serialize)]
 struct MetricData<'a> {
-    name: &'a str,
+    name: Text<'a>,
     kind: &'static str,
     lower_is_better: bool,
 }
@@ -78,18 +79,18 @@ struct ScoreData<'a> {
     error: Option<Text<'a>>,
     #[serde(skip_serializing_if = "is_zero")]
     cost_msats: u64,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    missing: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gated_by: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget_msats: Option<u64>,
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    parts: &'a IndexMap<String, f64>,
+    parts: IndexMap<Text<'a>, f64>,
     #[serde(skip_serializing_if = "BoundedMap::is_empty")]
     metadata: BoundedMap<'a>,
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    components: IndexMap<&'a str, ScoreData<'a>>,
+    components: IndexMap<Text<'a>, ScoreData<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     judged_offline: bool,
 }
@@ -102,7 +103,7 @@ fn is_zero(count: &u64) -> bool {
 /// Returns the rows as JSON without a character that HTML gives a meaning to.
 pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Result<String> {
     let metrics = view.kinds.iter().map(|(name, kind)| MetricData {
-        name,
+        name: Text(name),
         kind: match kind {
             ScoreKind::Bool => "bool",
             ScoreKind::Number | ScoreKind::Corpus => "number",
@@ -110,7 +111,7 @@ pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Resu
         lower_is_better: report.is_lower_better(name),
     });
     let data = Data {
-        runs: report.runs.iter().map(|run| run.name()).collect(),
+        runs: report.runs.iter().map(|run| Text(run.name())).collect(),
         metrics: metrics.collect(),
         rows: rows(view, &report.runs),
     };
@@ -163,23 +164,24 @@ impl<'a> ScoreData<'a> {
             feedback: score.feedback.as_deref().map(Text),
             error: score.error.as_deref().map(Text),
             cost_msats: score.cost_msats,
-            missing: &score.missing,
+            missing: score.missing.iter().map(|field| Text(field)).collect(),
             gated_by: score.gated_by.as_deref().map(Text),
             budget_msats: score.budget_msats,
-            parts: &score.parts,
+            parts: score.parts.iter().map(|(name, value)| (Text(name), *value)).collect(),
             metadata: BoundedMap(&score.metadata),
-            components: components.map(|(name, it)| (name.as_str(), Self::new(it))).collect(),
+            components: components.map(|(name, it)| (Text(name), Self::new(it))).collect(),
             judged_offline: score.is_judged_offline,
         }
     }
 }
 
-/// A string, shortened if it is long.
+/// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.
+#[derive(PartialEq, Eq, Hash)]
 struct Text<'a>(&'a str);
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&shortened(self.0))
+        serializer.serialize_str(&shown::escaped_lines(&shortened(self.0)))
     }
 }
 
@@ -225,7 +227,7 @@ impl BoundedMap<'_> {
 
 impl Serialize for BoundedMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, Bounded(value))))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (Text(name), Bounded(value))))
     }
 }
 
@@ -240,7 +242,9 @@ impl FieldsData<'_> {
 impl Serialize for FieldsData<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.0.iter().try_for_each(|(name, value)| map.serialize_entry(name, &Bounded(value)))?;
+        self.0
+            .iter()
+            .try_for_each(|(name, value)| map.serialize_entry(&Text(name), &Bounded(value)))?;
         map.end()
     }
 }

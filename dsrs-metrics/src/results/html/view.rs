@@ -104,6 +104,7 @@ impl<'a> View<'a> {
     pub(super) fn new(report: &HtmlReport<'a>) -> Result<Self, HtmlError> {
         let runs = &report.runs;
         let kinds = kinds(runs);
+        report.check_directions()?;
         let groups = report.group.as_deref().map(|field| GroupOf::new(field, runs)).transpose()?;
         let source = Source { report, groups, changes: Changes::new(report)? };
         let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));

@@ -125,9 +125,11 @@ impl<M: Module, T: Metric> Measured<M, T> {
         if let Some(id) = self.mappings.id(example) {
             return RowName::Id(id);
         }
-        let converted = ConvertedExample::from(example);
-        let inputs = converted.example.inputs();
-        let fields = inputs.data.iter().filter(|(name, _)| *name != RUN_FIELD);
+        let example = ConvertedExample::from(example).example;
+        let is_input = |name: &str| {
+            example.input_keys().is_none_or(|inputs| inputs.iter().any(|input| input == name))
+        };
+        let fields = example.data.iter().filter(|(name, _)| *name != RUN_FIELD && is_input(name));
         let fields = fields.map(|(name, value)| format!("`{name}` {value}"));
         let shown: String = fields.collect::<Vec<_>>().join(", ").chars().take(MAX_NAME).collect();
         RowName::Inputs(if shown.is_empty() { "no inputs".to_owned() } else { shown })

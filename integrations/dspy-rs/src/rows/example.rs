@@ -17,7 +17,7 @@ use dsrs_metrics::{Example, Fields};
 /// );
 /// let converted = ConvertedExample::from(&original);
 /// assert_eq!(converted.example.get("answer").unwrap(), "Paris");
-/// assert_eq!(converted.example.inputs().keys().collect::<Vec<_>>(), ["question"]);
+/// assert_eq!(converted.example.inputs().unwrap().keys().collect::<Vec<_>>(), ["question"]);
 /// assert_eq!(dspy_rs::Example::from(converted).output_keys, original.output_keys);
 /// ```
 ///

@@ -16,6 +16,9 @@ pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
     if !function.has_body() {
         errors.at(&sig.ident, "expected a function with a body; move it out of the trait");
     }
+    if let (Some(word), None) = (function.self_type(), sig.receiver()) {
+        errors.at(word, "expected a free function, found `Self`; move the function out of the `impl` or `trait`");
+    }
     if let Some(abi) = &sig.abi {
         errors.at(abi, "a metric must be a Rust function; remove `extern`");
     }
@@ -62,7 +65,7 @@ fn check_return_type(ty: &Type, errors: &mut Errors) {
     }
 }
 
-const SCORES: &str = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`, or an `Option` or `Result` of one of these";
+const SCORES: &str = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Check`, `Breakdown` or `Scores`, or an `Option` or `Result` of one of these";
 
 fn check_bounds(param: &GenericParam, errors: &mut Errors) {
     let GenericParam::Type(param) = param else {

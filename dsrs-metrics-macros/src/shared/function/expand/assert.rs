@@ -1,7 +1,7 @@
 //! Checks that need types and constants: hidden assertions at the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, is_looked_up, uses};
@@ -29,7 +29,7 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     let checks = sides.flat_map(|side| uses(cx, side)).filter_map(|field| {
         let ty = in_lifetime(field.form.read_type()?, row);
         let (start, end) = ends(&ty);
-        let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
+        let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
         let read = quote_spanned!(end=> ::read);
         Some(quote_spanned!(start=> let _ = <#ty as #runtime::FieldType<#row>>#read;))
     });
@@ -116,7 +116,8 @@ fn check_constants(cx: &Context<'_>) -> TokenStream {
 fn check(cx: &Context<'_>, (start, end): (Span, Span), rule: &str, message: &str) -> TokenStream {
     let Context { span, private, ident, .. } = cx;
     let rule = Ident::new(rule, *span);
-    let mut message = Group::new(Delimiter::Parenthesis, message.to_token_stream());
+    // As an argument, since an expression in the message may contain braces.
+    let mut message = Group::new(Delimiter::Parenthesis, quote_spanned!(*span=> "{}", #message));
     message.set_span(end);
     let panic = quote_spanned!(start=> ::core::panic!);
     quote_spanned!(*span=> const _: () = if !#private::#rule(&#ident::SPEC) { #panic #message };)

@@ -99,7 +99,7 @@ fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     if cx.model.has_only_a_panel() {
         return Some(quote_spanned! {*span=>
-            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+            fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
                 #private::panel_defaults(&Self::SPEC)
             }
         });
@@ -123,7 +123,7 @@ fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let defaults: Vec<_> = defaults.collect();
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
-            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+            fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
                 use #private::Untyped as _;
                 <#private::vec::Vec<_> as ::core::convert::From<_>>::from([#(#defaults),*])
             }

@@ -2,14 +2,14 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use syn::{Attribute, Generics, ImplGenerics, Lifetime, TypeGenerics};
+use syn::{Attribute, Generics, ImplGenerics, Lifetime, Type, TypeGenerics};
 
 use crate::shared::attributes::is_cfg;
 use crate::shared::contract::{self, Paths};
 use crate::shared::function::model::Model;
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
-use crate::shared::tokens::words;
+use crate::shared::tokens::{as_written, words};
 
 /// Wraps impls in a block whose names are not visible to the user's module.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
@@ -80,7 +80,7 @@ impl<'a> Context<'a> {
     pub(crate) fn row_type(&self, side: Side) -> TokenStream {
         let runtime = self.runtime;
         match self.model.rows.get(side) {
-            Row::Typed(ty) => quote!(#ty),
+            Row::Typed(_) => self.typed(side).to_token_stream(),
             Row::Dynamic => {
                 let dynamic = format_ident!("{}", side.dynamic(), span = self.span);
                 quote_spanned!(self.span=> #runtime::#dynamic)
@@ -92,7 +92,36 @@ impl<'a> Context<'a> {
         }
     }
 
-    fn row_param(&self, side: Side) -> &Ident {
+    /// Returns the user's type of a side: its alias if there is one, so that rustc reports an unknown type once, without
+    /// the suggestion of a type parameter.
+    pub(super) fn typed(&self, side: Side) -> Option<Type> {
+        let Row::Typed(ty) = self.model.rows.get(side) else { return None };
+        let alias = self.row_alias(side);
+        Some(alias.map_or_else(|| (**ty).clone(), |(alias, _)| syn::parse_quote!(#alias)))
+    }
+
+    /// Returns the user's type of a side as in the source, for messages.
+    pub(super) fn row_as_written(&self, side: Side) -> Option<String> {
+        match self.model.rows.get(side) {
+            Row::Typed(ty) => Some(as_written(ty)),
+            _ => None,
+        }
+    }
+
+    /// Returns the alias for the user's type of a side. A type with lifetimes or type parameters has none.
+    pub(super) fn row_alias(&self, side: Side) -> Option<(Ident, &Type)> {
+        let Row::Typed(ty) = self.model.rows.get(side) else { return None };
+        let is_plain = matches!(&**ty, Type::Path(path)
+            if path.qself.is_none() && path.path.segments.iter().all(|it| it.arguments.is_empty()));
+        let is_generic = self
+            .generics
+            .type_params()
+            .any(|param| matches!(&**ty, Type::Path(path) if path.path.is_ident(&param.ident)));
+        let alias = Ident::new(&self.fresh.name(side.row_name()), self.span);
+        (is_plain && !is_generic).then_some((alias, &**ty))
+    }
+
+    pub(super) fn row_param(&self, side: Side) -> &Ident {
         match side {
             Side::Gold => &self.gold,
             Side::Pred => &self.pred,

@@ -65,7 +65,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         true => quote_spanned!(*span=> of_type::<Self>()),
         false => quote_spanned!(*span=> of(self)),
     };
-    let required = required(cx, "requirements", &quote_spanned!(*span=> all));
+    let (required, files) = (required(cx, "requirements", &quote_spanned!(*span=> all)), files(cx));
     // The cost of a judge depends on its panel, which is a parameter.
     let max_cost = (!definition::is_unit(cx)).then(|| {
         let cost = self::required(cx, "max_cost", &quote_spanned!(*span=> declared_msats));
@@ -84,7 +84,29 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             #required
         }
 
+        fn files(&self, all: &mut #private::Files) {
+            #files
+        }
+
         #max_cost
+    }
+}
+
+/// The files that parameters name, and those of `Requires`.
+fn files(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    let required = required(cx, "files", &quote_spanned!(*span=> all));
+    let params = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
+    let named = params.map(|(name, ..)| {
+        let text = format!("{ident}.{}", syn::ext::IdentExt::unraw(name));
+        quote_spanned!(*span=> #private::Naming(&self.#name).files(#text, all);)
+    });
+    quote_spanned! {*span=>
+        {
+            use #private::NamesNothing as _;
+            #(#named)*
+        }
+        #required
     }
 }
 
@@ -114,10 +136,11 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     let shown = cx.model.configs().map(|(name, param, _)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
         match is_panel(&param.ty) {
-            true => quote_spanned! {*span=>
-                (#text, #private::Debugged::shown(&#private::Parameter(&self.#name)))
-            },
-            false => quote_spanned!(*span=> (#text, (&#private::Parameter(&self.#name)).shown())),
+            true => quote_spanned!(*span=> all.extend(#private::shown_panel(&self.#name));),
+            false => {
+                let shown = quote_spanned!(*span=> (&#private::Parameter(&self.#name)).shown());
+                quote_spanned!(*span=> all.push((#text, #shown));)
+            }
         }
     });
     quote_spanned! {*span=>
@@ -133,8 +156,11 @@ fn configured(cx: &Context<'_>) -> TokenStream {
                 &'static ::core::primitive::str,
                 ::core::option::Option<#private::string::String>,
             )> {
+                #[allow(unused_imports)]
                 use #private::{Debugged as _, Undisplayed as _};
-                ::core::convert::From::from([#(#shown),*])
+                let mut all = #private::vec::Vec::new();
+                #(#shown)*
+                all
             }
         }
     }
@@ -165,8 +191,8 @@ fn row(cx: &Context<'_>, side: Side) -> TokenStream {
             let row = cx.row_type(side);
             quote_spanned!(*span=> #half<#row>)
         }
-        Row::Typed(ty) => {
-            let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
+        Row::Typed(_) => {
+            let ty = cx.typed(side).map(|ty| in_lifetime(&ty, &Lifetime::new("'static", *span)));
             quote_spanned!(*span=> #half<#ty>)
         }
     }

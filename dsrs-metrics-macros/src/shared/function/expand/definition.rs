@@ -6,6 +6,9 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Ident, Lit};
 
 use super::context::Context;
+use super::spec_line::spec_line;
+use crate::shared::attributes::is_cfg;
+use crate::shared::contract::unit_struct;
 use crate::shared::function::param::{Config, Param};
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, is_string, option_of};
@@ -14,6 +17,8 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, ident, .. } = cx;
     let vis = &model.function.vis;
     let doc = &model.names.origin;
+    let spec_line = spec_line(cx);
+    let value = default_by_name(cx);
     let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
     let derives = derives(cx);
     let body = if is_unit(cx) {
@@ -32,8 +37,12 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
         #(#attrs)*
         #[doc = ""]
         #[doc = #doc]
+        #[doc = ""]
+        #[doc = #spec_line]
         #derives
+        #[allow(private_interfaces)]
         #vis struct #ident #params #body
+        #value
     }
 }
 
@@ -109,7 +118,8 @@ fn default_fns(cx: &Context<'_>) -> TokenStream {
     let functions = cx.model.configs().filter_map(|(name, param, config)| {
         let function = default_fn(cx, name, param, config)?;
         let (owner, value) = (owner(cx, param), default_value(cx, param, config));
-        Some(quote_spanned!(*span=> fn #function() -> #owner { #value }))
+        let constant = is_constant(param, config).then(|| quote_spanned!(*span=> const));
+        Some(quote_spanned!(*span=> #constant fn #function() -> #owner { #value }))
     });
     let functions: Vec<_> = functions.collect();
     if functions.is_empty() {
@@ -169,24 +179,87 @@ pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Returns the fields of the struct with their defaults, if no `#[param]` requires a value.
+fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
+    let span = &cx.span;
+    let field = |(name, param, config): (&Ident, &Param, &Config)| {
+        let function = default_fn(cx, name, param, config)?;
+        Some(quote_spanned!(*span=> #name: #of::#function()))
+    };
+    cx.model.configs().map(field).collect()
+}
+
+/// Emits a value with the name of the struct, if no `#[param]` requires a value, so that `metric(Em)` and `Em.score(..)`
+/// are written as for a metric without parameters. It is a constant if the defaults are, or else a function: then rustc
+/// suggests to call it.
+fn default_by_name(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let values =
+        default_fields(cx, ident).filter(|_| cx.generics.params.is_empty() && !is_unit(cx));
+    let Some(values) = values else {
+        return TokenStream::new();
+    };
+    let vis = &model.function.vis;
+    let cfgs = model.function.attrs.iter().filter(|attr| is_cfg(attr));
+    let item = match model.configs().all(|(_, param, config)| is_constant(param, config)) {
+        true => quote_spanned!(*span=> #vis const #ident: #ident = #ident { #(#values,)* };),
+        false => quote_spanned! {*span=>
+            #vis fn #ident() -> #ident {
+                ::core::default::Default::default()
+            }
+        },
+    };
+    quote_spanned! {*span=>
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            deprecated,
+            non_snake_case,
+            non_upper_case_globals,
+            unreachable_pub,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
+        #item
+    }
+}
+
+/// Whether the default of a `#[param]` is a constant expression, as far as its tokens show.
+fn is_constant(param: &Param, config: &Config) -> bool {
+    let Some(default) = &config.default else {
+        return is_optional(param);
+    };
+    let is_borrowed = Form::of(&param.ty).0.is_borrowed();
+    let is_string = is_string(&param.ty) || option_of(&param.ty).is_some_and(is_string);
+    !is_borrowed && !is_string && default.expr.as_ref().is_some_and(is_constant_expression)
+}
+
+fn is_constant_expression(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(_) | Expr::Path(_) => true,
+        Expr::Unary(unary) => is_constant_expression(&unary.expr),
+        Expr::Cast(cast) => is_constant_expression(&cast.expr),
+        Expr::Paren(paren) => is_constant_expression(&paren.expr),
+        Expr::Group(group) => is_constant_expression(&group.expr),
+        Expr::Array(array) => array.elems.iter().all(is_constant_expression),
+        Expr::Tuple(tuple) => tuple.elems.iter().all(is_constant_expression),
+        _ => false,
+    }
+}
+
 /// Emits `Default`, if no `#[param]` requires a value.
 fn default_impl(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let values: Option<Vec<_>> = cx
-        .model
-        .configs()
-        .map(|(name, param, config)| {
-            let function = default_fn(cx, name, param, config)?;
-            Some(quote_spanned!(*span=> #name: Self::#function()))
-        })
-        .collect();
-    let Some(values) = values else {
+    let Some(values) = default_fields(cx, &Ident::new("Self", *span)) else {
         return TokenStream::new();
     };
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
-        quote_spanned!(*span=> Self)
+        // With braces rustc reports nothing here if the struct is in an `impl`, where it cannot be.
+        quote_spanned!(*span=> Self {})
     } else {
         quote_spanned!(*span=> Self { #(#values,)* #marker })
     };
@@ -203,19 +276,7 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
 /// them.
 fn clone_impl(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
-        let Context { span, ident, .. } = cx;
-        let name = ident.unraw().to_string();
-        return quote_spanned! {*span=>
-            impl ::core::fmt::Debug for #ident {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.write_str(#name)
-                }
-            }
-            impl ::core::clone::Clone for #ident {
-                fn clone(&self) -> Self { *self }
-            }
-            impl ::core::marker::Copy for #ident {}
-        };
+        return unit_struct(cx.span, cx.ident, &[]);
     }
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();

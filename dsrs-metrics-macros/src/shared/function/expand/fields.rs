@@ -12,7 +12,7 @@ use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::names::upper_camel;
 use crate::shared::tokens::{self, as_written, is_ident};
-use crate::shared::types::{Form, in_lifetime, option_of};
+use crate::shared::types::{Form, in_lifetime};
 
 /// A field parameter and what the expansion needs of it.
 pub(super) struct FieldUse<'a> {
@@ -176,7 +176,7 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     quote_spanned!(*span=> const #table: &[#runtime::FieldSpec<'static>] = &[#(#specs),*];)
 }
 
-/// Emits the aliases of the field names and types.
+/// Emits the aliases of the field names and types, and of the row types.
 pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
@@ -189,7 +189,9 @@ pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
             field.alias(cx).map(|(ident, ty)| quote_spanned!(*span=> type #ident<#row> = #ty;));
         quote!(#name #alias)
     });
-    aliases.collect()
+    let rows = Side::BOTH.into_iter().filter_map(|side| cx.row_alias(side));
+    let rows = rows.map(|(ident, ty)| quote_spanned!(*span=> type #ident = #ty;));
+    aliases.chain(rows).collect()
 }
 
 /// Emits the traits that generic rows must implement.
@@ -244,29 +246,45 @@ pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
 }
 
 fn diagnostics(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let name = &field.field.name;
+    let name = escaped(&field.field.name);
     let side = field.side.name();
-    let ty = escaped(&as_written(&field.param.ty));
-    let metric = &cx.model.names.metric;
+    let types = field_types(&field.form);
+    let ty = match &field.form {
+        Form::Owned(ty) if in_words(ty).is_some() => types.clone(),
+        _ => format!("`{}`", escaped(&as_written(&field.param.ty))),
+    };
+    let metric = escaped(&cx.model.names.metric);
     let message = format!(
-        "`{{Self}}` has no field `{name}` that can be read as `{ty}`, required by metric `{metric}` in its {side} row"
+        "`{{Self}}` has no field `{name}` that can be read as {ty}, required by metric `{metric}` in its {side} row"
     );
     let label = format!("this row has no field `{name}` of a suitable type");
-    let types = field_types(&field.form, option_of(&field.param.ty).is_some());
+    let optional = if field.is_option { ", or an `Option` of it" } else { "" };
     let note = format!(
-        "add `#[derive(Record)]` and a field `{name}` of type {types} to the row; `#[record(rename = \"{name}\")]` renames a field"
+        "add `#[derive(Record)]` and a field `{name}` of type {types}{optional} to the row; `#[record(rename = \"{name}\")]` renames a field"
     );
     quote_spanned!(cx.span=> #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
 
-fn field_types(form: &Form<'_>, optional: bool) -> String {
-    let types = match form {
+fn field_types(form: &Form<'_>) -> String {
+    match form {
         Form::Text => "`String` or another string type".to_owned(),
         Form::Raw => "`serde_json::Value`".to_owned(),
         Form::Slice(ty) => format!("`Vec<{}>`", escaped(&as_written(ty))),
-        Form::Ref(ty) | Form::Owned(ty) => format!("`{}`", escaped(&as_written(ty))),
-    };
-    if optional { format!("{types}, or an `Option` of it") } else { types }
+        Form::Ref(ty) | Form::Owned(ty) => match in_words(ty) {
+            Some(types) => types.to_owned(),
+            None => format!("`{}`", escaped(&as_written(ty))),
+        },
+    }
+}
+
+/// Returns the types of a row's field that can be read as a type of the library, which a row itself does not use.
+fn in_words(ty: &Type) -> Option<&'static str> {
+    match as_written(ty).as_str() {
+        "StrOrList<'_>" => Some("`String` or `Vec<String>`"),
+        "StrOrNumber<'_>" => Some("`String` or a number"),
+        "Label<'_>" => Some("`String`, `bool` or a number"),
+        _ => None,
+    }
 }
 
 /// Escapes the braces that the diagnostic attribute would interpret.
@@ -277,11 +295,15 @@ fn escaped(text: &str) -> String {
 /// Returns `G: Reads<'row, T> + ..` for each generic row, with `for<'row>` if `any_lifetime`. A synchronous call for one
 /// lifetime does not send its rows, so they may be behind an `Rc`.
 pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
+    bounds_of(cx, any_lifetime, any_lifetime || cx.model.is_async())
+}
+
+/// As [`bounds`], with `Sync` if the rows are sent.
+pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> TokenStream {
     let Context { span, row, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let arguments = trait_arguments(&ty_generics, row);
     let for_any = any_lifetime.then(|| quote_spanned!(*span=> for<#row>));
-    let is_sent = any_lifetime || cx.model.is_async();
     let sync = is_sent.then(|| quote_spanned!(*span=> ::core::marker::Sync));
     let bound = |side: Side| {
         let ty = cx.row_type(side);

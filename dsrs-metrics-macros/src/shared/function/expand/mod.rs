@@ -14,6 +14,7 @@ mod fields;
 mod rows;
 mod run;
 mod spec;
+mod spec_line;
 
 use context::{Context, hidden};
 use proc_macro2::{Ident, TokenStream};

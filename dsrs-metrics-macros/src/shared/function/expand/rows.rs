@@ -6,10 +6,9 @@ use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, bounds, is_looked_up, uses};
-use super::run::{answer, can_get, got, typed};
+use super::run::{answer, can_get, got, side_variant};
 use crate::shared::contract::calls;
 use crate::shared::function::side::Side;
-use crate::shared::tokens::as_written;
 use crate::shared::types::in_lifetime;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
@@ -88,7 +87,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
 /// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let typed_sides: Vec<Side> =
-        Side::BOTH.into_iter().filter(|side| typed(cx, *side).is_some()).collect();
+        Side::BOTH.into_iter().filter(|side| cx.typed(*side).is_some()).collect();
     if typed_sides.is_empty() {
         return TokenStream::new();
     }
@@ -97,9 +96,9 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let params = fields::trailing(&cx.generics);
     let gold = quote_spanned!(*span=> #runtime::Example);
     let pred = quote_spanned!(*span=> #runtime::Prediction);
-    let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
+    let readable = typed_sides.iter().filter_map(|side| cx.typed(*side)).map(|ty| {
         let read = &cx.read;
-        let ty = in_lifetime(ty, read);
+        let ty = in_lifetime(&ty, read);
         quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
     });
     let predicates = cx
@@ -150,8 +149,8 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
     };
     let (gold, pred) = (row(Side::Gold), row(Side::Pred));
     let call = quote_spanned!(span=> call.over(#gold, #pred));
-    let row_type = |side: Side| match typed(cx, side) {
-        Some(ty) => in_lifetime(ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
+    let row_type = |side: Side| match cx.typed(side) {
+        Some(ty) => in_lifetime(&ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
         None => {
             let (runtime, dynamic) = (cx.runtime, syn::Ident::new(side.dynamic(), span));
             quote_spanned!(span=> #runtime::#dynamic)
@@ -180,17 +179,14 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
 }
 
 fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
-    let Some(ty) = typed(cx, side) else {
+    let Context { span, private, .. } = cx;
+    let Some(ty) = cx.typed(side) else {
         return TokenStream::new();
     };
-    let written = as_written(ty);
+    let written = cx.row_as_written(side);
     let spec = cx.spec_ref();
-    let variant = match side {
-        Side::Gold => quote_spanned!(*span=> Gold),
-        Side::Pred => quote_spanned!(*span=> Pred),
-    };
+    let variant = side_variant(cx, side);
     quote_spanned! {*span=>
-        #private::read_row::<#ty>(&#row.data, #spec, #runtime::Side::#variant, #written)
+        #private::read_row::<#ty>(&#row.data, #spec, #variant, #written)
     }
 }

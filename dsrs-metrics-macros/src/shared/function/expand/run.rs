@@ -12,7 +12,6 @@ use super::spec::{self, panel_field as panel};
 use crate::shared::function::model::{Judged, Model};
 use crate::shared::function::param::{Binding, FieldParam, Param};
 use crate::shared::function::role::DefaultValue;
-use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, in_lifetime};
@@ -99,7 +98,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
         Some(quote_spanned!(*span=> #name: #runtime::judge::Untrusted::new(#value)))
     });
     let absent = match absent(cx).is_empty() {
-        true => quote_spanned!(*span=> #private::Absent::default()),
+        true => quote_spanned!(*span=> <#private::Absent as ::core::default::Default>::default()),
         false => quote_spanned!(*span=> __absent),
     };
     quote_spanned! {*span=>
@@ -134,7 +133,9 @@ pub(super) fn absent(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let is_counted = uses(cx, Side::Pred).iter().any(|field| field.field.is_counted);
     match is_counted {
-        true => quote_spanned!(*span=> let mut __absent = #private::Absent::default();),
+        true => {
+            quote_spanned!(*span=> let mut __absent = <#private::Absent as ::core::default::Default>::default();)
+        }
         false => TokenStream::new(),
     }
 }
@@ -168,7 +169,7 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
 }
 
-fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
+pub(super) fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
     let runtime = cx.runtime;
     match side {
         Side::Gold => quote_spanned!(cx.span=> #runtime::Side::Gold),
@@ -346,7 +347,12 @@ fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         quote_spanned!(span=> { let field: &#ty = &#place; field })
     };
     match (&field.form, field.is_option) {
-        (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
+        (Form::Owned(ty), false) => {
+            // With a type, so that rustc reports another one at the parameter, not in `clone`.
+            let ty = in_lifetime(ty, &syn::Lifetime::new("'_", cx.span));
+            quote_spanned!(span=> { let field: &#ty = &#place; ::core::clone::Clone::clone(field) })
+        }
+        (Form::Owned(_), true) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
         (Form::Text | Form::Slice(_), true) => {
             let field = optional();
             quote_spanned!(span=> #field.as_deref())
@@ -378,13 +384,5 @@ fn config(cx: &Context<'_>, param: &Param) -> TokenStream {
         (Form::Text | Form::Slice(_), true) => quote_spanned!(span=> self.#name.as_deref()),
         (_, true) => quote_spanned!(span=> self.#name.as_ref()),
         (_, false) => quote_spanned!(span=> &self.#name),
-    }
-}
-
-/// The user's type of a side, if its row has one.
-pub(super) fn typed<'a>(cx: &'a Context<'_>, side: Side) -> Option<&'a syn::Type> {
-    match cx.model.rows.get(side) {
-        Row::Typed(ty) => Some(ty),
-        _ => None,
     }
 }

@@ -204,7 +204,7 @@ pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> Toke
     };
     let (start, end) = ends(ty);
     let ty = in_lifetime(ty, lifetime);
-    let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
+    let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
     let item = Ident::new(item, end);
     let of = if cx.model.attrs.corpus.is_some() { "CorpusReturn" } else { "MetricReturn" };
     let of = Ident::new(of, start);

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
 use super::errors;
-use super::http::Call;
+use super::http::{Call, Received};
 use super::target::Target;
 
 /// A wire format.
@@ -86,26 +86,31 @@ impl Format {
         }
     }
 
-    /// Converts the JSON of a response.
-    pub(super) fn reply(self, body: &Value, target: &Target) -> Result<LmReply, LmError> {
-        if let Some(error) = errors::error_in_body(body, target) {
-            return Err(error);
-        }
+    /// Converts the JSON of a response. The error of one that is not a reply carries the tokens that it reports.
+    pub(super) fn reply(self, received: Received, target: &Target) -> Result<LmReply, LmError> {
+        let Received { json, error } = received;
         let answer = match self {
-            Self::OpenAi => openai::answer(body, target),
-            Self::Anthropic => anthropic::answer(body),
-            Self::Gemini => gemini::answer(body),
+            Self::OpenAi => openai::answer(&json, target),
+            Self::Anthropic => anthropic::answer(&json),
+            Self::Gemini => gemini::answer(&json),
         };
         let Answer { text, stop_reason, refusal, model, usage } = answer;
+        let failed = |error: LmError| match usage == Usage::default() {
+            true => Err(error),
+            false => Err(error.with_usage(usage).with_cost_msats(None)),
+        };
+        if let Some(error) = error.or_else(|| errors::error_in_body(&json, target)) {
+            return failed(error);
+        }
         let stop_reason = match (stop_reason, refusal) {
             (_, Some(message)) => StopReason::Refusal(message),
-            (None, None) if text.is_empty() => return Err(super::reply::empty(target)),
+            (None, None) if text.is_empty() => return failed(super::reply::empty(target)),
             (None, None) => StopReason::End,
             (Some(reason), None) => super::reply::stop_reason(&reason.into(), &text),
         };
         let model = model.unwrap_or_else(|| target.model.clone());
         let reply = LmReply::new(text).with_stop_reason(stop_reason);
-        Ok(reply.with_model(model).with_usage(usage))
+        Ok(super::reply::without_keys(reply.with_model(model).with_usage(usage), target))
     }
 }
 

@@ -37,6 +37,16 @@ function textColumns() {
   return columns.concat(predictions);
 }
 
+/** The number of metrics that have a column. */
+const shownMetrics = () => Math.min(phone.matches ? 3 : 4, data.metrics.length);
+
+/** Text columns share their space by their longest strings, so that none is cut beside one that is half empty. */
+function textWidth({ name, text }) {
+  const longest = Math.max(name.length, ...data.rows.slice(0, 50).map((row) => text(row).length));
+  return `minmax(0, ${Math.min(Math.max(longest, 8), 60)}fr)`;
+}
+const scoreWidth = ({ name }) => `${Math.min(Math.max(name.length * 0.5 + 0.8, 5), 10)}rem`;
+
 function scoreColumns() {
   const column = (metric, run, name) => ({
     name,
@@ -46,7 +56,7 @@ function scoreColumns() {
   });
   if (!isComparison) {
     const others = data.metrics.map((_, metric) => metric).filter((metric) => metric !== state.metric);
-    return [state.metric, ...others].slice(0, 4).filter((metric) => data.metrics[metric])
+    return [state.metric, ...others].slice(0, shownMetrics()).filter((metric) => data.metrics[metric])
       .map((metric) => column(metric, 0, data.metrics[metric].name));
   }
   const change = (row) => {

@@ -61,6 +61,14 @@ function buildColumns() {
     ...textColumns().map((column) => ({ kind: "text", ...column })),
     ...scoreColumns().map((column) => ({ kind: "score", ...column })),
   ];
+  if (!columns[state.sort?.column]) state.sort = null;
+  for (const [kind, width] of [["text", textWidth], ["score", scoreWidth]]) {
+    const widths = columns.filter((column) => column.kind === kind).map(width);
+    table.style.setProperty(`--${kind}-widths`, widths.join(" "));
+  }
+  const [shown, total] = [shownMetrics(), data.metrics.length];
+  find("more").hidden = isComparison || shown === total;
+  find("more").textContent = `${shown} of ${whole(total)} metrics have a column, the selected one first. A row that is opened shows all.`;
   const cells = { id: [], text: [], score: [] };
   columns.forEach(({ kind, name }, column) => {
     const isSorted = state.sort?.column === column;
@@ -70,8 +78,6 @@ function buildColumns() {
     button.addEventListener("click", () => sortBy(column));
     cells[kind].push(make("div", { role: "columnheader", "aria-sort": isSorted ? direction : "none", title: name }, button));
   });
-  const longest = Math.max(...columns.filter(({ kind }) => kind === "score").map(({ name }) => name.length));
-  table.style.setProperty("--score-width", `${Math.min(Math.max(longest * 0.5 + 0.8, 5.5), 10)}rem`);
   head.replaceChildren(make("div", { class: "row", role: "row", "aria-rowindex": "1" }, ...groupCells(cells)));
 }
 
@@ -128,6 +134,7 @@ body.addEventListener("keydown", (event) => {
 });
 new ResizeObserver(() => draw()).observe(table);
 phone.addEventListener("change", () => {
+  buildColumns();
   clear();
   draw();
 });

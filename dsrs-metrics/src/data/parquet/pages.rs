@@ -1,8 +1,10 @@
 //! The sizes of the pages of a Parquet file, checked before any page is decoded.
 //!
-//! The decoder allocates what a page header declares, and decompresses gzip without a limit. So the headers are read here first:
+//! The decoder allocates what a page header declares, and decompresses gzip without a limit; a page of few bytes may have many
+//! values. So the headers are read here first:
 //! they are structs of the Thrift compact protocol, whose integers are enough.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -11,9 +13,10 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
+use parquet::schema::types::SchemaDescriptor;
 
-use super::error::DataError;
 use crate::core::rows::pair::Origin;
+use crate::data::error::DataError;
 
 /// What gzip compresses best, zeros, is shorter by this factor.
 const GZIP_RATIO: u64 = 1032;
@@ -27,8 +30,19 @@ const MAX_DEPTH: usize = 64;
 /// Why a page is not read.
 enum Problem {
     Invalid(ParquetError),
+    Compression(&'static str),
     /// The page has this many bytes, or more than the limit.
-    Large(u64),
+    Bytes(u64),
+    /// The page has this many values.
+    Values(u64),
+}
+
+/// The limits of one page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// When it is decompressed.
+    pub(super) bytes: u64,
+    pub(super) values: u64,
 }
 
 impl From<ParquetError> for Problem {
@@ -37,18 +51,32 @@ impl From<ParquetError> for Problem {
     }
 }
 
-/// Checks that each page of the file has at most `limit` bytes when it is decompressed.
+/// Checks the pages of the columns that are read.
 pub(super) fn check<R: ChunkReader>(
     file: &Path,
     reader: &R,
     metadata: &ParquetMetaData,
-    limit: u64,
+    columns: &SchemaDescriptor,
+    limits: Limits,
 ) -> Result<(), DataError> {
-    for column in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
-        check_column(reader, column, limit).map_err(|problem| {
+    let read: HashSet<_> = columns.columns().iter().map(|column| column.path()).collect();
+    let chunks = metadata.row_groups().iter().flat_map(RowGroupMetaData::columns);
+    for column in chunks.filter(|column| read.contains(column.column_path())) {
+        check_column(reader, column, limits).map_err(|problem| {
             let (file, column) = (file.to_path_buf(), column.column_path().string());
+            let large = |file, column, limit, unit, found| DataError::LargePage {
+                file,
+                column,
+                limit,
+                unit,
+                found,
+            };
             match problem {
-                Problem::Large(found) => DataError::LargePage { file, column, limit, found },
+                Problem::Bytes(found) => large(file, column, limits.bytes, "bytes", found),
+                Problem::Values(found) => large(file, column, limits.values, "values", found),
+                Problem::Compression(found) => {
+                    DataError::ParquetCompression { file, column, found }
+                }
                 Problem::Invalid(error) => DataError::InvalidParquet {
                     at: Origin { file: file.into(), line: 1 },
                     reason: error.to_string(),
@@ -62,27 +90,36 @@ pub(super) fn check<R: ChunkReader>(
 fn check_column<R: ChunkReader>(
     reader: &R,
     column: &ColumnChunkMetaData,
-    limit: u64,
+    limits: Limits,
 ) -> Result<(), Problem> {
+    let is_gzip = match column.compression() {
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::ZSTD(_) => false,
+        Compression::GZIP(_) => true,
+        Compression::BROTLI(_) => return Err(Problem::Compression("brotli")),
+        Compression::LZ4 | Compression::LZ4_RAW => return Err(Problem::Compression("lz4")),
+        Compression::LZO => return Err(Problem::Compression("lzo")),
+    };
     let (mut at, length) = column.byte_range();
     let end = at.saturating_add(length).min(reader.len());
     while at < end {
         let page = PageSizes::read(reader, at)?;
-        if page.decompressed > limit {
-            return Err(Problem::Large(page.decompressed));
+        if page.decompressed > limits.bytes {
+            return Err(Problem::Bytes(page.decompressed));
+        }
+        if page.values > limits.values {
+            return Err(Problem::Values(page.values));
         }
         let start = at + page.header;
-        let is_gzip = matches!(column.compression(), Compression::GZIP(_));
-        if is_gzip && page.compressed.saturating_mul(GZIP_RATIO) > limit {
+        if is_gzip && page.compressed.saturating_mul(GZIP_RATIO) > limits.bytes {
             let bytes = usize::try_from(page.compressed.min(reader.len())).unwrap_or(usize::MAX);
             let bytes = reader.get_bytes(start, bytes)?;
             let levels = usize::try_from(page.levels).unwrap_or(usize::MAX).min(bytes.len());
             let decoder = MultiGzDecoder::new(&bytes[levels..]);
             // An error of the decoder is reported when the page is decoded.
-            let found =
-                io::copy(&mut decoder.take(limit.saturating_add(1)), &mut io::sink()).unwrap_or(0);
-            if found > limit {
-                return Err(Problem::Large(found));
+            let most = limits.bytes.saturating_add(1);
+            let found = io::copy(&mut decoder.take(most), &mut io::sink()).unwrap_or(0);
+            if found > limits.bytes {
+                return Err(Problem::Bytes(found));
             }
         }
         at = start.saturating_add(page.compressed);
@@ -90,7 +127,7 @@ fn check_column<R: ChunkReader>(
     Ok(())
 }
 
-/// What the header of a page declares, in bytes.
+/// What the header of a page declares: its number of values, and sizes in bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct PageSizes {
     header: u64,
@@ -98,6 +135,8 @@ struct PageSizes {
     compressed: u64,
     /// The levels before the values of a page of version 2, which are not compressed.
     levels: u64,
+    /// With nulls; of a page of a dictionary, its entries.
+    values: u64,
 }
 
 impl PageSizes {
@@ -125,6 +164,8 @@ impl PageSizes {
             match path {
                 [2] => sizes.decompressed = value,
                 [3] => sizes.compressed = value,
+                // The header of a page of version 1, a dictionary, or a page of version 2.
+                [5 | 7 | 8, 1] => sizes.values = value,
                 [8, 5 | 6] => sizes.levels = sizes.levels.saturating_add(value),
                 _ => {}
             }
@@ -225,14 +266,14 @@ mod tests {
     use std::sync::Arc;
 
     use bytes::Bytes;
-    use parquet::basic::{Compression, GzipLevel};
+    use parquet::basic::{BrotliLevel, Compression, GzipLevel};
     use parquet::data_type::{ByteArray, ByteArrayType};
     use parquet::file::metadata::ParquetMetaDataReader;
     use parquet::file::properties::WriterProperties;
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    use super::PageSizes;
+    use super::{Limits, PageSizes};
 
     /// A file with one page, of 5 MiB and a header of its length, that gzip compresses to some kilobytes.
     fn gzip_of_zeros() -> Vec<u8> {
@@ -254,10 +295,35 @@ mod tests {
     }
 
     fn check(bytes: &[u8], limit: u64) -> Result<(), String> {
+        check_limits(bytes, Limits { bytes: limit, values: 1 })
+    }
+
+    fn check_limits(bytes: &[u8], limits: Limits) -> Result<(), String> {
         let bytes = Bytes::copy_from_slice(bytes);
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
-        super::check(Path::new("x.parquet"), &bytes, &metadata, limit)
+        let columns = metadata.file_metadata().schema_descr();
+        super::check(Path::new("x.parquet"), &bytes, &metadata, columns, limits)
             .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_compression_that_is_not_supported_is_named() {
+        let bytes = Bytes::from(gzip_of_zeros());
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        let group = metadata.row_group(0).clone();
+        let brotli = Compression::BROTLI(BrotliLevel::default());
+        let column = group.column(0).clone().into_builder().set_compression(brotli);
+        let columns = vec![column.build().unwrap()];
+        let group = group.into_builder().set_column_metadata(columns).build().unwrap();
+        let metadata = metadata.into_builder().set_row_groups(vec![group]).build();
+        let (columns, limits) =
+            (metadata.file_metadata().schema_descr(), Limits { bytes: 1 << 30, values: 1 });
+        let error = super::check(Path::new("x.parquet"), &bytes, &metadata, columns, limits);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "x.parquet: column `a`: expected snappy, gzip, zstd or no compression, found brotli; \
+             write the file with one of them"
+        );
     }
 
     #[test]
@@ -283,6 +349,14 @@ mod tests {
         assert_eq!(check(&file, size), Ok(()));
     }
 
+    #[test]
+    fn trap_40_the_number_of_values_of_a_page_is_limited() {
+        let limits = Limits { bytes: u64::MAX, values: 0 };
+        let expected = "x.parquet: column `a`: expected pages of at most 0 values, found 1; write the file with smaller \
+                        pages";
+        assert_eq!(check_limits(&gzip_of_zeros(), limits), Err(expected.to_owned()));
+    }
+
     /// A header of a page of version 2: type 3, sizes 300 and 100, levels of 2 and 5 bytes, statistics.
     const HEADER: [u8; 32] = [
         0x15, 6, 0x15, 0xd8, 4, 0x15, 0xc8, 1,    // Fields 1, 2 and 3.
@@ -295,7 +369,8 @@ mod tests {
     #[test]
     fn the_sizes_of_a_page_are_read() {
         let sizes = PageSizes::parse(&[&HEADER[..], b"data"].concat());
-        let expected = PageSizes { header: 32, decompressed: 300, compressed: 100, levels: 7 };
+        let (decompressed, compressed) = (300, 100);
+        let expected = PageSizes { header: 32, decompressed, compressed, levels: 7, values: 10 };
         assert_eq!(sizes, Some(expected));
     }
 

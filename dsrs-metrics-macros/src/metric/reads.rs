@@ -1,0 +1,16 @@
+//! A metric that reads nothing: the same score for every row.
+
+use crate::shared::errors::Errors;
+use crate::shared::function::model::Model;
+use crate::shared::function::param::Binding;
+
+/// Rejects a function whose parameters read neither a row nor the run of the program.
+pub(super) fn check(model: &Model, errors: &mut Errors) {
+    let is_config = |binding: &Binding| matches!(binding, Binding::Config(_));
+    let reads = model.params.iter().any(|param| !is_config(&param.binding));
+    if reads || model.function.sig.receiver().is_some() {
+        return;
+    }
+    let (ident, metric) = (&model.function.sig.ident, &model.names.metric);
+    errors.at(ident, format!("the metric `{metric}` reads nothing, so every row has the same score; write a parameter such as `#[pred] answer: &str` for a field, or `pred: &Prediction` for the row"));
+}

@@ -1,0 +1,4 @@
+#[metric]
+fn constant(#[param] value: f64) -> f64 {
+    value
+}

@@ -1,0 +1,188 @@
+//! The files that a command reads and writes. None may be written that is also read, or written a second time: a result can
+//! have cost money. Files are compared, not their names, since a link, `/dev/fd/3` or standard input may be any file.
+
+use std::borrow::Cow;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::Param;
+use super::error::CliError;
+use crate::evaluate::journal::journal_file;
+use crate::evaluate::report::real_path;
+
+/// The files of a command, each with the option or argument that names it.
+#[derive(Default)]
+pub(super) struct Files<'a> {
+    read: Vec<Named<'a>>,
+    written: Vec<Named<'a>>,
+    /// Outputs that are printed on standard output, as they are named.
+    printed: Vec<String>,
+}
+
+struct Named<'a> {
+    option: Cow<'a, str>,
+    /// The path as the user wrote it.
+    path: &'a Path,
+    file: Option<Identity>,
+}
+
+/// Returns whether the path names standard input, or as an output standard output.
+pub(super) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+impl<'a> Files<'a> {
+    /// Adds inputs; `-` is standard input.
+    pub(super) fn read(
+        mut self,
+        option: &'a str,
+        paths: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Self {
+        self.read.extend(paths.into_iter().map(|path| {
+            let file = if is_standard(path) { stream(&io::stdin()) } else { existing(path) };
+            Named { option: option.into(), path, file }
+        }));
+        self
+    }
+
+    /// Adds the files that are values of parameters, such as a graph that a metric reads.
+    pub(super) fn read_params(mut self, params: &'a [Param]) -> Self {
+        self.read.extend(params.iter().filter_map(|param| {
+            let path = Path::new(&param.value);
+            let file = existing(path).filter(|_| !is_standard(path))?;
+            let option = format!("--param {}.{}", param.metric, param.key).into();
+            Some(Named { option, path, file: Some(file) })
+        }));
+        self
+    }
+
+    /// Adds an output; `-` is standard output.
+    pub(super) fn write(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
+        match path {
+            Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
+            Some(path) => {
+                let file = existing_or_new(path);
+                self.written.push(Named { option: option.into(), path, file });
+            }
+            None => {}
+        }
+        self
+    }
+
+    /// Adds the directory and the file of a journal.
+    pub(super) fn write_journal(mut self, option: &'a str, dir: Option<&'a PathBuf>) -> Self {
+        let of = |path: &'a PathBuf| [existing_or_new(path), existing_or_new(&journal_file(path))];
+        let files = dir.into_iter().flat_map(|path| of(path).map(|file| (path, file)));
+        self.written.extend(files.map(|(path, file)| Named { option: option.into(), path, file }));
+        self
+    }
+
+    /// Adds the output of `--json`.
+    pub(super) fn print_json(mut self, json: bool) -> Self {
+        self.printed.extend(json.then(|| "--json".to_owned()));
+        self
+    }
+
+    /// Checks that no file is named twice by one option: its rows would be duplicates of themselves.
+    ///
+    /// # Errors
+    /// An error with both names.
+    pub(super) fn check_read_once(&self) -> Result<(), CliError> {
+        for (number, second) in self.read.iter().enumerate() {
+            let same = |first: &&Named<'_>| {
+                first.file.is_some() && first.file == second.file && first.option == second.option
+            };
+            if let Some(first) = self.read[..number].iter().find(same) {
+                let (first, second) = (first.path.to_path_buf(), second.path.to_path_buf());
+                return Err(CliError::SameFileTwice { first, second });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that no output is an input or another output.
+    ///
+    /// # Errors
+    /// An error with both options and files.
+    pub(super) fn check(&self) -> Result<(), CliError> {
+        if self.read.iter().filter(|input| is_standard(input.path)).count() > 1 {
+            return Err(CliError::StandardInputTwice);
+        }
+        if let [first, second, ..] = &*self.printed {
+            let (first, second) = (first.clone(), second.clone());
+            return Err(CliError::StandardOutputTwice { first, second });
+        }
+        let streams =
+            [("standard output", stream(&io::stdout())), ("standard error", stream(&io::stderr()))];
+        for (number, output) in self.written.iter().enumerate() {
+            let others = self.written[..number].iter().filter(|it| it.option != output.option);
+            let names = self.read.iter().chain(others);
+            let names = names.map(|other| (other.to_string(), &other.file));
+            let streams = streams.iter().map(|(name, file)| ((*name).to_owned(), file));
+            if let Some((other, _)) =
+                names.chain(streams).find(|(_, file)| file.is_some() && **file == output.file)
+            {
+                let (output, option) = (output.to_string(), output.option.to_string());
+                return Err(CliError::SameFile { output, other, option });
+            }
+        }
+        for (name, file) in streams.iter().filter(|(_, file)| file.is_some()) {
+            if let Some(input) = self.read.iter().find(|input| input.file == *file) {
+                let (output, other) = ((*name).to_owned(), input.to_string());
+                let option = output.clone();
+                return Err(CliError::SameFile { output, other, option });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.option, self.path.display())
+    }
+}
+
+/// A regular file. Devices and pipes may be input and output at once.
+#[derive(PartialEq)]
+enum Identity {
+    #[cfg(unix)]
+    Existing { device: u64, inode: u64 },
+    /// The canonical path: of a file that does not exist yet, or where files have no number.
+    Path(PathBuf),
+}
+
+fn existing(path: &Path) -> Option<Identity> {
+    identity(&fs::metadata(path).ok()?, path)
+}
+
+fn existing_or_new(path: &Path) -> Option<Identity> {
+    match fs::metadata(path) {
+        Ok(found) => identity(&found, path),
+        Err(_) => Some(Identity::Path(real_path(path))),
+    }
+}
+
+#[cfg(unix)]
+fn identity(found: &Metadata, _: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    found.is_file().then(|| Identity::Existing { device: found.dev(), inode: found.ino() })
+}
+
+#[cfg(not(unix))]
+fn identity(found: &Metadata, path: &Path) -> Option<Identity> {
+    found.is_file().then(|| Identity::Path(real_path(path)))
+}
+
+/// The regular file that a standard stream is redirected to.
+#[cfg(unix)]
+fn stream(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
+    let copy = stream.as_fd().try_clone_to_owned().ok()?;
+    identity(&File::from(copy).metadata().ok()?, Path::new(""))
+}
+
+#[cfg(not(unix))]
+fn stream<S>(_: &S) -> Option<Identity> {
+    None
+}

@@ -1,0 +1,53 @@
+//! An output of a command besides its result: a file, or standard output instead of the result's text.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::CliError;
+use super::files::is_standard;
+use crate::evaluate::report::OutputFile;
+
+/// What an option such as `--markdown FILE` writes.
+pub(super) struct Output {
+    option: &'static str,
+    path: PathBuf,
+    /// `None` for standard output.
+    file: Option<OutputFile>,
+    /// Whether there is a file of this name, which an earlier run wrote.
+    replaces_file: bool,
+}
+
+impl Output {
+    /// Checks that the file can be written. Nothing appears under its name yet.
+    pub(super) fn create(option: &'static str, path: &Path) -> Result<Self, CliError> {
+        let path = path.to_owned();
+        let file = (!is_standard(&path)).then(|| OutputFile::create(&path)).transpose();
+        match file {
+            Ok(file) => Ok(Self { option, replaces_file: path.is_file(), path, file }),
+            Err(reason) => Err(CliError::Unwritable { option, file: path, reason }),
+        }
+    }
+
+    /// Returns whether the output is printed instead of the result's text.
+    pub(super) fn is_standard(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Writes the file, if it is one.
+    pub(super) fn write(&self, content: io::Result<String>) -> Result<(), CliError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let write = |content: String| file.write(|out| out.write_all(content.as_bytes()));
+        content.and_then(write).map_err(|reason| CliError::Unwritable {
+            option: self.option,
+            file: self.path.clone(),
+            reason,
+        })
+    }
+
+    /// Returns a note for a run that ends without a result, if the file of an earlier run remains.
+    pub(super) fn unchanged(&self) -> Option<String> {
+        let (option, path) = (self.option, self.path.display());
+        self.replaces_file
+            .then(|| format!("{option} {path}: not written; it is the file of an earlier run"))
+    }
+}

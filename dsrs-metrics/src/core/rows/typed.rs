@@ -1,0 +1,79 @@
+//! The rows that `score` of a metric over typed rows accepts: those of the type, and dynamic rows that are read as one.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use crate::core::error::Result;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::fields::{Lent, RowType, read_row};
+use crate::core::spec::{MetricSpec, Side};
+
+/// Types from which a row of type `T` can be lent; `D` is the dynamic row of the side. `Kind` separates the impls.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a row of type `{T}`",
+    label = "expected a `{T}`",
+    note = "pass a reference to a `{T}`; to score the dynamic row `{D}`, derive `serde::Deserialize` for `{T}`"
+)]
+pub trait TypedRow<'r, T, D, Kind> {
+    /// Returns the row, or the error of a dynamic row that cannot be read as `T`, which is `expected` in messages.
+    ///
+    /// # Errors
+    /// As [`read_row`].
+    fn typed(
+        &'r self,
+        spec: &MetricSpec<'_>,
+        side: Side,
+        expected: &'static str,
+    ) -> Result<Lent<'r, T, T>>;
+}
+
+/// A row of the type itself.
+#[derive(Debug)]
+pub enum Itself {}
+
+/// A `Box`, `Arc`, `Rc` or reference of a row of this kind.
+#[derive(Debug)]
+pub struct Pointer<Kind>(PhantomData<Kind>);
+
+/// A dynamic row.
+#[derive(Debug)]
+pub enum Dynamic {}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: 'r, D> TypedRow<'r, T, D, Itself> for T {
+    fn typed(&'r self, _: &MetricSpec<'_>, _: Side, _: &'static str) -> Result<Lent<'r, T, T>> {
+        Ok(Lent::Borrowed(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T, D, Kind, P> TypedRow<'r, T, D, Pointer<Kind>> for P
+where
+    P: Deref<Target: TypedRow<'r, T, D, Kind> + 'r>,
+{
+    fn typed(
+        &'r self,
+        spec: &MetricSpec<'_>,
+        side: Side,
+        expected: &'static str,
+    ) -> Result<Lent<'r, T, T>> {
+        (**self).typed(spec, side, expected)
+    }
+}
+
+macro_rules! dynamic {
+    ($($row:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'r, T: RowType<'r>> TypedRow<'r, T, $row, Dynamic> for $row {
+            fn typed(
+                &'r self,
+                spec: &MetricSpec<'_>,
+                side: Side,
+                expected: &'static str,
+            ) -> Result<Lent<'r, T, T>> {
+                read_row(&self.data, spec, side, expected).map(Lent::Owned)
+            }
+        }
+    )*};
+}
+dynamic!(Example, Prediction);

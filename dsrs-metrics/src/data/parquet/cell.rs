@@ -1,0 +1,124 @@
+//! The value of a cell, with the type of its column.
+
+use parquet::basic::{LogicalType, TimeUnit};
+use parquet::record::{Field, Row};
+use parquet::schema::types::Type;
+use serde_json::{Map, Number, Value};
+
+use crate::json::numbers::inexact_number;
+use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::unique_keys::UniqueKeys;
+
+/// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
+pub(super) fn value(
+    cell: Field,
+    kind: Option<&Type>,
+    size: &mut usize,
+) -> Result<Value, &'static str> {
+    *size += size_of::<Value>();
+    Ok(match cell {
+        Field::Null => Value::Null,
+        Field::Bool(value) => value.into(),
+        Field::Byte(value) => value.into(),
+        Field::Short(value) => value.into(),
+        Field::Int(value) => value.into(),
+        Field::Long(value) => long(value, kind),
+        Field::UByte(value) => value.into(),
+        Field::UShort(value) => value.into(),
+        Field::UInt(value) => value.into(),
+        Field::ULong(value) => value.into(),
+        Field::Float16(value) => float(f64::from(value))?,
+        // The shortest decimal number: 0.1 is not 0.10000000149.
+        Field::Float(value) => float(value.to_string().parse().unwrap_or(f64::NAN))?,
+        Field::Double(value) => float(value)?,
+        Field::Str(text) => {
+            *size += text.len();
+            text.into()
+        }
+        Field::Bytes(bytes) => {
+            *size += bytes.len();
+            let text = bytes.as_utf8().map_err(|_| "the bytes are not UTF-8")?;
+            text.to_owned().into()
+        }
+        Field::Group(row) => group(row, kind, size)?,
+        Field::ListInternal(list) => {
+            let cells = list.elements().iter().cloned();
+            Value::Array(cells.map(|cell| value(cell, None, size)).collect::<Result<_, _>>()?)
+        }
+        Field::MapInternal(map) => {
+            let mut object = Map::new();
+            for (key, cell) in map.entries().iter().cloned() {
+                let key = match value(key, None, size)? {
+                    Value::String(key) => key,
+                    other => other.to_string(),
+                };
+                if object.insert(key, value(cell, None, size)?).is_some() {
+                    return Err("a map has a duplicate key; remove one");
+                }
+            }
+            Value::Object(object)
+        }
+        Field::TimestampMillis(_) | Field::TimestampMicros(_) => timestamp(&cell, kind).into(),
+        // Decimals, dates and times.
+        other => other.to_string().into(),
+    })
+}
+
+/// Structs have a value for each of their fields, in order.
+fn group(row: Row, kind: Option<&Type>, size: &mut usize) -> Result<Value, &'static str> {
+    let kinds = kind.filter(|kind| kind.is_group()).map_or(&[][..], Type::get_fields);
+    let mut kinds = kinds.iter();
+    let fields = row.into_columns().into_iter().map(|(name, cell)| {
+        let kind = kinds.next().filter(|kind| kind.name() == name);
+        value(cell, kind.map(|kind| &**kind), size).map(|value| (name, value))
+    });
+    Ok(Value::Object(fields.collect::<Result<_, _>>()?))
+}
+
+fn float(value: f64) -> Result<Value, &'static str> {
+    Number::from_f64(value).map(Value::Number).ok_or("the number is not finite")
+}
+
+/// The value of a column of JSON, which a result file has for lists.
+pub(super) fn json(text: &str) -> Result<Value, &'static str> {
+    if has_more_values(text, MAX_VALUES) {
+        return Err("more JSON values than the limit for one row");
+    }
+    let UniqueKeys(value) = serde_json::from_str(text).map_err(
+        |_| "invalid JSON in a column of JSON; correct it, or write the column as strings",
+    )?;
+    match inexact_number(text) {
+        Some(_) => Err("a number in JSON is out of range, or an integer of more than 64 bits"),
+        None => Ok(value),
+    }
+}
+
+/// An integer, or the nanoseconds of a time.
+fn long(value: i64, kind: Option<&Type>) -> Value {
+    let logical = kind.and_then(|kind| kind.get_basic_info().logical_type_ref());
+    let (micros, nanos) = (value.div_euclid(1000), value.rem_euclid(1000));
+    match logical {
+        Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::NANOS => {
+            let text = timestamp(&Field::TimestampMicros(micros), kind);
+            let (time, zone) = text.split_once(" +").unwrap_or((&text, ""));
+            let zone = if zone.is_empty() { String::new() } else { format!(" +{zone}") };
+            format!("{time}{nanos:03}{zone}").into()
+        }
+        Some(LogicalType::Time(time)) if time.unit == TimeUnit::NANOS => {
+            format!("{}{nanos:03}", Field::TimeMicros(micros)).into()
+        }
+        _ => value.into(),
+    }
+}
+
+/// A point in time with its offset, or a local time without one.
+fn timestamp(cell: &Field, kind: Option<&Type>) -> String {
+    let logical = kind.and_then(|kind| kind.get_basic_info().logical_type_ref());
+    let text = cell.to_string();
+    match logical {
+        Some(LogicalType::Timestamp(time)) if !time.is_adjusted_to_u_t_c => {
+            text.strip_suffix(" +00:00").unwrap_or(&text).to_owned()
+        }
+        _ => text,
+    }
+}

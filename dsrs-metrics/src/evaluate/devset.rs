@@ -1,0 +1,129 @@
+//! The devset of an evaluation: the rows that a program is run on.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+
+use super::error::EvaluateError;
+use super::inputs;
+use super::seen_ids::SeenIds;
+use super::source::{Input, Listed, ListedRow, RowId, RowInFile, Source};
+use crate::core::panic;
+use crate::core::rows::dynamic::Example;
+use crate::core::rows::pair::Pair;
+use crate::data::DataReader;
+
+/// Rows without predictions.
+type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
+
+/// The rows that a program is run on.
+pub(super) enum Devset<G> {
+    None,
+    List(Listed<G>),
+    Stream(Arc<Mutex<Option<GoldStream<G>>>>),
+    /// A file that cannot be read.
+    Unreadable(EvaluateError),
+}
+
+impl<G> Clone for Devset<G> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::List(rows) => Self::List(Arc::clone(rows)),
+            Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
+            Self::Unreadable(error) => Self::Unreadable(error.clone()),
+        }
+    }
+}
+
+impl<G: Send + Sync + 'static> Devset<G> {
+    pub(super) fn list(rows: impl Iterator<Item = G>) -> Self {
+        let rows = rows.map(|gold| ListedRow { gold: Arc::new(gold), in_file: None });
+        Self::List(Arc::new(rows.collect()))
+    }
+
+    pub(super) fn stream(rows: GoldStream<G>) -> Self {
+        Self::Stream(Arc::new(Mutex::new(Some(rows))))
+    }
+
+    /// Checks the rows that are known before a run: their number and ids.
+    pub(super) fn check(&self, row_id: Option<&RowId<G>>) -> Result<(), EvaluateError> {
+        let rows = match self {
+            Self::None | Self::Stream(_) => return Ok(()),
+            Self::Unreadable(error) => return Err(error.clone()),
+            Self::List(rows) => rows,
+        };
+        if rows.is_empty() {
+            return Err(EvaluateError::NoRows);
+        }
+        // The rows are in memory, too.
+        let mut seen = SeenIds::in_memory();
+        for (number, row) in rows.iter().enumerate() {
+            let origin = row.in_file.as_ref().and_then(|row| row.origin.as_ref());
+            match row_id {
+                None => {
+                    row.id().map_or(Ok(()), |id| seen.insert(id, number as u64, origin))?;
+                }
+                Some(row_id) => {
+                    let id = panic::catch(false, || row_id(&row.gold));
+                    let id = id.map_err(|panic| EvaluateError::Input {
+                        message: format!(
+                            "`row_id` panicked on row {}: {}",
+                            number + 1,
+                            panic.message
+                        ),
+                    })?;
+                    seen.insert(&id, number as u64, origin)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows for one run. The inputs of a list are checked here, those of a stream as its rows are read.
+    pub(super) fn source<P: Send + 'static>(
+        &self,
+        row_id: Option<RowId<G>>,
+        inputs_of_run: Option<Arc<[String]>>,
+    ) -> Result<Source<'static, G, P>, EvaluateError> {
+        match self {
+            Self::None => Err(EvaluateError::NoDevset),
+            Self::Unreadable(error) => Err(error.clone()),
+            Self::List(rows) => {
+                inputs::check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
+                Ok(Source::list(Arc::clone(rows), row_id))
+            }
+            Self::Stream(rows) => {
+                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?.enumerate();
+                let rows = rows.map(move |(number, row)| {
+                    let row = row?;
+                    let declared = inputs::check_declared(&*row, inputs_of_run.as_deref());
+                    declared.map_err(|error| format!("row {}: {error}", number + 1))?;
+                    Ok(Input::to_predict(row))
+                });
+                Ok(Source::stream(rows.boxed(), row_id))
+            }
+        }
+    }
+}
+
+impl Devset<Example> {
+    /// Reads all rows of a file.
+    pub(super) fn read(file: &Path) -> Self {
+        let rows = DataReader::read_examples(file)
+            .and_then(|rows| rows.map(|row| row.map(listed)).collect::<Result<_, _>>());
+        match rows {
+            Ok(rows) => Self::List(Arc::new(rows)),
+            Err(error) => Self::Unreadable(EvaluateError::Input { message: error.to_string() }),
+        }
+    }
+}
+
+fn listed(row: Pair) -> ListedRow<Example> {
+    let Pair { id, gold, attributes, origin, .. } = row;
+    let in_file = RowInFile { id, attributes, origin };
+    ListedRow { gold: Arc::new(gold), in_file: Some(Box::new(in_file)) }
+}

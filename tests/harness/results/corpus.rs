@@ -1,0 +1,420 @@
+//! The comparison of scores of all rows: the figures of sacrebleu, scikit-learn and scipy, and all exchanges of few rows.
+
+use dsrs_metrics::metrics::{Accuracy, Bleu, MacroF1, MatthewsCorrelation, Registry, Wer};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::results::{Comparison, DifferenceTest, MetricComparison, Results, Verdict};
+use dsrs_metrics::stats::mcnemar_exact;
+use dsrs_metrics::text::BleuTokens;
+use dsrs_metrics::{CorpusCounts, Evaluate, EvaluationResult, Pair, Params, ScoreKind};
+use dsrs_metrics_tests::{Peer, vectors};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::run;
+
+const VECTORS: &[u8] = include_bytes!("../../parity/compare_vectors.jsonl.gz");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_compare_vectors.py");
+
+async fn evaluated<'a>(
+    metric: impl Metric + 'static,
+    rows: impl IntoIterator<Item = (&'a Value, &'a Value)>,
+) -> EvaluationResult {
+    let pair = |(id, (gold, pred)): (usize, (&Value, &Value))| {
+        let gold = example! { "answer" => gold.clone() };
+        Pair::new(
+            id.to_string(),
+            gold,
+            prediction! { "answer" => pred.clone(), "probability" => pred.clone() },
+        )
+    };
+    let rows: Vec<Pair> = rows.into_iter().enumerate().map(pair).collect();
+    Evaluate::builder().metric(metric).build().unwrap().score(rows).await.unwrap()
+}
+
+/// Compares two systems over rows with these labels.
+async fn labels<M: Metric + 'static>(
+    metric: impl Fn() -> M,
+    rows: &[(&str, &str, &str)],
+) -> Comparison {
+    let rows: Vec<[Value; 3]> =
+        rows.iter().map(|(gold, a, b)| [json!(gold), json!(a), json!(b)]).collect();
+    let a = evaluated(metric(), rows.iter().map(|[gold, a, _]| (gold, a))).await;
+    let b = evaluated(metric(), rows.iter().map(|[gold, _, b]| (gold, b))).await;
+    a.compare(&b).unwrap()
+}
+
+#[track_caller]
+fn only(comparison: &Comparison) -> &MetricComparison {
+    let [metric] = &*comparison.metrics else { panic!("{comparison}") };
+    metric
+}
+
+#[tokio::test]
+async fn accuracy_is_tested_like_the_rows_that_only_one_run_passes() {
+    let rows =
+        [[("x", "x", "y"); 2].as_slice(), &[("x", "y", "x"); 9], &[("y", "y", "y"); 29]].concat();
+    let comparison = labels(Accuracy::default, &rows).await;
+    let metric = only(&comparison);
+    let it = &metric.overall;
+    assert_eq!((metric.kind, it.test), (ScoreKind::Corpus, DifferenceTest::PermutationExact));
+    assert_eq!((it.a, it.b, it.n, it.ties), (Some(31.0 / 40.0), Some(38.0 / 40.0), 40, 29));
+    let p = mcnemar_exact(9, 2);
+    assert!((it.p_value.unwrap() - p).abs() < 1e-12, "{it:?}");
+    assert_eq!(metric.verdict, Verdict::NoDifference);
+    // The standard deviation of 9 differences of 1, 2 of -1 and 29 of 0, over the square root of 40.
+    assert!((it.stderr.unwrap() - 0.0781).abs() < 0.005, "{it:?}");
+    let text = comparison.to_string();
+    let line = "accuracy  40  0.7750  0.9500  +0.1750  [0.0250, 0.3250]  0.065         -         -     29\n";
+    assert!(text.contains(line), "{text}");
+}
+
+/// The mean F1 of the labels in either list.
+fn macro_f1(gold: &[&str], pred: &[&str]) -> f64 {
+    let all: std::collections::BTreeSet<&str> = gold.iter().chain(pred).copied().collect();
+    let f1 = |label: &str| {
+        let count = |side: &[&str]| side.iter().filter(|it| **it == label).count() as f64;
+        let both = gold.iter().zip(pred).filter(|(gold, pred)| gold == pred && **gold == label);
+        2.0 * both.count() as f64 / (count(gold) + count(pred))
+    };
+    all.iter().map(|label| f1(label)).sum::<f64>() / all.len() as f64
+}
+
+#[tokio::test]
+async fn few_rows_are_exchanged_in_all_ways() {
+    let rows = [
+        ("x", "x", "x"),
+        ("x", "y", "x"),
+        ("x", "z", "x"),
+        ("y", "x", "y"),
+        ("y", "y", "z"),
+        ("y", "z", "y"),
+        ("z", "z", "z"),
+        ("z", "x", "z"),
+        ("z", "y", "z"),
+        ("z", "z", "x"),
+    ];
+    let gold: Vec<&str> = rows.iter().map(|row| row.0).collect();
+    let difference = |signs: u32| {
+        let side = |is_b: bool| -> Vec<&str> {
+            let pick = |(row, (_, a, b)): (usize, &(&str, &'static str, &'static str))| {
+                if is_b == (signs >> row & 1 == 0) { *b } else { *a }
+            };
+            rows.iter().enumerate().map(pick).collect()
+        };
+        macro_f1(&gold, &side(true)) - macro_f1(&gold, &side(false))
+    };
+    let observed = difference(0);
+    let extreme = (0..1024).filter(|signs| difference(*signs).abs() > observed - 1e-9).count();
+    let comparison = labels(MacroF1::default, &rows).await;
+    let it = &only(&comparison).overall;
+    assert!((it.difference.unwrap() - observed).abs() < 1e-12, "{it:?}");
+    assert!((it.p_value.unwrap() - extreme as f64 / 1024.0).abs() < 1e-12, "{it:?}");
+}
+
+#[derive(Deserialize)]
+struct Vector {
+    metric: String,
+    gold: Vec<Value>,
+    a: Vec<Value>,
+    b: Vec<Value>,
+    p: f64,
+    is_exact: bool,
+    difference: f64,
+    stderr: f64,
+    ci95: [f64; 2],
+}
+
+#[tokio::test]
+async fn the_figures_are_those_of_the_peers() {
+    let registry = Registry::builtin();
+    for it in vectors::<Vector>(VECTORS) {
+        let name = it.metric.split('.').next().unwrap();
+        let mut runs = Vec::new();
+        for side in [&it.a, &it.b] {
+            let metric = registry.create(name, &Params::default()).unwrap();
+            let result = evaluated(metric, it.gold.iter().zip(side)).await;
+            runs.push(Results::of(&result).unwrap());
+        }
+        let comparison = Comparison::builder().draws(4_000).of(&runs[0], &runs[1]).unwrap();
+        let found = &comparison.metric(&it.metric).unwrap().overall;
+        let close = |figure: &str, found: f64, expected: f64, within: f64| {
+            let context = format!("{} of {} rows: {figure}", it.metric, it.gold.len());
+            assert!((found - expected).abs() <= within, "{context}: {found} is not {expected}");
+        };
+        close("difference", found.difference.unwrap(), it.difference, 1e-9);
+        // Both p-values are estimates from random assignments, unless all are evaluated.
+        let error = (it.p * (1.0 - it.p) * (1.0 / 2_000.0 + 1.0 / 4_000.0)).sqrt() + 2e-4;
+        close("p", found.p_value.unwrap(), it.p, if it.is_exact { 1e-9 } else { 5.0 * error });
+        if !it.is_exact {
+            close("stderr", found.stderr.unwrap(), it.stderr, 0.12 * it.stderr);
+            let ci95 = found.ci95.unwrap();
+            close("low", ci95.low, it.ci95[0], 0.3 * it.stderr);
+            close("high", ci95.high, it.ci95[1], 0.3 * it.stderr);
+        }
+    }
+}
+
+#[test]
+fn the_vectors_are_up_to_date() {
+    let Some(peer) = Peer::with(&["sacrebleu", "scikit-learn", "scipy"]) else { return };
+    peer.output(&[SCRIPT, "--check"]).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[tokio::test]
+async fn files_give_the_figures_of_the_evaluations() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = ["the cat sat on the mat", "a dog ran", "the dog sat", "a cat ran on the mat"];
+    let rows = |shift: usize| {
+        (0..24).map(move |id: usize| {
+            let gold = example! { "answer" => texts[id % 4], "is_true" => id.is_multiple_of(2) };
+            let answer = texts[if id % 5 < shift { (id + 1) % 4 } else { id % 4 }];
+            Pair::new(
+                id.to_string(),
+                gold,
+                prediction! { "answer" => answer, "probability" => (id % 8 + shift) as f64 / 16.0 },
+            )
+        })
+    };
+    let mut comparisons = Vec::new();
+    let registry = Registry::builtin();
+    let names =
+        ["bleu", "chrf", "wer", "accuracy", "macro_f1", "cohen_kappa", "krippendorff_alpha"];
+    for extension in ["jsonl", "json", "csv"] {
+        let mut runs = Vec::new();
+        for (run, shift) in [("A", 3), ("B", 1)] {
+            let path = folder.path().join(format!("{run}.{extension}"));
+            let builder = Evaluate::builder();
+            let builder = match extension {
+                "jsonl" => builder.save_as_jsonl(&path),
+                "json" => builder.save_as_json(&path),
+                _ => builder.save_as_csv(&path),
+            };
+            let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
+            let result =
+                builder.metrics(metrics).build().unwrap().score(rows(shift)).await.unwrap();
+            runs.push((Results::of(&result).unwrap(), Results::read(path).unwrap()));
+        }
+        let of = |[a, b]: [&Results; 2]| {
+            let [a, b] = [a.clone().with_name("A"), b.clone().with_name("B")];
+            Comparison::builder().lower_is_better(["wer"]).of(&a, &b).unwrap()
+        };
+        comparisons.push(of([&runs[0].0, &runs[1].0]));
+        comparisons.push(of([&runs[0].1, &runs[1].1]));
+    }
+    let found: Vec<&str> = comparisons[0].metrics.iter().map(|it| &*it.name).collect();
+    let expected = ["bleu", "bleu.corpus", "chrf", "chrf.corpus", "wer", "wer.corpus"];
+    assert_eq!(found[..6], expected);
+    assert_eq!(found.len(), 10);
+    assert!(comparisons[0].metrics.iter().all(|it| it.p_adjusted.is_some()), "{}", comparisons[0]);
+    let wer = comparisons[0].metric("wer.corpus").unwrap();
+    assert_eq!(wer.verdict, comparisons[0].metric("wer").unwrap().verdict);
+    for other in &comparisons[1..] {
+        assert_eq!(other, &comparisons[0]);
+    }
+}
+
+#[tokio::test]
+async fn numbers_of_rows_come_back_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runs = Vec::new();
+    for (run, noise) in [("A", 7), ("B", 3)] {
+        let rows = (0..20_usize).map(move |id| {
+            let probability = (id * noise % 20) as f64 / 20.0;
+            Pair::new(
+                id.to_string(),
+                example! { "answer" => u8::from(id >= 10) },
+                prediction! { "answer" => probability, "probability" => probability },
+            )
+        });
+        let path = folder.path().join(format!("{run}.jsonl"));
+        let registry = Registry::builtin();
+        let names = ["auroc", "brier_score", "expected_calibration_error", "spearman_correlation"];
+        let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
+        let evaluate = Evaluate::builder().metrics(metrics).save_as_jsonl(&path).build().unwrap();
+        let result = evaluate.score(rows).await.unwrap();
+        let scores: Vec<_> = result.metrics.iter().map(|it| it.score.unwrap()).collect();
+        runs.push((scores, Results::read(path).unwrap()));
+    }
+    let comparison = Comparison::of(&runs[0].1, &runs[1].1).unwrap();
+    for (place, metric) in comparison.metrics.iter().enumerate() {
+        let (of_a, of_b) = (runs[0].0[place], runs[1].0[place]);
+        assert_eq!(
+            (metric.overall.a, metric.overall.b),
+            (Some(of_a), Some(of_b)),
+            "{}",
+            metric.name
+        );
+    }
+}
+
+#[tokio::test]
+async fn rows_of_a_group_are_exchanged_together() {
+    let rows: Vec<_> = (0..24).map(|row| ("x", "y", if row < 12 { "x" } else { "y" })).collect();
+    let texts: Vec<[Value; 3]> =
+        rows.iter().map(|(gold, a, b)| [json!(gold), json!(a), json!(b)]).collect();
+    let mut runs = Vec::new();
+    for side in [1, 2] {
+        let pairs = texts.clone().into_iter().enumerate().map(move |(id, row)| {
+            let gold = example! { "answer" => row[0].clone(), "topic" => id / 3 };
+            Pair::new(id.to_string(), gold, prediction! { "answer" => row[side].clone() })
+        });
+        let evaluate = Evaluate::builder().metric(Accuracy::default()).build().unwrap();
+        runs.push(Results::of(&evaluate.score(pairs).await.unwrap()).unwrap());
+    }
+    let grouped = Comparison::builder().group("gold.topic").of(&runs[0], &runs[1]).unwrap();
+    let it = only(&grouped);
+    // Four of eight groups differ: 2 of 16 ways to exchange them are as extreme.
+    assert_eq!((it.overall.clusters, it.overall.p_value), (Some(8), Some(0.125)));
+    assert_eq!(it.groups["0"].difference.difference, Some(1.0));
+    let plain = Comparison::of(&runs[0], &runs[1]).unwrap();
+    assert_eq!(only(&plain).overall.p_value, Some(2.0 / 4096.0));
+}
+
+#[tokio::test]
+async fn a_score_that_is_not_defined_is_not_tested() {
+    let rows = [[("x", "x", "x"); 6].as_slice(), &[("y", "x", "y"); 6]].concat();
+    let comparison = labels(MatthewsCorrelation::default, &rows).await;
+    let metric = only(&comparison);
+    assert_eq!(metric.verdict, Verdict::NotTested);
+    assert_eq!(metric.overall.a, None);
+    assert!((metric.overall.b.unwrap() - 1.0).abs() < 1e-12, "{metric:?}");
+    assert_eq!(
+        metric.sentence(),
+        "matthews_correlation: the score of A is not defined: all predicted labels are equal (12 rows)"
+    );
+    let json = serde_json::to_value(metric).unwrap();
+    assert_eq!((&json["verdict"], &json["p_value"]), (&json!("not_tested"), &Value::Null));
+}
+
+/// The share of wrong words, from counts with a formula that only this program has.
+#[metric(corpus)]
+fn error_rate(#[gold] answer: u64, #[pred("answer")] prediction: u64) -> CorpusCounts {
+    let rate = |counts: &[u64]| Some(counts[0] as f64 / counts[1] as f64);
+    CorpusCounts::new([prediction, answer], rate)
+}
+
+#[tokio::test]
+async fn a_metric_of_the_user_is_tested_in_code_and_named_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut runs, mut files) = (Vec::new(), Vec::new());
+    for (run, wrong) in [("a", 4), ("b", 1)] {
+        let path = folder.path().join(format!("{run}.jsonl"));
+        let rows = (0..8).map(move |id: usize| {
+            Pair::new(
+                id.to_string(),
+                example! { "answer" => 10 },
+                prediction! { "answer" => wrong },
+            )
+        });
+        let evaluate = Evaluate::builder().metric(ErrorRate).save_as_jsonl(&path).build().unwrap();
+        runs.push(evaluate.score(rows).await.unwrap());
+        files.push(Results::read(path).unwrap().with_name(run));
+    }
+    let comparison = runs[0].compare(&runs[1]).unwrap();
+    let it = &only(&comparison).overall;
+    assert_eq!((it.a, it.b, it.p_value), (Some(0.4), Some(0.1), Some(2.0 / 256.0)));
+
+    let comparison = Comparison::of(&files[0], &files[1]).unwrap();
+    let metric = only(&comparison);
+    assert_eq!((metric.verdict, metric.overall.n), (Verdict::NotTested, 8));
+    assert_eq!(
+        metric.sentence(),
+        "error_rate: no test, since a lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code (8 rows)"
+    );
+}
+
+#[tokio::test]
+async fn trap_42_scores_of_different_formulas_are_not_compared() {
+    let rows =
+        [("x", "x", "y"), ("y", "y", "y")].map(|(gold, a, b)| [json!(gold), json!(a), json!(b)]);
+    let a = evaluated(MacroF1::default(), rows.iter().map(|[gold, a, _]| (gold, a))).await;
+    let only_x = MacroF1::builder().labels(vec!["x".to_owned()]).build();
+    let b = evaluated(only_x, rows.iter().map(|[gold, _, b]| (gold, b))).await;
+    assert_eq!(
+        a.compare(&b).unwrap_err().to_string(),
+        "`macro_f1`: expected one formula in both runs, found {\"macro_f1\":[]} and {\"macro_f1\":[\"x\"]}; score both runs with the same parameters"
+    );
+    // How strings are split is part of the formula, too.
+    let text = json!("a b");
+    let a = evaluated(Bleu::default(), [(&text, &text)]).await;
+    let b = evaluated(Bleu::builder().tokens(BleuTokens::Char).build(), [(&text, &text)]).await;
+    assert!(
+        a.compare(&b).unwrap_err().to_string().starts_with("`bleu.corpus`: expected one formula")
+    );
+}
+
+#[tokio::test]
+async fn rows_that_failed_in_a_run_are_not_compared() {
+    let rows = |other: Value| [json!("x"), other];
+    let texts = [rows(json!("x y")), rows(json!(["no", "string"]))];
+    let a = evaluated(Wer::default(), [(&texts[0][0], &texts[0][1]); 2]).await;
+    let b = evaluated(Wer::default(), [(&texts[0][0], &texts[0][1]), (&texts[1][0], &texts[1][1])])
+        .await;
+    let [a, b] = [a, b].map(|run| Results::of(&run).unwrap().with_failure_score(5.0));
+    let comparison = Comparison::builder().lower_is_better(["wer"]).of(&a, &b).unwrap();
+    let corpus = comparison.metric("wer.corpus").unwrap();
+    assert_eq!((corpus.overall.n, corpus.not_compared, corpus.scored_in_one()), (1, 1, 1));
+    assert_eq!(comparison.metric("wer").unwrap().overall.n, 2);
+}
+
+#[test]
+fn contributions_of_a_file_are_checked() {
+    let read = |corpus: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("r.jsonl");
+        let row =
+            format!(r#"{{"id":"1","scores":{{"m":{{"outcome":"counted","corpus":{corpus}}}}}}}"#);
+        std::fs::write(&file, row).unwrap();
+        Results::read(file).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let bleu = |order: &str, counts: &str| {
+        let options = r#""tokens":"13a","smoothing":"exp","lowercase":false,"form":"nfc""#;
+        read(&format!(
+            r#"{{"formula":{{"bleu":{{{options},"max_order":{order}}}}},"counts":{counts}}}"#
+        ))
+    };
+    assert_eq!(bleu("1", "[3,3,2,3]"), Ok(()));
+    assert_eq!(read(r#"{"formula":"accuracy","labels":["x","y"]}"#), Ok(()));
+    for invalid in [
+        bleu("1", "[3,3,2]"),
+        bleu("1", "[3,3,2,18446744073709551615]"),
+        bleu("0", "[3,3]"),
+        bleu("1000000000000", "[3,3]"),
+        read(r#"{"formula":"brier","values":[-1.0]}"#),
+        read(r#"{"formula":"auroc","values":[0.5,1]}"#),
+        read(r#"{"formula":{"calibration":0},"values":[1,0.5]}"#),
+        read(r#"{"formula":"accuracy","labels":["x"]}"#),
+        read(r#"{"formula":"unknown","counts":[1]}"#),
+        read("7"),
+    ] {
+        let error = invalid.unwrap_err();
+        assert!(
+            error.contains(
+                ":1: `scores.m.corpus`: expected what a row contributes to a score of all rows"
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn p_values_are_adjusted_for_the_metrics_that_are_tested() {
+    let rows: Vec<(String, String)> =
+        (0..8).map(|id| (id.to_string(), "true".to_owned())).collect();
+    let of = |name: &str, em: &str| {
+        let rows: Vec<(String, String)> =
+            rows.iter().map(|(id, _)| (id.clone(), format!("em:{em} mine:counted"))).collect();
+        let rows: Vec<(&str, &str)> = rows.iter().map(|(id, scores)| (&**id, &**scores)).collect();
+        run(name, &rows)
+    };
+    let comparison = Comparison::of(&of("a", "true"), &of("b", "false")).unwrap();
+    let text = comparison.to_string();
+    assert!(!text.contains("adjusted"), "{text}");
+    assert!(
+        text.contains("em: A is better by 100.00 percentage points (p = 0.008, 8 rows)"),
+        "{text}"
+    );
+    let em = &comparison.metrics[0];
+    assert_eq!((em.p_adjusted, em.verdict), (em.overall.p_value, Verdict::Worse));
+    assert_eq!(comparison.metrics[1].verdict, Verdict::NotTested);
+}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn short(#[pred] answer: &str) -> bool {
+    answer.len() < 100
+}
+
+dsrs_metrics::main![short];

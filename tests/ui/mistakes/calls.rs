@@ -1,0 +1,114 @@
+//= uses/score_of_an_async_metric | answered | write `.evaluate(&gold, &pred).await`
+//= uses/the_function_for_the_metric | answered | write its struct (`Overlap` for `fn overlap`)
+//= uses/unit_value_of_a_metric_with_parameters | answered | use parentheses to call this function
+//= uses/builder_value_missing | answered | write `.words(..)` before `.build()`
+//= uses/builder_unknown_parameter | understandable | rustc's E0599 at the setter
+//= uses/builder_value_of_another_type | understandable | rustc's E0308 at the value
+//= uses/closure_for_a_metric | answered | wrap a closure in `metric_fn("name", |gold, pred| ..)`
+//= uses/closure_returns_string | answered | return `bool`, `f64`
+//= uses/closure_with_three_arguments | answered | expected to take 2 arguments
+//= uses/score_with_one_row | answered | provide the argument
+//= uses/private_metric | understandable | rustc's E0603 at the name
+//= uses/verdict_of_a_metric_without | answered | `#[metric(threshold = ..)]`
+//= uses/over_rows_of_another_type | answered | derive `serde::Deserialize` for `Gold`
+//= uses/hand_written_without_name | answered | implement the missing item: `fn name
+//= uses/future_that_is_not_send | understandable | rustc names the value that is not `Send`
+
+//# typed_rows_in_builder | understandable | rustc's E0271 shows both types; a trait of ours there would break the inference of `devset([])`
+#[derive(Record)]
+struct Row { answer: String }
+#[metric]
+fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
+fn main() { let _ = dsrs_metrics::Evaluate::builder().devset([Row { answer: String::new() }]).metric(Empty).build(); }
+
+//# devset_of_values | understandable | rustc's E0271 shows both types
+fn main() { let _ = dsrs_metrics::Evaluate::builder().devset([serde_json::json!({ "answer": 1 })]).build(); }
+
+//# devset_of_references | understandable | rustc's E0271 shows both types
+fn main() { let _ = dsrs_metrics::Evaluate::builder().devset(&[example! {}]).build(); }
+
+//# metric_is_a_name | answered | annotate a function with `#[metric]`
+fn main() { let _ = dsrs_metrics::Evaluate::builder().metric("em").build(); }
+
+//# builder_used_twice | understandable | rustc's E0382 names the moved builder
+#[metric]
+fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
+fn main() {
+    let builder = dsrs_metrics::Evaluate::builder();
+    let _ = builder.metric(Empty).build();
+    let _ = builder.metric(Empty).build();
+}
+
+//# program_is_a_metric | answered | returning `Prediction`, `ProgramOutput<Prediction>`
+#[metric]
+fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
+async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(Empty).await; }
+
+//# program_is_not_async | answered | write `|row: dsrs_metrics::Example| async move { .. }`
+async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(|row: Example| prediction! {}).await; }
+
+//# program_returns_a_string | answered | returning `Prediction`, `ProgramOutput<Prediction>`
+async fn evaluate(evaluate: dsrs_metrics::Evaluate) { let _ = evaluate.run(|row: Example| async move { String::new() }).await; }
+
+//# program_captures_a_local | answered | use the `move` keyword
+async fn evaluate(evaluate: dsrs_metrics::Evaluate) {
+    let answer = String::from("Paris");
+    let _ = evaluate.run(|row: Example| async { prediction! { "answer" => answer.clone() } }).await;
+}
+
+//# program_is_not_send | answered | the future must be `Send`
+async fn ask() {}
+async fn evaluate(evaluate: dsrs_metrics::Evaluate) {
+    let _ = evaluate.run(|row: Example| async move { let held = std::rc::Rc::new(1); ask().await; drop(held); prediction! {} }).await;
+}
+
+//# missing_await | understandable | rustc does not find the field on the future, and names `Pin<Box<dyn Future>>`
+#[metric]
+async fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
+async fn call() { let _ = Empty.evaluate(&example! {}, &prediction! {}).unwrap().value; }
+
+//# capture_of_a_local | understandable | rustc's E0434 in the function
+fn main() {
+    let limit = 3;
+    #[metric]
+    fn short(#[pred] answer: &str) -> bool { answer.len() < limit }
+}
+
+//# closure_without_name | understandable 2 | rustc adds the missing argument at the end, and reports that a closure is not a name
+fn main() { let _ = metric_fn(|gold: &Example, pred: &Prediction| gold.get("a") == pred.get("a")); }
+
+//# function_called | understandable | rustc's E0061: the function takes the fields, not rows
+#[metric]
+fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
+fn main() { let _ = same(&example! {}); }
+
+//# score_of_the_type | understandable | rustc's E0061: a method needs a value
+#[metric]
+fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
+fn main() { let _ = Same::score(&example! {}, &prediction! {}); }
+
+//# renamed_crate | understandable | the macro cannot know the name; rustc does not find `dsrs_metrics`
+//! extern dm
+use dm::prelude::*;
+#[metric]
+fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
+
+//# renamed_crate_with_key | accepted
+//! extern dm
+use dm::prelude::*;
+#[metric(crate = ::dm)]
+fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
+
+//# language_model_without_feature | answered | the item is gated behind the `lm` feature
+use dsrs_metrics::lm::Lm;
+
+//# built_in_without_import | understandable | rustc does not name the path of an external crate
+fn main() { let _ = AnswerExactMatch::default(); }
+
+//# misspelt_built_in | answered | similar name exists
+use dsrs_metrics::metrics::AnswerExactMach;
+
+//# value_of_the_score | answered | value
+#[metric]
+fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
+fn main() { let _: f64 = Empty.score(&example! {}, &prediction! {}).unwrap(); }
