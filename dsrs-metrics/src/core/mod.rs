@@ -26,6 +26,7 @@ pub(crate) mod objectives;
 pub(crate) mod optimizer;
 pub(crate) mod outcome;
 pub(crate) mod panic;
+mod param_reason;
 pub(crate) mod params;
 pub(crate) mod probe;
 pub(crate) mod program_run;

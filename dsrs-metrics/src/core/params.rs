@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::core::declared::{Declared, WithoutParameters};
+use crate::core::param_reason::{self, Reason};
 use crate::core::spec::{MetricSpec, ParamSpec};
 use crate::text::hash;
 
@@ -250,13 +251,12 @@ pub fn read_param<T: DeserializeOwned>(
         let missing = || missing(spec, param);
         return default.map(|default| default()).ok_or_else(missing);
     };
-    let as_json = || serde_json::from_str::<T>(text);
-    let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
-    // If the value is not JSON, the error is that of reading it as a string.
-    let reason = |json: serde_json::Error, text| if json.is_data() { json } else { text };
-    as_json()
-        .or_else(|json| as_text().map_err(|text| reason(json, text)))
-        .map_err(|reason| wrong_type(spec, param, text, &reason))
+    let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
+    serde_json::from_str::<T>(text).or_else(as_text).map_err(|error| {
+        // A value that only `serde_json` rejects, such as an object with a duplicate key, has its message.
+        let rejected = || Reason::Rejected(error.to_string());
+        wrong_type(spec, param, text, param_reason::reason::<T>(text).unwrap_or_else(rejected))
+    })
 }
 
 fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
@@ -271,30 +271,22 @@ fn wrong_type(
     spec: &MetricSpec<'_>,
     param: &ParamSpec<'_>,
     found: &str,
-    reason: &serde_json::Error,
+    reason: Reason,
 ) -> ParamError {
-    let (mut expected, mut reason) = (param.help.or_type(param.ty), reason.to_string());
+    let mut expected = param.help.or_type(param.ty);
     if let Some(example) = param.help.example() {
         expected = format!("{expected}, as in {example}");
     }
-    // For an enum, the list of its variants is more useful than its name.
-    if let Some(choices) = choices(&reason) {
-        (expected, reason) = (choices.to_owned(), String::new());
-    }
-    // A message of serde's own is redundant, since it only states that the type is wrong.
-    if param.help.is_some() && OF_SERDE.iter().any(|start| reason.starts_with(start)) {
-        reason.clear();
-    }
+    let reason = match reason {
+        // The list of the variants is more useful than the name of the enum.
+        Reason::UnknownVariant(variants) => {
+            expected = param_reason::one_of(variants);
+            String::new()
+        }
+        // The description states the type already.
+        Reason::WrongType(_) if param.help.is_some() => String::new(),
+        Reason::WrongType(reason) | Reason::Rejected(reason) => reason,
+    };
     let (metric, param, found) = (spec.name.to_owned(), param.name.to_owned(), found.to_owned());
     ParamError::WrongType { metric, param, expected, found, reason }
-}
-
-/// The beginnings of serde's messages about values of the wrong type.
-const OF_SERDE: [&str; 5] =
-    ["invalid type: ", "invalid value: ", "invalid length ", "invalid digit", "data did not match"];
-
-/// Returns the names of an enum's variants from serde's message about an unknown one.
-fn choices(reason: &str) -> Option<&str> {
-    let (_, choices) = reason.strip_prefix("unknown variant ")?.split_once(", expected ")?;
-    Some(choices)
 }

@@ -237,7 +237,7 @@ impl Serialize for SparqlStore {
 
 /// The JSON form of a [`SparqlStore`].
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a path, a URL, or a list of paths")]
 enum JsonStore {
     PathOrUrl(String),
     Paths(Vec<String>),

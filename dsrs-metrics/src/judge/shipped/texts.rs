@@ -15,7 +15,7 @@ use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 /// assert_eq!(one, TextOrList::Text("Paris".to_owned()));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a string or a list of strings")]
 pub enum TextOrList {
     /// One string.
     Text(String),

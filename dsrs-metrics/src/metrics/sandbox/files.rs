@@ -83,7 +83,7 @@ impl FileSource {
 
 /// The JSON form of a [`FileSource`].
 #[derive(Deserialize, Serialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a field, an object with `text`, or a list of these")]
 enum JsonSource {
     Field(String),
     Text { text: String },
