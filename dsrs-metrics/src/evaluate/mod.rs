@@ -15,7 +15,6 @@ mod error;
 mod evaluator;
 mod grace;
 mod groups;
-mod id_table;
 pub(crate) mod inputs;
 pub(crate) mod journal;
 mod metric_entry;

@@ -5,14 +5,16 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
 use super::counting_ids::{CountingIds, Inserted};
 use super::error::EvaluateError;
-use super::id_table::IdTable;
 use super::sorted_runs::{Seen, SortedRuns};
 use crate::core::rows::pair::Origin;
 
-/// The number of ids that are in memory, in at most 45 bytes each.
-const IN_MEMORY: usize = 1 << 20;
+/// The number of ids that are in memory: as many as a table of 2^20 slots has space for, in at most 29 bytes each.
+const IN_MEMORY: usize = 7 << 17;
 
 /// Detects duplicate ids by 128 bits of a keyed hash: two of 10^9 different ids collide once in 10^20 runs.
 ///
@@ -23,7 +25,8 @@ const IN_MEMORY: usize = 1 << 20;
 pub(super) struct SeenIds {
     counting: CountingIds,
     hashers: [RandomState; 2],
-    last: IdTable,
+    /// By the first half of the hash.
+    last: HashTable<Seen>,
     limit: usize,
     earlier: SortedRuns,
     /// Each file, with the number of lines of the files before it.
@@ -49,7 +52,7 @@ impl SeenIds {
         Self {
             counting: CountingIds::default(),
             hashers: <[RandomState; 2]>::default(),
-            last: IdTable::default(),
+            last: HashTable::new(),
             limit,
             earlier: SortedRuns::default(),
             files: Vec::new(),
@@ -76,8 +79,12 @@ impl SeenIds {
             Inserted::Other => {}
         }
         let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
-        if let Some(first) = self.last.insert(Seen { hash, place }) {
-            return Err(self.duplicate(id.to_owned(), first, place));
+        match self.last.entry(hash[0], |seen| seen.hash == hash, |seen| seen.hash[0]) {
+            Entry::Vacant(free) => _ = free.insert(Seen { hash, place }),
+            Entry::Occupied(found) => {
+                let first = found.get().place;
+                return Err(self.duplicate(id.to_owned(), first, place));
+            }
         }
         self.earlier.note(place, id);
         if self.last.len() >= self.limit {
@@ -113,9 +120,7 @@ impl SeenIds {
 
     /// Makes the ids in memory a run.
     fn spill(&mut self) {
-        let Self { last, earlier, .. } = self;
-        earlier.push(|| last.iter());
-        last.clear();
+        self.earlier.push(self.last.drain().collect());
     }
 
     fn duplicate(&self, id: String, first: u64, second: u64) -> EvaluateError {

@@ -22,9 +22,6 @@ const ENTRY: usize = 24;
 /// The bytes of a run that are read at once.
 const BLOCK: usize = ENTRY << 11;
 
-/// The bits of a hash that select the part of a run.
-const PART_BITS: u32 = 4;
-
 impl Seen {
     fn to_bytes(self) -> [u8; ENTRY] {
         let mut bytes = [0; ENTRY];
@@ -60,8 +57,6 @@ pub(super) struct SortedRuns {
     /// The runs in the file, each with its first byte and the byte after it.
     written: Vec<(u64, u64)>,
     in_memory: Vec<Vec<Seen>>,
-    /// The part of a run that is sorted, allocated once.
-    part: Vec<Seen>,
     ids: IdLog,
 }
 
@@ -78,20 +73,17 @@ impl SortedRuns {
         }
     }
 
-    /// Adds a run of hashes in any order. `run` is called several times.
-    pub(super) fn push<I: Iterator<Item = Seen>>(&mut self, run: impl Fn() -> I) {
+    /// Adds a run of hashes in any order.
+    pub(super) fn push(&mut self, mut run: Vec<Seen>) {
+        run.sort_unstable();
         match self.write(&run) {
             Ok(bytes) => self.written.push(bytes),
-            Err(_) => {
-                let mut run: Vec<Seen> = run().collect();
-                run.sort_unstable();
-                self.in_memory.push(run);
-            }
+            Err(_) => self.in_memory.push(run),
         }
     }
 
-    /// Sorts and writes a run by the first bits of the hashes, so that only a part of it is copied at once.
-    fn write<I: Iterator<Item = Seen>>(&mut self, run: impl Fn() -> I) -> io::Result<(u64, u64)> {
+    /// Returns the first byte of the run in the file, and the byte after it.
+    fn write(&mut self, run: &[Seen]) -> io::Result<(u64, u64)> {
         if self.file.is_none() {
             self.file = Some(TemporaryFile::anonymous()?);
         }
@@ -100,16 +92,9 @@ impl SortedRuns {
         let start = self.written.last().map_or(0, |(_, end)| *end);
         file.seek(SeekFrom::Start(start))?;
         let mut file = BufWriter::with_capacity(BLOCK, file);
-        let (mut end, part) = (start, &mut self.part);
-        for bits in 0..1 << PART_BITS {
-            part.clear();
-            part.extend(run().filter(|seen| seen.hash[0] >> (64 - PART_BITS) == bits));
-            part.sort_unstable();
-            part.iter().try_for_each(|seen| file.write_all(&seen.to_bytes()))?;
-            end += (part.len() * ENTRY) as u64;
-        }
+        run.iter().try_for_each(|seen| file.write_all(&seen.to_bytes()))?;
         file.flush()?;
-        Ok((start, end))
+        Ok((start, start + (run.len() * ENTRY) as u64))
     }
 
     /// Merges the runs and returns the duplicate whose second row is the first in the input.
@@ -248,14 +233,14 @@ mod tests {
         let mut runs = SortedRuns::default();
         for run in 0..5 {
             let rows = || (0..10_000).rev().map(|row| run * 10_000 + row);
-            runs.push(|| rows().map(|row| seen(u64::rotate_right(row, 7), row)));
+            runs.push(rows().map(|row| seen(u64::rotate_right(row, 7), row)).collect());
         }
         assert_eq!(runs.find_duplicate().unwrap(), None);
         let duplicates = [(90_000, 31_003), (80_000, 17), (80_001, 17), (85_000, 49_999)];
         for (place, of) in duplicates {
             let id = format!("id {place}");
             runs.note(place, &id);
-            runs.push(|| std::iter::once(seen(u64::rotate_right(of, 7), place)));
+            runs.push(vec![seen(u64::rotate_right(of, 7), place)]);
         }
         let found = Duplicate { first: 17, second: 80_000, id: Some("id 80000".to_owned()) };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
@@ -267,8 +252,8 @@ mod tests {
         // A file that cannot be written, as on a full disk.
         let file = Some(TemporaryFile::unwritable());
         let mut runs = SortedRuns { file, ..SortedRuns::default() };
-        runs.push(|| [seen(2, 2), seen(1, 1)].into_iter());
-        runs.push(|| std::iter::once(seen(2, 3)));
+        runs.push(vec![seen(2, 2), seen(1, 1)]);
+        runs.push(vec![seen(2, 3)]);
         assert_eq!((runs.written.len(), runs.in_memory.len()), (0, 2));
         let found = Duplicate { first: 2, second: 3, id: None };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
