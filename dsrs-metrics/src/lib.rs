@@ -66,6 +66,7 @@ pub mod guide {
             #[doc = "[composites]: crate::guide::composites"]
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
+            #[doc = "[models]: crate::guide::models"]
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
             #[doc = "[command_line]: crate::guide::command_line"]
@@ -92,6 +93,8 @@ pub mod guide {
         scorer: "../docs/guide/scorer.md";
         /// Metrics that a language model answers.
         judges: "../docs/guide/judges.md";
+        /// Providers of language models, their keys and addresses (feature `lm`).
+        models: "../docs/guide/models.md" if "lm";
         /// Scores for the steps of an agent.
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.

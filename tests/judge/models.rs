@@ -67,7 +67,7 @@ async fn named_models_are_found_by_the_scope() {
         "b:two" => Ok(Arc::clone(&two)),
         id => {
             let (id, known) = (id.to_owned(), "b".into());
-            Err(LmErrorKind::UnknownProvider { id, suggestion: None, known }.into())
+            Err(LmErrorKind::UnknownProvider { id, suggestion: None, address: None, known }.into())
         }
     });
     let settings = Settings::new().with(models);

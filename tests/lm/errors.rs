@@ -39,24 +39,8 @@ fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
         assert_eq!(build(id).to_string(), expected);
     }
     let error = build("nobody:gpt").to_string();
-    assert!(
-        error.starts_with("unknown provider in model `nobody:gpt`; write provider:model, where")
-    );
-    assert!(error.contains("anthropic, ") && error.contains("ollama, "), "{error}");
+    assert!(error.starts_with("unknown provider in model `nobody:gpt`; "), "{error}");
     assert_eq!(error.lines().count(), 1);
-}
-
-#[test]
-fn a_similar_provider_is_suggested() {
-    for (id, meant) in [
-        ("opnai:gpt-5-mini", "openai:gpt-5-mini"),
-        ("Antropic:claude", "anthropic:claude"),
-        ("gogle:g", "google:g"),
-    ] {
-        let error = Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build();
-        let expected = format!("unknown provider in model `{id}`; did you mean `{meant}`?");
-        assert_eq!(error.unwrap_err().to_string(), expected);
-    }
 }
 
 #[test]

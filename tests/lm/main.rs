@@ -20,6 +20,7 @@ mod layers;
 mod litellm;
 mod money;
 mod panels;
+mod providers;
 mod redirects;
 mod refusals;
 mod server;

@@ -7,8 +7,8 @@ use crate::{ask, plain};
 
 #[tokio::test]
 async fn no_redirect_is_followed_and_the_error_names_the_target() {
-    // One model of each wire format, and one that is called through `genai`.
-    let models = ["openai:m", "anthropic:m", "gemini:m", "openai_resp:m"];
+    // One model of each wire format, and one of a provider with an address of its own.
+    let models = ["openai:m", "anthropic:m", "gemini:m", "cohere:m"];
     let other = Server::start(|_| Answer::chat("accepted")).await;
     for status in [301, 302, 303, 307, 308] {
         for model in models {

@@ -138,9 +138,6 @@ impl LmBuilder {
 
     /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
     /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
-    ///
-    /// It applies to the formats of OpenAI (and of all servers that implement it), Anthropic and
-    /// Gemini. The response of any other provider is limited only by the [timeout](Self::timeout).
     #[must_use]
     pub fn max_reply_bytes(mut self, bytes: usize) -> Self {
         self.max_reply_bytes = Some(bytes);

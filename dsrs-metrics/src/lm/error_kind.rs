@@ -36,12 +36,14 @@ pub enum LmErrorKind {
         id: String,
     },
     /// The name is not that of a provider.
-    #[error("unknown provider in model `{id}`; {}", ProviderHint(suggestion, known))]
+    #[error("unknown provider in model `{id}`; {}", ProviderHint { suggestion, address, known })]
     UnknownProvider {
         /// The name of the model.
         id: String,
         /// The most similar name with a known provider.
         suggestion: Option<String>,
+        /// The provider's OpenAI-compatible address, if the provider is known to have one.
+        address: Option<String>,
         /// The known providers, separated by commas.
         known: String,
     },
@@ -241,19 +243,28 @@ impl fmt::Display for RequestedDelay {
     }
 }
 
-/// The similar model, or else all providers.
-struct ProviderHint<'a>(&'a Option<String>, &'a str);
+/// The similar model, the address of the provider, or else all providers.
+struct ProviderHint<'a> {
+    suggestion: &'a Option<String>,
+    address: &'a Option<String>,
+    known: &'a str,
+}
 
 impl fmt::Display for ProviderHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(suggestion, known) = self;
-        match suggestion {
-            Some(suggestion) => write!(f, "did you mean `{suggestion}`?"),
-            None => write!(
+        if let Some(address) = self.address {
+            return write!(
                 f,
-                "write provider:model, where provider is one of {known}; for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
-            ),
+                "set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL"
+            );
         }
+        match self.suggestion {
+            Some(suggestion) => write!(f, "did you mean `{suggestion}`?")?,
+            None => write!(f, "write provider:model, where provider is one of {};", self.known)?,
+        }
+        f.write_str(
+            " for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL",
+        )
     }
 }
 

@@ -1,6 +1,6 @@
 //! Names of models: `provider:model`, with canonical names of providers.
 
-/// Aliases of providers, with the names in `genai`.
+/// Aliases of providers, with their canonical names.
 pub(super) const ALIASES: [(&str, &str); 6] = [
     ("google", "gemini"),
     ("openrouter", "open_router"),

@@ -23,9 +23,8 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, ReplyCache};
 /// # }
 /// ```
 ///
-/// A model is named `provider:model`. The providers are those of the `genai` crate: `openai`,
-/// `anthropic`, `gemini`, `ollama`, `groq`, `mistral`, `deepseek`, `xai`, `open_router`,
-/// `together`, `fireworks`, `cohere` and about thirty more.
+/// A model is named `provider:model`. The guide lists the [providers](crate::guide::models); any other OpenAI-compatible
+/// server is `openai:model` with `OPENAI_BASE_URL`.
 ///
 /// | environment variable | meaning |
 /// | --- | --- |

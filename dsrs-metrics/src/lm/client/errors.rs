@@ -1,10 +1,9 @@
-//! Conversion of `genai`'s errors, and what of a provider's message may be shown.
+//! The errors of a call, and what of a provider's message may be shown.
 
 use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use genai::webc;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -15,32 +14,6 @@ use super::target::{Target, redact_url};
 /// The maximum number of characters that are shown of a provider's message.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Converts the error of a call. `genai`'s errors quote requests and responses, which may contain a
-/// key, so only the error of `reqwest` is kept as the source.
-pub(super) fn convert(error: genai::Error, target: &Target, timeout: Duration) -> LmError {
-    match error {
-        genai::Error::WebModelCall { webc_error, .. }
-        | genai::Error::WebAdapterCall { webc_error, .. } => {
-            convert_response(webc_error, target, timeout)
-        }
-        genai::Error::HttpError { status, body, headers, .. } => {
-            status_error(status.as_u16(), &body, Some(&headers), target)
-        }
-        genai::Error::ChatResponseGeneration { cause, response_body, .. } => {
-            error_in_body(&response_body, target).unwrap_or_else(|| {
-                invalid_reply(format!("unexpected JSON ({})", sanitize(&cause, target)), target)
-            })
-        }
-        other => client_error(&other, target),
-    }
-}
-
-/// An error within the client, such as an invalid request.
-pub(super) fn client_error(error: &genai::Error, target: &Target) -> LmError {
-    let reason = sanitize(&error.to_string(), target);
-    LmError::new(&*target.id, LmErrorKind::Other { reason })
-}
-
 /// An error that a gateway reports inside a response with a success status.
 pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let error = [body.get("error"), body.pointer("/choices/0/error")];
@@ -48,23 +21,6 @@ pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
     Some(status_error(status, &serde_json::json!({ "error": error }).to_string(), None, target))
-}
-
-fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> LmError {
-    match error {
-        webc::Error::ResponseFailedStatus { status, body, headers } => {
-            status_error(status.as_u16(), &body, Some(&headers), target)
-        }
-        webc::Error::ResponseFailedNotJson { content_type, body } => {
-            not_json(&content_type, &body, target)
-        }
-        webc::Error::ResponseFailedInvalidJson { cause, .. } => invalid_json(&cause, target),
-        webc::Error::JsonValueExt(error) => {
-            let cause = sanitize(&error.to_string(), target);
-            invalid_reply(format!("unexpected JSON ({cause})"), target)
-        }
-        webc::Error::Reqwest(error) => convert_transport(error, target, timeout),
-    }
 }
 
 /// A response with a success status that is not JSON, such as the page of a proxy.
@@ -150,7 +106,7 @@ pub(super) fn convert_transport(
 ) -> LmError {
     let reason = sanitize(&causes(&error), target);
     let kind = if error.is_connect() {
-        LmErrorKind::Unreachable { address: target.address(), reason }
+        LmErrorKind::Unreachable { address: target.address().to_owned(), reason }
     } else if error.is_timeout() {
         LmErrorKind::Timeout { limit: timeout }
     } else if error.is_builder() {

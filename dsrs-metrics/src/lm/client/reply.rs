@@ -1,38 +1,8 @@
-//! Conversion of a provider's response to a reply.
+//! What all formats have in common in a reply: its stop reason, and the key that it may repeat.
 
-use genai::chat::{ChatResponse, StopReason as GenaiStopReason};
-use serde_json::Value;
-
-use super::super::{LmError, LmErrorKind, LmReply, StopReason, Usage};
+use super::super::{LmError, LmErrorKind, LmReply, StopReason};
 use super::errors;
 use super::target::Target;
-
-pub(super) fn convert(response: ChatResponse, target: &Target) -> Result<LmReply, LmError> {
-    let body = response.captured_raw_body.as_ref();
-    if let Some(error) = body.and_then(|body| errors::error_in_body(body, target)) {
-        return Err(error);
-    }
-    let refusal = body.and_then(refusal);
-    let text = response.content.texts().concat();
-    let stop_reason = match (&response.stop_reason, refusal) {
-        (_, Some(message)) => StopReason::Refusal(message),
-        (None, None) if text.is_empty() => return Err(empty(target)),
-        (None, None) => StopReason::End,
-        (Some(reason), None) => self::stop_reason(reason, &text),
-    };
-    let usage = response.usage;
-    let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
-    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
-    let reply = LmReply::new(text)
-        .with_stop_reason(stop_reason)
-        .with_model(response.provider_model_iden.model_name.to_string())
-        .with_usage(Usage {
-            prompt_tokens: count(usage.prompt_tokens),
-            completion_tokens: count(usage.completion_tokens),
-            cached_prompt_tokens: count(cached),
-        });
-    Ok(without_keys(reply, target))
-}
 
 /// The reply with `***` for an API key that the provider repeats. A refusal is shown in messages, so everything in it
 /// that looks like a key is replaced.
@@ -47,32 +17,31 @@ pub(super) fn without_keys(mut reply: LmReply, target: &Target) -> LmReply {
     reply
 }
 
-/// The reply to a prompt that Gemini's filter blocked: a response without candidates, which is an
-/// error in `genai`.
-pub(super) fn blocked(error: &genai::Error) -> Option<LmReply> {
-    let genai::Error::ChatResponseGeneration { response_body, .. } = error else { return None };
-    response_body.pointer("/promptFeedback/blockReason")?;
-    Some(LmReply::new("").with_stop_reason(StopReason::Filtered))
-}
-
-pub(super) fn stop_reason(reason: &GenaiStopReason, text: &str) -> StopReason {
-    match reason {
-        GenaiStopReason::Completed(_) | GenaiStopReason::StopSequence(_) => StopReason::End,
-        GenaiStopReason::MaxTokens(_) => StopReason::Length,
-        GenaiStopReason::ContentFilter(raw) if raw == "refusal" => {
-            StopReason::Refusal(text.to_owned())
-        }
-        GenaiStopReason::ContentFilter(_) => StopReason::Filtered,
-        GenaiStopReason::ToolCall(raw) | GenaiStopReason::Other(raw) => {
-            StopReason::Other(raw.clone())
-        }
+/// The meaning of a stop reason as any of the formats writes it.
+pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
+    match reason.as_str() {
+        "stop" | "end_turn" | "stop_sequence" | "STOP" | "STOP_SEQUENCE" | "COMPLETE"
+        | "completed" => StopReason::End,
+        "length"
+        | "max_tokens"
+        | "model_length"
+        | "model_context_window_exceeded"
+        | "MAX_TOKENS"
+        | "incomplete" => StopReason::Length,
+        "refusal" => StopReason::Refusal(text.to_owned()),
+        "content_filter"
+        | "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "LANGUAGE"
+        | "ERROR_TOXIC" => StopReason::Filtered,
+        _ => StopReason::Other(reason),
     }
-}
-
-/// The refusal message, which OpenAI returns beside the content.
-fn refusal(body: &Value) -> Option<String> {
-    let message = body.pointer("/choices/0/message/refusal")?.as_str()?;
-    (!message.is_empty()).then(|| message.to_owned())
 }
 
 pub(super) fn empty(target: &Target) -> LmError {

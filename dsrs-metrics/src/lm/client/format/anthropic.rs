@@ -1,11 +1,11 @@
 //! Messages, in the format of Anthropic.
 
-use genai::chat::{JsonSchemaDialect, sanitize_json_schema};
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
 use super::super::super::{LmError, Role, Usage};
 use super::super::http::Call;
+use super::schema::{Dialect, adapt};
 use super::{Answer, Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
@@ -32,7 +32,7 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "system", question.system());
     let schema = request.schema.as_ref().filter(|_| !question.json_mode);
     let format = schema.map(|schema| {
-        let schema = sanitize_json_schema(&schema.schema, JsonSchemaDialect::AnthropicStructured);
+        let schema = adapt(&schema.schema, Dialect::Anthropic);
         json!({ "format": { "type": "json_schema", "schema": schema } })
     });
     insert(&mut body, "output_config", format);

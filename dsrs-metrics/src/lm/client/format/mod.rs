@@ -1,20 +1,18 @@
 //! The wire formats of the common providers: OpenAI's chat completions, which most servers
 //! implement, Anthropic's messages, Gemini's `generateContent`.
 //!
-//! `genai` implements these formats too, but reads every response whole, whatever its size, and
-//! offers no way to limit it. The formats here are what a judge uses of them: text, a schema,
-//! sampling parameters, usage. All other providers are called through `genai`.
+//! The formats here are what a judge uses of them: text, a schema, sampling parameters, usage.
 
 mod anthropic;
 mod gemini;
 mod openai;
+mod schema;
 
-use genai::adapter::AdapterKind;
 use reqwest::Url;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
-use super::super::{LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
+use super::super::{LmError, LmErrorKind, LmReply, LmRequest, Role, StopReason, Usage};
 use super::errors;
 use super::http::{Call, Received};
 use super::target::Target;
@@ -30,7 +28,6 @@ pub(super) enum Format {
 /// A request with what its format depends on.
 pub(super) struct Question<'a> {
     pub(super) target: &'a Target,
-    pub(super) base_url: &'a str,
     pub(super) request: &'a LmRequest,
     /// Whether the schema is sent as an instruction, because the model supports no schemas.
     pub(super) json_mode: bool,
@@ -46,37 +43,6 @@ struct Answer {
 }
 
 impl Format {
-    /// The format of a provider; `None` if it is called through `genai`.
-    pub(super) fn of(kind: AdapterKind) -> Option<Self> {
-        use AdapterKind as Kind;
-        match kind {
-            Kind::OpenAI
-            | Kind::Aihubmix
-            | Kind::Aliyun
-            | Kind::ApiRoute
-            | Kind::AtlasCloud
-            | Kind::BigModel
-            | Kind::CloudGpu
-            | Kind::DeepSeek
-            | Kind::Groq
-            | Kind::Heabsy
-            | Kind::Kimi
-            | Kind::Mimo
-            | Kind::Mistral
-            | Kind::Moonshot
-            | Kind::Nebius
-            | Kind::OpenRouter
-            | Kind::QwenCloud
-            | Kind::Requesty
-            | Kind::Runcrate
-            | Kind::Together
-            | Kind::Xai => Some(Self::OpenAi),
-            Kind::Anthropic | Kind::MiniMax => Some(Self::Anthropic),
-            Kind::Gemini => Some(Self::Gemini),
-            _ => None,
-        }
-    }
-
     /// The HTTP request.
     pub(super) fn call(self, question: &Question<'_>) -> Result<Call, LmError> {
         match self {
@@ -106,7 +72,7 @@ impl Format {
             (_, Some(message)) => StopReason::Refusal(message),
             (None, None) if text.is_empty() => return failed(super::reply::empty(target)),
             (None, None) => StopReason::End,
-            (Some(reason), None) => super::reply::stop_reason(&reason.into(), &text),
+            (Some(reason), None) => super::reply::stop_reason(reason, &text),
         };
         let model = model.unwrap_or_else(|| target.model.clone());
         let reply = LmReply::new(text).with_stop_reason(stop_reason);
@@ -128,7 +94,8 @@ impl Question<'_> {
                 LmErrorKind::Other { reason: format!("invalid base URL: {reason}") },
             )
         };
-        let mut url = Url::parse(self.base_url).map_err(|error| invalid(error.to_string()))?;
+        let mut url =
+            Url::parse(&self.target.base_url).map_err(|error| invalid(error.to_string()))?;
         match url.path_segments_mut() {
             Ok(mut path) => path.pop_if_empty().extend(segments),
             Err(()) => return Err(invalid("it has no path".to_owned())),
@@ -139,13 +106,15 @@ impl Question<'_> {
     /// The instruction that replaces a schema in JSON mode.
     fn schema_as_text(&self) -> Option<String> {
         let schema = &self.request.schema.as_ref().filter(|_| self.json_mode)?.schema;
-        Some(super::json_mode_instruction(schema))
+        Some(format!(
+            "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
+        ))
     }
 
     /// The system messages, in one.
     fn system(&self) -> Option<String> {
         let own = self.request.messages.iter();
-        let own = own.filter(|message| message.role == super::Role::System);
+        let own = own.filter(|message| message.role == Role::System);
         let own = own.map(|message| message.content.clone());
         let all: Vec<String> = self.schema_as_text().into_iter().chain(own).collect();
         (!all.is_empty()).then(|| all.join("\n\n"))

@@ -1,24 +1,18 @@
 //! Chat completions, in the format of OpenAI.
 
-use genai::adapter::AdapterKind;
-use genai::chat::{JsonSchemaDialect, sanitize_json_schema};
-use reqwest::header::{AUTHORIZATION, HeaderName};
+use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, LmErrorKind, Role, Usage};
+use super::super::super::{LmError, Role, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
+use super::schema::{Dialect, adapt};
 use super::{Answer, Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question { target, request, .. } = question;
     let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
-    for (name, value) in &target.headers {
-        let name = HeaderName::try_from(name.as_str()).map_err(|error| {
-            LmError::new(&*target.id, LmErrorKind::Other { reason: error.to_string() })
-        })?;
-        headers.push((name, value.clone()));
-    }
+    headers.extend(target.headers.iter().cloned());
     let mut body = json!({
         "model": target.model,
         "stream": false,
@@ -27,9 +21,10 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "response_format", response_format(question));
     let sampling = &request.sampling;
     insert(&mut body, "temperature", sampling.temperature);
-    insert(&mut body, max_tokens_key(&target.model), sampling.max_tokens);
+    let max_tokens = sampling.max_tokens.or_else(|| default_max_tokens(target));
+    insert(&mut body, max_tokens_key(&target.model), max_tokens);
     insert(&mut body, "top_p", sampling.top_p);
-    let seed = if target.kind == AdapterKind::Mistral { "random_seed" } else { "seed" };
+    let seed = if target.provider == "mistral" { "random_seed" } else { "seed" };
     insert(&mut body, seed, sampling.seed);
     Ok(Call { url: question.url(["chat", "completions"])?, headers, body })
 }
@@ -53,7 +48,7 @@ fn response_format(question: &Question<'_>) -> Option<Value> {
     if question.json_mode {
         return Some(json!({ "type": "json_object" }));
     }
-    let strict = sanitize_json_schema(&schema.schema, JsonSchemaDialect::OpenAiStrict);
+    let strict = adapt(&schema.schema, Dialect::OpenAi);
     let schema = json!({ "name": schema.name, "strict": true, "schema": strict });
     Some(json!({ "type": "json_schema", "json_schema": schema }))
 }
@@ -65,6 +60,13 @@ fn max_tokens_key(model: &str) -> &'static str {
     if is_newer { "max_completion_tokens" } else { "max_tokens" }
 }
 
+/// Fireworks cuts replies at 2,048 tokens by default, and reduces a higher limit to that of the model, except for one
+/// model that rejects a limit beyond its own.
+fn default_max_tokens(target: &Target) -> Option<u32> {
+    let is_strict = target.model.contains("muse-glimmer-30b");
+    (target.provider == "fireworks").then_some(if is_strict { 68_000 } else { 512_000 })
+}
+
 pub(super) fn answer(body: &Value, target: &Target) -> Answer {
     let message = body.pointer("/choices/0/message").unwrap_or(&Value::Null);
     let text = message.get("content").map(text).unwrap_or_default();
@@ -74,7 +76,7 @@ pub(super) fn answer(body: &Value, target: &Target) -> Answer {
         completion_tokens: tokens(body, "/usage/completion_tokens"),
         cached_prompt_tokens: tokens(body, "/usage/prompt_tokens_details/cached_tokens"),
     };
-    if target.kind == AdapterKind::Xai {
+    if target.provider == "xai" {
         // Not included in the number of completion tokens there.
         let reasoning = tokens(body, "/usage/completion_tokens_details/reasoning_tokens");
         let sum = |tokens: u64| tokens.saturating_add(reasoning.unwrap_or(0));
