@@ -274,8 +274,9 @@ async fn evaluate() -> Result {
         .save_as_json(folder.join("rows.json"))
         .build()?;
     let result = evaluate.run(Program).await?;
-    // Of bools the score is a percentage, as DSPy's; `mean` is the share.
-    assert_eq!(result.score.map(|score| format!("{score:.2}")).as_deref(), Some("33.33"));
+    // `percent` is DSPy's score, from 0 to 100; `score` is in the range of the metric.
+    assert_eq!(result.percent().map(|score| format!("{score:.2}")).as_deref(), Some("33.33"));
+    assert_eq!(result.score, Some(1.0 / 3.0));
 
     // `.results` is "the list of `(example, prediction, score)` triples"; a failure has `failure_score`.
     let scores: Vec<Option<f64>> = result.triples().map(|(_, _, score)| score).collect();

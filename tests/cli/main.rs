@@ -31,6 +31,7 @@ mod sparql;
 mod streams;
 mod terminal;
 mod thresholds;
+mod units;
 
 use std::fs;
 use std::io::Write as _;

@@ -42,7 +42,7 @@ fn a_field_that_some_rows_lack_is_counted_and_printed() {
 #[test]
 fn a_field_that_no_row_has_is_exit_code_2_with_the_nearest_name() {
     let folder = rows(&[json!({ "anwser": "Paris" }), json!({ "anwser": "Rome" })]);
-    let ran = score(&folder, &["-m", "em", "--fail-under", "em=50"]);
+    let ran = score(&folder, &["-m", "em", "--fail-under", "em=0.5"]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let words = "no prediction has a field `answer`; did you mean `anwser`?";
     assert_eq!(ran.out, format!("em  not scored: {words} (0/2 rows)\n"));
@@ -82,7 +82,7 @@ fn the_other_metrics_of_the_run_and_their_rows_are_kept() {
     let ran = score(&folder, &args);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(report["metrics"]["em"]["score"], 50.0);
+    assert_eq!(report["metrics"]["em"]["score"], 0.5);
     let passages = &report["metrics"]["answer_passage_match"];
     assert_eq!((&passages["score"], &passages["missing"]), (&Value::Null, &json!(2)));
     assert_eq!(passages["unknown_fields"][0]["name"], "context");

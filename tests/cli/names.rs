@@ -105,13 +105,13 @@ fn invalid_mappings() {
 #[test]
 fn invalid_thresholds() {
     assert_eq!(
-        error_of(&["-m", "same_text", "--fail-under", "some_text=80"]),
+        error_of(&["-m", "same_text", "--fail-under", "some_text=0.8"]),
         "--fail-under some_text: `some_text` is not a metric of this run; did you mean `same_text`?"
     );
     assert_eq!(
         usage(&["-m", "same_text", "--fail-under", "same_text=nan"]),
         "error: invalid value 'same_text=nan' for '--fail-under <NAME=X>': expected a finite \
-         number, found `nan`"
+         number such as 0.6, or a percentage such as 60%, found `nan`"
     );
 }
 

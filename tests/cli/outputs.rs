@@ -325,7 +325,7 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
     let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
     let errors = format!("error: --junit /dev/full: {full}error: --markdown /dev/full: {full}");
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), HEADLINE, &*errors));
-    assert!(folder.read("s.csv").contains("same_text,bool,50.0"));
+    assert!(folder.read("s.csv").contains("same_text,bool,0.5"));
     assert_eq!(folder.read("o.jsonl").lines().count(), 2);
 
     // The result file fails, and the files for CI are written.

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use dsrs_metrics_tests::data;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::scorer;
 
@@ -41,7 +41,8 @@ fn question_answering_gives_every_figure_of_dspy() {
         let metrics = &report["metrics"];
         for exact in ["answer_exact_match", "em"] {
             assert_eq!(metrics[exact]["passed"], expected["em_true"], "{model}");
-            assert_close(&metrics[exact]["score"], &expected["em_percent"], model);
+            let percent = json!(100.0 * metrics[exact]["score"].as_f64().unwrap());
+            assert_close(&percent, &expected["em_percent"], model);
         }
         assert_close(&metrics["f1"]["mean"], &expected["f1_mean"], model);
         assert_close(&metrics["hotpot_f1"]["mean"], &expected["hotpot_f1_mean"], model);

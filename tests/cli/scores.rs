@@ -53,7 +53,7 @@ fn one_json_object() {
             "rows": 4,
             "metrics": {
                 "same_text": {
-                    "score": 75.0, "stderr": 25.0, "ci95": [30.064184258240186, 95.44127391902994],
+                    "score": 0.75, "stderr": 0.25, "ci95": [0.30064184258240184, 0.9544127391902995],
                     "mean": 0.75, "mean_scored": 0.75, "kind": "bool",
                     "scored": 4, "failed": 0, "gated": 0, "skipped": 0, "abstained": 0,
                     "passed": 3, "cost_msats": 0,

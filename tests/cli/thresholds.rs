@@ -10,17 +10,15 @@ fn a_metric_worse_than_its_threshold_fails_the_run() {
         let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
         (ran.code, ran.err)
     };
-    assert_eq!(run("same_text=75"), (Some(0), String::new()));
-    assert_eq!(run("same_text=75.1"), (Some(1), "same_text: 75.00% is below 75.1%\n".to_owned()));
-    let percent = "warning: --fail-under same_text=0.8 means 0.8 percent, since `same_text` is a bool \
-                   metric; write a percentage from 0 to 100\n";
-    assert_eq!(run("same_text=0.8"), (Some(0), percent.to_owned()));
+    assert_eq!(run("same_text=0.75"), (Some(0), String::new()));
+    let below = "same_text: 0.7500 is below 0.751\n".to_owned();
+    assert_eq!(run("same_text=0.751"), (Some(1), below));
     assert_eq!(run("f1=0.75"), (Some(0), String::new()));
     assert_eq!(run("f1=0.8"), (Some(1), "f1: 0.7500 is below 0.8\n".to_owned()));
 }
 
 #[test]
-fn a_percent_sign_has_one_meaning_for_all_metrics() {
+fn a_percentage_is_another_form_of_the_same_limit() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
         let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
@@ -29,42 +27,73 @@ fn a_percent_sign_has_one_meaning_for_all_metrics() {
     assert_eq!(run("same_text=75%"), (Some(0), String::new()));
     assert_eq!(run("same_text=0.8%"), (Some(0), String::new()));
     assert_eq!(run("f1=75%"), (Some(0), String::new()));
-    assert_eq!(run("f1=80%"), (Some(1), "f1: 0.7500 is below 0.8\n".to_owned()));
-    assert_eq!(run("same_text=80%"), (Some(1), "same_text: 75.00% is below 80%\n".to_owned()));
+    assert_eq!(run("f1=80%"), (Some(1), "f1: 75.00% is below 80%\n".to_owned()));
+    let below = "same_text: 75.00% is below 75.1%\n".to_owned();
+    assert_eq!(run("same_text=75.1%"), (Some(1), below));
+    // 100 * 0.57 is below 57 in floating point.
+    let rows = (0..100).map(|row| format!("{},{}\n", row, if row < 57 { row } else { -1 }));
+    folder.write("rows.csv", format!("gold.answer,pred.answer\n{}", rows.collect::<String>()));
+    for limit in ["em=57%", "em=0.57"] {
+        let ran = folder.run(&["score", "rows.csv", "-m", "em", "--fail-under", limit]);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_limit_is_a_number_or_a_percentage() {
+    for limit in ["em=60 %", "em=", "em=%", "em=6e1%"] {
+        let ran = Folder::with("rows.jsonl", ROWS).run(&[
+            "score",
+            "rows.jsonl",
+            "-m",
+            "em",
+            "--fail-under",
+            limit,
+        ]);
+        let value = limit.trim_start_matches("em=");
+        assert_eq!(
+            (ran.code, ran.err),
+            (
+                Some(2),
+                format!(
+                    "error: invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`\n"
+                )
+            )
+        );
+    }
 }
 
 #[test]
 fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |limit| {
-        folder.score_error(&[
-            "rows.jsonl",
-            "-m",
-            "same_text,f1,accuracy,distance",
-            "--fail-under",
-            limit,
-        ])
+        folder.score_error(&["rows.jsonl", "-m", "em,f1,accuracy,distance", "--fail-under", limit])
     };
     assert_eq!(
-        error("f1=60"),
-        "--fail-under f1=60: expected a mean from 0 to 1, the range of `f1`; write f1=0.6 or f1=60%"
+        error("em=75"),
+        "--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%"
     );
     assert_eq!(
-        error("f1=-0.1"),
-        "--fail-under f1=-0.1: expected a mean from 0 to 1, the range of `f1`"
+        error("f1=66.7"),
+        "--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%"
     );
-    assert_eq!(
-        error("accuracy=1.5"),
-        "--fail-under accuracy=1.5: expected a score from 0 to 1, the range of `accuracy`; write accuracy=0.015 or accuracy=1.5%"
-    );
-    assert_eq!(
-        error("same_text=150"),
-        "--fail-under same_text=150: expected a percentage from 0 to 100, since `same_text` is a bool metric; no score is outside"
-    );
-    assert_eq!(
-        error("distance=50%"),
-        "--fail-under distance=50%: expected a number, since the scores of `distance` are not shares; remove the percent sign"
-    );
+    for (limit, name) in [
+        ("f1=1.5", "f1"),
+        ("f1=-0.1", "f1"),
+        ("em=150", "em"),
+        ("em=150%", "em"),
+        ("accuracy=1.5", "accuracy"),
+    ] {
+        let expected =
+            format!("--fail-under {limit}: expected a score from 0 to 1, the range of `{name}`");
+        assert_eq!(error(limit), expected);
+    }
+    for (limit, name) in [("distance=50%", "distance"), ("f1.recall=50%", "f1.recall")] {
+        let expected = format!(
+            "--fail-under {limit}: expected a number, since the scores of `{name}` are not known to be in [0, 1]; remove the percent sign"
+        );
+        assert_eq!(error(limit), expected);
+    }
     // A failed row may count as less than any score.
     let ran = folder.run(&[
         "score",

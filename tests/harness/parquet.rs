@@ -146,7 +146,7 @@ async fn rows_of_pandas_polars_and_duckdb_are_scored() {
         let evaluate =
             Evaluate::builder().metric(dsrs_metrics::metrics::Em::default()).build().unwrap();
         let result = evaluate.score(rows).await.unwrap();
-        assert_eq!(result.score, Some(50.0), "{tool}");
+        assert_eq!(result.score, Some(0.5), "{tool}");
     }
 }
 

@@ -140,7 +140,7 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     // 60 * 0.25 + 40 * 0.025 + 10 * 2 msat per call.
     let polite = &report["metrics"]["polite"];
-    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(100.0), &json!(4 * 36)));
+    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(1.0), &json!(4 * 36)));
     assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 36);
     let totals = "language models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 324 msat; of these 1 probe, 36 msat\n";
     assert_eq!(ran.err, totals);

@@ -281,7 +281,7 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     assert_eq!(fine.status.code(), Some(0), "{stderr}");
     let report: serde_json::Value = serde_json::from_slice(&fine.stdout).unwrap();
     assert_eq!(report["metrics"]["semantic_f1"]["mean"], 2.0 / 3.0);
-    assert_eq!(report["metrics"]["polite"]["score"], 100.0);
+    assert_eq!(report["metrics"]["polite"]["score"], 1.0);
     // 20 rows and a probe of each model; the calls that were rejected for their temperature cost
     // nothing.
     assert!(

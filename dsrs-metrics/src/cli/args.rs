@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::compare::CompareArguments;
+use crate::cli::limit::Limit;
 use crate::cli::report::ReportArguments;
-use crate::core::spec::ScoreKind;
 use crate::data::{Format, Mapping};
 use crate::lm::parse_msats;
 
@@ -107,9 +107,8 @@ pub(super) struct ScoreArguments {
     #[arg(long)]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
-    /// better. The unit is that of the printed score: percent for metrics that return a bool, as in
-    /// em=60, otherwise the mean, as in f1=0.6. With a percent sign both are alike: em=60%, f1=60%.
-    /// A metric that scored no row is always worse
+    /// better. A score is in the range of its metric, that of a bool in [0, 1]: em=0.6, which may be
+    /// written as em=60%. A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
     /// The number of rows that are scored at the same time
@@ -241,9 +240,9 @@ pub(super) struct AgreeArguments {
     /// entry of a metric
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
     pub(super) metrics: Vec<String>,
-    /// A score of at least this is a pass, or of at most this if lower is better
-    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
-    pub(super) threshold: Option<f64>,
+    /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(super) threshold: Option<Limit>,
     /// The labels that mean a pass, separated by commas; every other label means a failure
     #[arg(long, value_name = "LABEL", value_delimiter = ',')]
     pub(super) positive: Vec<String>,
@@ -285,20 +284,10 @@ impl FromStr for Param {
 pub(super) struct MetricThreshold {
     /// The metric, or the metric and one of its parts.
     pub(super) name: String,
-    pub(super) score: f64,
-    /// Whether the score was written with a percent sign.
-    pub(super) is_percentage: bool,
+    pub(super) limit: Limit,
 }
 
 impl MetricThreshold {
-    /// The score in the unit of the metric's headline: percent for pass or fail, otherwise a number.
-    pub(super) fn limit(&self, kind: ScoreKind) -> f64 {
-        match self.is_percentage && kind != ScoreKind::Bool {
-            true => self.score / 100.0,
-            false => self.score,
-        }
-    }
-
     /// The metric, without the part.
     pub(super) fn metric(&self) -> &str {
         self.name.split_once('.').map_or(&*self.name, |(metric, _)| metric)
@@ -309,12 +298,8 @@ impl FromStr for MetricThreshold {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, score) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
-        let (number, is_percentage) = match score.strip_suffix('%') {
-            Some(number) => (number, true),
-            None => (score, false),
-        };
-        Ok(Self { name: name.to_owned(), score: finite(number)?, is_percentage })
+        let (name, limit) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
+        Ok(Self { name: name.to_owned(), limit: limit.parse()? })
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) enum CliError {
     DuplicateMetric { name: String },
     #[error("{option}: `{name}` is not a metric of this run{hint}")]
     NotInRun { option: String, name: String, hint: Hint },
-    #[error("--fail-under {name}={score}: expected {expected}")]
-    FailUnder { name: String, score: String, expected: String },
+    #[error("{option}: expected {expected}")]
+    Limit { option: String, expected: String },
     #[error("{error}{hint}")]
     Param { error: Box<ParamError>, hint: Hint },
     #[error("--param {metric}.{key}: set twice; set it once")]

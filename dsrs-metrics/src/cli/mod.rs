@@ -1,7 +1,7 @@
 //! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
-//! input or another output, and `output.rs` writes outputs. `data/` reads rows, and `evaluate/` scores them. No other part
+//! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
 //! of the library uses this module.
 
 mod agree;
@@ -10,6 +10,7 @@ mod compare;
 mod error;
 mod files;
 mod hint;
+mod limit;
 mod list;
 mod output;
 mod panic_hook;

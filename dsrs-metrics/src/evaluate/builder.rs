@@ -24,7 +24,7 @@ use crate::evaluate::report::{ProgressDisplay, real_path};
 /// The default number of rows evaluated concurrently.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;
 
-/// The largest absolute value of a failure score: the percentage of any mean with it is finite.
+/// The largest absolute value of a failure score: any mean with it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
 
 /// A builder of [`Evaluate`], returned by [`Evaluate::builder`] and [`Evaluate::typed`].
@@ -375,7 +375,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let evaluate = Evaluate::builder().devset_file(&file).inputs(["question"]).metric(same);
     /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
-    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(100.0)));
+    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
     /// # std::fs::remove_file(file)?;
     /// # Ok(())
     /// # }

@@ -81,7 +81,7 @@ pub enum EvaluateError {
     /// The timeout is 0, so that every row would fail.
     #[error("`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none")]
     ZeroTimeout,
-    /// The failure score is NaN, infinite or so large that a mean or percentage would be.
+    /// The failure score is NaN, infinite or so large that a mean would be.
     #[error("`failure_score` must be a number from -1e300 to 1e300, found {value:?}")]
     FailureScore {
         /// The failure score.

@@ -101,7 +101,7 @@ use crate::evaluate::report::{Render, score_line};
 ///     .build()?;
 ///
 /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "42" } }).await?;
-/// assert_eq!(result.score, Some(50.0));
+/// assert_eq!(result.score, Some(0.5));
 /// assert_eq!(result.to_string(), "same  50.00% [9.45, 90.55] (1/2, 0 failed)");
 /// assert_eq!(result.results[0].score(), Some(0.0));
 /// # Ok(())

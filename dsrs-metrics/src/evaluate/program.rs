@@ -281,7 +281,7 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 /// let devset = [Sum { terms: [1, 2], answer: 3 }];
 /// let evaluate = Evaluate::typed().devset(devset).metric(right).build()?;
 /// let result = evaluate.run(|row: Sum| add(row.terms)).await?;
-/// assert_eq!(result.score, Some(100.0));
+/// assert_eq!(result.score, Some(1.0));
 /// # Ok(())
 /// # }
 /// ```

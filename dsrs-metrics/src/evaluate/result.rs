@@ -26,8 +26,8 @@ const SHOWN_PARTS: usize = 20;
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The first metric's headline: the percentage of true in [0, 100], or the mean. `None` if no row has
-    /// a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
+    /// The score of the first metric, in its range: the mean, which of bools is the share of true in [0, 1], or one score
+    /// of all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty if `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
@@ -116,11 +116,10 @@ impl<G, P> EvaluationResult<G, P> {
         self.metrics.iter().find(|summary| summary.name == name)
     }
 
-    /// Returns the mean of the first metric times 100, DSPy's score, unrounded; `None` if no row has a score. See
-    /// [`MetricSummary::percent`].
+    /// Returns [`score`](Self::score) times 100, unrounded, as DSPy reports it.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
-        self.metrics.first()?.percent()
+        self.score.map(|score| 100.0 * score)
     }
 
     /// Returns the rows as DSPy's triples of example, prediction and score of the first metric. A failed row has the
@@ -191,7 +190,7 @@ impl<G, P> EvaluationResult<G, P> {
 }
 
 /// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
-/// floats unrounded, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
+/// floats unrounded, each in the range of its metric, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
 /// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
 /// stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {

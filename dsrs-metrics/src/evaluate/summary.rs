@@ -29,11 +29,11 @@ pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.
     #[serde(skip)]
     pub name: String,
-    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number, the score of all
-    /// rows for a corpus metric. `None` if no row has a score, if the score of all rows is
+    /// The score, in the range of the metric: the share of true in [0, 1] for a bool, the mean for a number, the score
+    /// of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is
     /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
-    /// The standard error and the 95% interval of [`score`](Self::score), in its unit: Wilson's interval for a bool,
+    /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool,
     /// otherwise Student's t, within the metric's range; cluster-robust if rows have
     /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
     /// Failed rows count as the failure score here too.
@@ -123,21 +123,19 @@ impl MetricSummary {
         self.scored + self.failed + self.gated + self.skipped + self.abstained
     }
 
-    /// Returns [`mean`](Self::mean) times 100, unrounded. It is a percentage if scores are bools or in [0, 1]. `None` if
-    /// there is no [`score`](Self::score).
+    /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
-        let mean = self.mean.filter(|_| self.unknown_fields.is_empty());
-        mean.map(|mean| 100.0 * mean)
+        self.score.map(|score| 100.0 * score)
     }
 
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.repeats.is_some() {
-            let (rows, interval) = (self.rows(), self.interval(2));
+            let (rows, interval) = (self.rows(), self.interval());
             return write!(f, "{:.2}%{interval} (mean of {}/{rows}", 100.0 * mean, self.scored);
         }
         let counted = self.scored + self.failed;
-        write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(2), self.ones)
+        write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(), self.ones)
     }
 
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,7 +148,7 @@ impl MetricSummary {
     }
 
     fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(4), self.scored, self.rows())
+        write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(), self.scored, self.rows())
     }
 
     fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,8 +167,9 @@ impl MetricSummary {
         Ok(())
     }
 
-    /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, `[12 rows]`.
-    fn interval(&self, digits: usize) -> String {
+    /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, in percent for a bool;
+    /// `[not enough rows]`.
+    fn interval(&self) -> String {
         let is_share = self.kind == ScoreKind::Bool && self.repeats.is_none();
         let note = match self.groups {
             Some(groups) => format!("; {groups} groups"),
@@ -179,9 +178,10 @@ impl MetricSummary {
         };
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
             _ if !self.has_interval => String::new(),
-            (Some(Interval { low, high }), _) => {
-                format!(" [{low:.digits$}, {high:.digits$}{note}]")
+            (Some(Interval { low, high }), _) if self.kind == ScoreKind::Bool => {
+                format!(" [{:.2}, {:.2}{note}]", 100.0 * low, 100.0 * high)
             }
+            (Some(Interval { low, high }), _) => format!(" [{low:.4}, {high:.4}{note}]"),
             (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
         }
     }

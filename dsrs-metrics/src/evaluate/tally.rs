@@ -266,7 +266,7 @@ impl Tally {
         Failures { score, count, places: &self.failed }
     }
 
-    /// Returns the uncertainty of the headline, in its unit. `all` has the failed rows too.
+    /// Returns the uncertainty of the score. `all` has the failed rows too.
     fn uncertainty(&self, all: &Sample) -> Uncertainty {
         if self.kind == ScoreKind::Corpus {
             return Uncertainty::NotComputed;
@@ -288,11 +288,7 @@ impl Tally {
             }
             false => range,
         });
-        let uncertainty = all.uncertainty(kind, range);
-        match self.kind {
-            ScoreKind::Bool => uncertainty.scaled(100.0),
-            ScoreKind::Number | ScoreKind::Corpus => uncertainty,
-        }
+        all.uncertainty(kind, range)
     }
 
     /// Returns a summary without the properties that only the metric itself has.
@@ -307,11 +303,7 @@ impl Tally {
         let mean = mean_scored.and_then(|_| values.mean_with(&self.failures()));
         MetricSummary {
             name,
-            score: match kind {
-                ScoreKind::Bool => mean.map(|mean| 100.0 * mean),
-                ScoreKind::Number => mean,
-                ScoreKind::Corpus => None,
-            },
+            score: mean.filter(|_| kind != ScoreKind::Corpus),
             uncertainty: Uncertainty::NotEnoughRows { found: 0, needed: 1 },
             groups: None,
             repeats: None,

@@ -1,5 +1,7 @@
 //! Errors of result files. Each message is one line: where, what was found, what to do.
 
+use std::path::PathBuf;
+
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
 use crate::text::shown;
@@ -70,6 +72,18 @@ pub enum ResultsError {
         /// The number of rows before it.
         complete: u64,
     },
+    /// A JSON file contains no array, such as the output of `score --json`.
+    #[error(
+        "{}: expected an array of rows, found {found}; write it with `score --out`, since the output of `score --json` \
+         has no rows; if each line is a row, name the file .jsonl",
+        file.display()
+    )]
+    NotArray {
+        /// The file.
+        file: PathBuf,
+        /// What was found.
+        found: String,
+    },
     /// An evaluation without rows: none was evaluated, or they were not kept.
     #[error("the evaluation has no rows; do not set `keep_results(false)`")]
     NoRows,
@@ -86,6 +100,7 @@ impl ResultsError {
                 Self::CutOff { at, complete }
             }
             DataError::UnclosedQuote { at } => Self::CutOff { at, complete },
+            DataError::NotArray { file, found } => Self::NotArray { file, found },
             error => Self::Data(error),
         }
     }

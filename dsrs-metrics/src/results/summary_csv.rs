@@ -25,7 +25,7 @@ const HEADER: [&str; 14] = [
 
 /// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`, `ci95_low`,
 /// `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`. Numbers are not rounded.
-/// What is not known is an empty cell. A name that a spreadsheet would evaluate has a leading apostrophe. Units are those of [`MetricSummary`].
+/// What is not known is an empty cell. A name that a spreadsheet would evaluate has a leading apostrophe. Scores are in the range of their metric.
 ///
 /// # Errors
 /// An error of the writer; none is expected for a table in memory.
@@ -40,7 +40,7 @@ const HEADER: [&str; 14] = [
 /// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
 /// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
 /// let table = results::summary_csv(&result)?;
-/// assert_eq!(table.lines().nth(1), Some("same,bool,100.0,,20.654931437723747,100.0,1.0,1.0,1,0,0,0,0,0"));
+/// assert_eq!(table.lines().nth(1), Some("same,bool,1.0,,0.20654931437723746,1.0,1.0,1.0,1,0,0,0,0,0"));
 /// # Ok(())
 /// # }
 /// ```

@@ -94,18 +94,6 @@ impl Uncertainty {
         self
     }
 
-    /// Returns the same in a unit in which values are this many times as large.
-    #[must_use]
-    pub(crate) fn scaled(mut self, factor: f64) -> Self {
-        if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
-            *ci95 = Interval { low: ci95.low * factor, high: ci95.high * factor };
-        }
-        if let Self::Known { stderr, .. } = &mut self {
-            *stderr *= factor;
-        }
-        self
-    }
-
     /// Returns the interval `mean ± t · stderr` with Student's t of `degrees` degrees of freedom.
     pub(super) fn student(mean: f64, stderr: f64, degrees: u64) -> Self {
         if stderr == 0.0 {

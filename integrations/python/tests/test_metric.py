@@ -41,7 +41,8 @@ def test_the_summary_equals_the_scores(qa):
     assert summary["mean"] == pytest.approx(sum(scores) / len(scores), abs=1e-12)
     assert summary["ci95"][0] < summary["score"] < summary["ci95"][1]
     exact = metric("em").evaluate(golds, preds)
-    assert exact["score"] == pytest.approx(100 * exact["passed"] / len(qa), abs=1e-12)
+    assert exact["score"] == pytest.approx(exact["passed"] / len(qa), abs=1e-12)
+    assert exact["ci95"][0] < exact["score"] < exact["ci95"][1] <= 1
     assert summary["name"] == "f1" and summary["parts"] == [] and summary["first_error"] is None
 
 

@@ -44,17 +44,17 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
     for row in [0, 1, 7, 50, 99] {
         let evaluate = Evaluate::builder().metric(blocks_on(row, 100)).concurrency(8);
         let result = evaluate.build().unwrap().score(pairs(100)).await.unwrap();
-        assert_eq!((result.score, result.rows), (Some(100.0), 100), "row {row}");
+        assert_eq!((result.score, result.rows), (Some(1.0), 100), "row {row}");
         let evaluate = Evaluate::builder().metric(blocks_on(row, 100)).concurrency(8);
         let rows = futures_util::stream::iter(pairs(100));
         let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
-        assert_eq!((result.score, result.rows), (Some(100.0), 100), "row {row} of a stream");
+        assert_eq!((result.score, result.rows), (Some(1.0), 100), "row {row} of a stream");
     }
     // Rows that are only counted are pulled several at a time.
     for row in [0, 1, 7, 500, 4_999] {
         let evaluate = Evaluate::builder().metric(blocks_on(row, 5_000)).keep_results(false);
         let result = evaluate.concurrency(8).build().unwrap().score(pairs(5_000)).await.unwrap();
-        assert_eq!((result.score, result.rows), (Some(100.0), 5_000), "counted row {row}");
+        assert_eq!((result.score, result.rows), (Some(1.0), 5_000), "counted row {row}");
     }
 }
 
@@ -69,7 +69,7 @@ async fn trap_17_a_blocked_thread_keeps_no_worker_in_500_runs() {
             0 => evaluate.score_stream(futures_util::stream::iter(pairs(60))).await.unwrap(),
             _ => evaluate.score(pairs(60)).await.unwrap(),
         };
-        assert_eq!((result.score, result.rows), (Some(100.0), 60), "run {run}");
+        assert_eq!((result.score, result.rows), (Some(1.0), 60), "run {run}");
     }
 }
 
@@ -84,7 +84,7 @@ async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
     };
     let rows = futures_util::stream::iter(pairs(100).inspect(read_slowly));
     let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
-    assert_eq!((result.score, result.rows), (Some(100.0), 100));
+    assert_eq!((result.score, result.rows), (Some(1.0), 100));
 }
 
 /// One worker waits for the stream while another scores its only row and then reads the end.
@@ -133,5 +133,5 @@ async fn a_metric_that_blocks_the_only_thread_delays_the_others_until_it_returns
     });
     let evaluate = Evaluate::builder().metric(metric).concurrency(4).build().unwrap();
     let result = evaluate.score(pairs(20)).await.unwrap();
-    assert_eq!((result.score, result.rows, result.failed_rows), (Some(100.0), 20, 0));
+    assert_eq!((result.score, result.rows, result.failed_rows), (Some(1.0), 20, 0));
 }

@@ -75,7 +75,8 @@ async fn the_headline_of_a_bool_counts_true_rows() {
         |row: u32| Pair::new(row.to_string(), example! {}, prediction! { "ok" => row < 891 });
     let result = evaluate.score((0..1190).map(pair)).await.unwrap();
     assert_eq!(result.to_string(), "correct  74.87% [72.33, 77.26] (891/1190, 0 failed)");
-    assert_eq!(result.score, Some(100.0 * (891.0 / 1190.0)));
+    assert_eq!(result.score, Some(891.0 / 1190.0));
+    assert_eq!(result.percent(), Some(100.0 * (891.0 / 1190.0)), "DSPy's score");
     assert_eq!(result.metrics[0].passed, Some(891));
 
     let broken = (0..10).map(|row| Pair::new(format!("b{row}"), example! {}, prediction! {}));

@@ -279,5 +279,5 @@ async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is
     });
     let result = stopped(Duration::from_millis(50), metric).await;
     drop(end);
-    assert_eq!((result.rows, result.score, result.ending), (9, Some(100.0), Ending::Stopped));
+    assert_eq!((result.rows, result.score, result.ending), (9, Some(1.0), Ending::Stopped));
 }

@@ -115,7 +115,7 @@ async fn trap_22_rows_that_are_not_json_are_still_written() {
         .build()
         .unwrap();
     let result = evaluate.run(|_: Odd| async { f64::NAN }).await.unwrap();
-    assert_eq!(result.score, Some(100.0));
+    assert_eq!(result.score, Some(1.0));
     assert!(result.is_complete());
     let line: Value = serde_json::from_str(&read(&lines)).unwrap();
     assert_eq!(line["gold"], "cannot be written as JSON: key must be a string");

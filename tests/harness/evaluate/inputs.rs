@@ -83,7 +83,7 @@ async fn trap_36_the_expected_answer_does_not_reach_the_program() {
     // The row's own declaration takes precedence, and the answer is an input if somebody names it.
     let cheating = devset().map(|row| row.with_inputs(["answer"]));
     let result = evaluate.to_builder().devset(cheating).run(closure).await.unwrap();
-    assert_eq!(result.score, Some(100.0));
+    assert_eq!(result.score, Some(1.0));
 
     let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     let scorer = Scorer::builder().metric(same).inputs(["question"]).build().unwrap();
@@ -178,7 +178,7 @@ async fn rows_without_fields_and_given_predictions_need_no_inputs() {
     assert_eq!(result.failed_rows, 0);
     let pair = dsrs_metrics::Pair::new("a", row("a"), prediction! { "answer" => "4" });
     let result = builder().score([pair]).await.unwrap();
-    assert_eq!(result.score, Some(100.0));
+    assert_eq!(result.score, Some(1.0));
 }
 
 #[test]

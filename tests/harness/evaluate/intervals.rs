@@ -31,7 +31,7 @@ async fn grouped(field: &str, concurrency: usize) -> EvaluationResult {
 }
 
 #[tokio::test]
-async fn a_bool_has_wilsons_interval_in_percent() {
+async fn a_bool_has_wilsons_interval_in_its_range() {
     let is_one = metric_fn("is_one", |_: &Example, pred: &Prediction| {
         pred.get("say").and_then(|say| say.as_str()) == Some("1")
     });
@@ -39,9 +39,11 @@ async fn a_bool_has_wilsons_interval_in_percent() {
     let result = evaluate.score(saying(&["1", "1", "1", "0", "1"])).await.unwrap();
     let expected = Proportion { successes: 4, trials: 5 };
     let found = result.metrics[0].uncertainty;
-    assert_eq!(found.stderr(), Some(100.0 * 0.2));
-    let (found, expected) = (found.ci95().unwrap(), expected.wilson().unwrap());
-    assert_eq!((found.low, found.high), (100.0 * expected.low, 100.0 * expected.high));
+    assert_eq!(found, expected.uncertainty());
+    let (stderr, ci95) = (found.stderr().unwrap(), found.ci95().unwrap());
+    assert!((stderr - 0.2).abs() < 1e-15, "{stderr}");
+    assert_eq!(format!("{:.4} {:.4}", ci95.low, ci95.high), "0.3755 0.9638");
+    assert_eq!(result.to_string(), "is_one  80.00% [37.55, 96.38] (4/5, 0 failed)");
 }
 
 #[tokio::test]

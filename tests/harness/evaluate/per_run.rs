@@ -87,7 +87,7 @@ async fn rows_behind_an_arc_are_a_devset() {
     let rows = devset(&["a", "b"]).into_iter().map(|row| Arc::new(row.with_inputs(["say"])));
     let evaluate = Evaluate::<Arc<Example>, Prediction>::typed().devset(rows).metric(SameWord);
     let program = |row: Arc<Example>| async move { echo((*row).clone()).await };
-    assert_eq!(evaluate.run(program).await.unwrap().score, Some(100.0));
+    assert_eq!(evaluate.run(program).await.unwrap().score, Some(1.0));
 }
 
 /// The names of the metrics, the number of rows and the concurrency.

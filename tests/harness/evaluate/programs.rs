@@ -53,7 +53,7 @@ async fn a_program_receives_no_labels_and_a_metric_receives_all_fields() {
     let evaluate = scoring().metric(answer).devset(devset()).build().unwrap();
     let result = evaluate.run(Echo).await.unwrap();
     assert_eq!(result.results[0].pred.as_ref().unwrap().get("fields").unwrap(), 1);
-    assert_eq!(result.metrics[1].score, Some(100.0));
+    assert_eq!(result.metrics[1].score, Some(1.0));
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn rows_may_be_of_any_type() {
         if question.0 == 4 { Err("too large") } else { Ok(question.0 * 2) }
     };
     let result = evaluate.run(double).await.unwrap();
-    assert_eq!(result.score, Some(75.0));
+    assert_eq!(result.score, Some(0.75));
     let ids: Vec<_> = result.results.iter().map(|row| &*row.id).collect();
     assert_eq!(ids, ["q1", "q2", "q3", "q4"]);
 }

@@ -114,7 +114,7 @@ async fn programs_over_rows_of_any_type_may_return_their_run() {
         }
     };
     let result = evaluate.run(program).await.unwrap();
-    assert_eq!((result.score, result.failed_rows), (Some(50.0), 1));
+    assert_eq!((result.score, result.failed_rows), (Some(0.5), 1));
     assert_eq!(result.program.usage, Some(ProgramUsage::new(5, 1)));
     assert_eq!((result.program.usage_rows, result.program.latency_rows), (1, 1));
     assert_eq!(result.results[1].run, None, "a program that fails returns nothing");

@@ -134,7 +134,7 @@ async fn an_open_journal_is_refused() {
     );
     assert_eq!(error.to_string(), expected);
     waiting.notify_one();
-    assert_eq!(first.await.unwrap().unwrap().score, Some(100.0));
+    assert_eq!(first.await.unwrap().unwrap().score, Some(1.0));
 }
 
 /// The path of a list of words.

@@ -75,7 +75,7 @@ fn scores_of_a_prediction_that_is_lost_are_computed_again() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(running).unwrap().score
     };
-    assert_eq!((run("0"), run("1")), (Some(100.0), Some(100.0)), "the prediction is restored");
+    assert_eq!((run("0"), run("1")), (Some(1.0), Some(1.0)), "the prediction is restored");
     let path = journal.join("journal.log");
     let content = std::fs::read_to_string(&path).unwrap();
     let rest: Vec<_> = content.lines().filter(|line| !line.contains("\"program\":{")).collect();

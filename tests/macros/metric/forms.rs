@@ -340,5 +340,5 @@ async fn a_metric_with_defaults_is_a_value_by_its_name() {
         .await
         .unwrap();
     let headlines: Vec<_> = result.metrics.iter().map(|metric| metric.score).collect();
-    assert_eq!(headlines, [Some(100.0), Some(100.0)]);
+    assert_eq!(headlines, [Some(1.0), Some(1.0)]);
 }

@@ -7,7 +7,6 @@ use crate::agreement::AgreementError;
 use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
 use crate::core::rows::pair::Origin;
-use crate::core::spec::ScoreRange;
 use crate::data::DataError;
 use crate::results::ResultsError;
 
@@ -39,10 +38,6 @@ pub(in crate::cli) enum AgreeError {
     OneClass { file: PathBuf, metric: String, field: String, rows: u64, label: String },
     #[error("{at}: `{metric}` against `{field}`: {error}")]
     NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
-    #[error(
-        "--threshold {threshold}: every score of `{metric}` is in {range}; expected a threshold in this range"
-    )]
-    Threshold { metric: String, threshold: f64, range: ScoreRange },
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -112,9 +112,10 @@ fn agreement(
         .positive(args.positive.clone())
         .scale(args.scale.clone())
         .seed(args.seed);
-    if let Some(threshold) = args.threshold {
-        check_threshold(registry, name, threshold)?;
-        builder = builder.threshold(threshold);
+    if let Some(threshold) = &args.threshold {
+        let range = registry.get(name).and_then(|entry| entry.spec().range);
+        threshold.check("--threshold ", name, range, range)?;
+        builder = builder.threshold(threshold.score);
     }
     let pairs = ratings.iter().cloned().zip(labels.labels.iter().cloned());
     let agreement = builder.of(pairs).map_err(|error| {
@@ -130,18 +131,6 @@ fn agreement(
     })?;
     check_compared(&agreement, name, ratings, labels, args)?;
     Ok(agreement)
-}
-
-/// Checks that scores of the metric can be on both sides of `--threshold`.
-fn check_threshold(registry: &Registry, name: &str, threshold: f64) -> Result<(), AgreeError> {
-    let range = registry.get(name).and_then(|entry| entry.spec().range);
-    match range.filter(|range| !range.contains(threshold)) {
-        None => Ok(()),
-        Some(range) => {
-            let metric = name.to_owned();
-            Err(AgreeError::Threshold { metric, threshold, range })
-        }
-    }
 }
 
 /// Checks that rows were compared and have at least two different labels.

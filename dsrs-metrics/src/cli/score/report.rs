@@ -152,9 +152,6 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
     }
-    for warning in fail_under::fractions_of_percent(result, &args.fail_under) {
-        print_error(warning);
-    }
 }
 
 /// A line if no row has the field of `--group`.

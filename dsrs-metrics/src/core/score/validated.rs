@@ -149,7 +149,7 @@ fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
     value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
-/// Returns whether a bool metric's value is 0 or 1. Its headline is the percentage of rows that are true.
+/// Returns whether a bool metric's value is 0 or 1. The score of a run is the share of rows that are true.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
 #[inline]
 fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {

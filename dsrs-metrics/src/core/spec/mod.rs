@@ -35,7 +35,7 @@ pub enum Direction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
-    /// True or false; the headline is the percentage of true, in [0, 100].
+    /// True or false; the score of a run is the share of true, in [0, 1].
     Bool,
     /// A number; the headline is the mean.
     Number,

@@ -9,7 +9,7 @@ use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{JsonReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::metrics::Registry;
-use dsrs_metrics::{Evaluate, Metric, MetricSummary, Params, ScoreKind};
+use dsrs_metrics::{Evaluate, Metric, MetricSummary, Params};
 use dsrs_metrics_datafusion::RegisterMetric as _;
 
 use crate::rows;
@@ -100,11 +100,9 @@ fn of_command(path: &Path) -> Vec<Figures> {
 async fn of_sql(ctx: &SessionContext) -> Vec<Vec<Figures>> {
     let mut models = vec![Vec::new(); 3];
     for (name, arguments) in METRICS {
-        // The headline of a bool is a percentage, and so is its interval.
-        let unit = if metric(name).spec().kind == ScoreKind::Bool { "100.0" } else { "1.0" };
         let sql = format!(
-            "SELECT s['mean'], s['ci95_low'] * {unit}, s['ci95_high'] * {unit}, s['scored'] || ' ' || s['failed'], \
-             metric_mean, ci['low'] * {unit} FROM (SELECT model, metric_summary({name}({arguments})) AS s, \
+            "SELECT s['mean'], s['ci95_low'], s['ci95_high'], s['scored'] || ' ' || s['failed'], \
+             metric_mean, ci['low'] FROM (SELECT model, metric_summary({name}({arguments})) AS s, \
              metric_mean({name}({arguments})) AS metric_mean, metric_ci95({name}_details({arguments})) AS ci \
              FROM qa GROUP BY model) ORDER BY model"
         );

@@ -169,8 +169,8 @@ impl Metric {
 
     /// Scores a list of predictions and returns a summary of all rows as a dict.
     ///
-    /// `score` is the headline: a percentage for a bool, a mean for a number, one score of all rows for a metric such as
-    /// `accuracy`. `ci95` and `stderr` belong to it. `mean` counts a failed row as `failure_score`, `mean_scored` leaves it
+    /// `score` is in the range of the metric: the share of true for a bool, a mean for a number, one score of all rows for a
+    /// metric such as `accuracy`. `ci95` and `stderr` belong to it. `mean` counts a failed row as `failure_score`, `mean_scored` leaves it
     /// out; `scored`, `failed` and `abstained` are numbers of rows. `parts` has the summaries of named scores.
     ///
     /// >>> summary = metric("accuracy").evaluate(["a", "b", "b"], ["a", "b", "a"])
