@@ -40,7 +40,7 @@ const HEADER: [&str; 14] = [
 /// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
 /// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
 /// let table = results::summary_csv(&result)?;
-/// assert_eq!(table.lines().nth(1), Some("same,bool,1.0,,0.20654931437723746,1.0,1.0,1.0,1,0,0,0,0,0"));
+/// assert_eq!(table.lines().nth(1), Some("same,bool,1.0,,0.20654931437723745,1.0,1.0,1.0,1,0,0,0,0,0"));
 /// # Ok(())
 /// # }
 /// ```
