@@ -157,7 +157,7 @@ pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
 pub use crate::core::explanation::Explanation;
 pub use crate::core::files::{MetricFile, NamesFiles};
 pub use crate::core::fn_metric::{
-    FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
+    FiveArguments, FnMetric, MetricName, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::core::identity::{IdentityDifference, MetricIdentity};
 pub use crate::core::instance::{Instance, WithSettings};
@@ -166,6 +166,8 @@ pub use crate::core::metric::{Metric, ScoredAtOnce};
 pub use crate::core::optimizer::HasVerdict;
 pub use crate::core::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::core::outcome::Outcome;
+#[doc(hidden)]
+pub use crate::core::params::HasDefaults;
 pub use crate::core::params::{Configure, ParamError, Params};
 pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::core::repeat::RepeatNumber;
@@ -179,7 +181,7 @@ pub use crate::core::rows::from_serialize::FromSerializeError;
 pub use crate::core::rows::inputs::InputError;
 pub use crate::core::rows::pair::{Origin, Pair};
 #[doc(hidden)]
-pub use crate::core::rows::typed::TypedRow;
+pub use crate::core::rows::typed::{TypedField, TypedRow};
 pub use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::core::settings::Settings;
 pub use crate::core::spec::{
@@ -187,6 +189,8 @@ pub use crate::core::spec::{
 };
 pub use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
+#[doc(hidden)]
+pub use crate::evaluate::DevsetRow;
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
 pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
@@ -197,9 +201,9 @@ pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
-    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, JournalUse,
-    MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart, Running,
-    UnknownField,
+    DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
+    JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart,
+    Running, UnknownField,
 };
 pub use crate::json::structured;
 pub use crate::scoring::{

@@ -40,7 +40,11 @@ pub enum Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// Creates an answer that has to be awaited.
-    pub fn pending(future: impl Future<Output = Result<Scored>> + Send + 'a) -> Self {
+    pub fn pending<F>(future: F) -> Self
+    where
+        // Rustc prints the line of the bound.
+        F: Future<Output = Result<Scored>> + Send + 'a, // drop what is not `Send` before `.await`
+    {
         Self::Pending(Box::pin(future))
     }
 

@@ -18,6 +18,17 @@ use crate::core::rows::dynamic::{Example, Prediction, Trace};
 use crate::core::score::MetricScore;
 use crate::core::spec::{MetricSpec, MetricTier};
 
+/// The name of a metric from a closure: everything that converts into a `String`.
+#[diagnostic::on_unimplemented(
+    message = "expected the metric's name, found `{Self}`",
+    label = "expected a string",
+    note = "write `metric_fn(\"name\", |gold, pred| ..)`"
+)]
+pub trait MetricName: Into<String> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<String>> MetricName for T {}
+
 /// Creates a metric from a closure over dynamic rows. [`FnMetric`] has methods for threshold, range, tier and cost.
 ///
 /// ```
@@ -45,7 +56,7 @@ use crate::core::spec::{MetricSpec, MetricTier};
 /// ```
 ///
 /// [`traced_metric_fn`] takes a closure that also reads what an optimizer passes.
-pub fn metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric<F, TwoArguments<M>>
+pub fn metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, TwoArguments<M>>
 where
     R: ClosureReturn<M>,
     F: Fn(&Example, &Prediction) -> R + Send + Sync,
@@ -62,7 +73,7 @@ where
 /// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
 /// ```
 pub fn typed_metric_fn<G, P, R, F, M>(
-    name: impl Into<String>,
+    name: impl MetricName,
     score: F,
 ) -> FnMetric<F, TwoArguments<M>>
 where
@@ -91,7 +102,7 @@ where
 /// # Ok(())
 /// # }
 /// ```
-pub fn traced_metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric<F, FiveArguments<M>>
+pub fn traced_metric_fn<R, F, M>(name: impl MetricName, score: F) -> FnMetric<F, FiveArguments<M>>
 where
     R: ClosureReturn<M>,
     F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R + Send + Sync,

@@ -290,3 +290,11 @@ fn wrong_type(
     let (metric, param, found) = (spec.name.to_owned(), param.name.to_owned(), found.to_owned());
     ParamError::WrongType { metric, param, expected, found, reason }
 }
+
+/// Holds for no type: the bound of the `default` of a metric with a parameter that requires a value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default, since a parameter requires a value",
+    label = "a parameter requires a value",
+    note = "write `{Self}::builder()`, the parameters, and `.build()`"
+)]
+pub trait HasDefaults<'metric> {}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt};
 
-use super::devset::Devset;
+use super::devset::{Devset, DevsetRows};
 use super::error::EvaluateError;
 use super::metric_entry::{MetricEntry, sharing};
 use super::options::Options;
@@ -38,6 +38,20 @@ pub struct EvaluateBuilder<G, P> {
     inputs: Option<Arc<[String]>>,
     pub(super) row_options: RowOptions,
     pub(super) options: Options<G, P>,
+}
+
+impl<G, P> Clone for EvaluateBuilder<G, P> {
+    fn clone(&self) -> Self {
+        Self {
+            metrics: self.metrics.clone(),
+            inherits_metrics: self.inherits_metrics,
+            devset: self.devset.clone(),
+            row_id: self.row_id.clone(),
+            inputs: self.inputs.clone(),
+            row_options: self.row_options,
+            options: self.options.clone(),
+        }
+    }
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
@@ -88,8 +102,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Sets the rows that a program is run on; they can be used by any number of runs. Before the first row is run, all
     /// rows are checked for their [`inputs`](EvaluateBuilder::inputs).
-    pub fn devset(mut self, rows: impl IntoIterator<Item = G>) -> Self {
-        self.devset = Devset::list(rows.into_iter());
+    pub fn devset(mut self, rows: impl DevsetRows<G>) -> Self {
+        self.devset = Devset::list(rows.rows());
         self
     }
 

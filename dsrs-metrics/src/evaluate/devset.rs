@@ -15,6 +15,37 @@ use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
 use crate::data::DataReader;
 
+/// The rows of a devset: every [`IntoIterator`] whose items are rows of type `G`.
+pub trait DevsetRows<G> {
+    /// Returns the rows.
+    fn rows(self) -> impl Iterator<Item = G>;
+}
+
+impl<G: DevsetRow<I::Item>, I: IntoIterator> DevsetRows<G> for I {
+    fn rows(self) -> impl Iterator<Item = G> {
+        self.into_iter().map(G::from_row)
+    }
+}
+
+/// A row type with the type `R` of the items of a list of rows, which is the same type. A bound on the item would have no
+/// message of its own; this trait has one impl, so that the item of an empty list is inferred.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the rows of this devset are of type `{Self}`, found `{R}`",
+    label = "expected rows of type `{Self}`",
+    note = "write `Evaluate::typed()` for rows of your own type, `.iter().cloned()` for references to rows, and `Example::from_serialize(&value)` for other values"
+)]
+pub trait DevsetRow<R>: Sized {
+    /// Returns the row.
+    fn from_row(row: R) -> Self;
+}
+
+impl<G> DevsetRow<G> for G {
+    fn from_row(row: G) -> Self {
+        row
+    }
+}
+
 /// Rows without predictions.
 type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 

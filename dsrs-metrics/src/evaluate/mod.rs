@@ -53,6 +53,7 @@ use std::sync::Arc;
 use futures_util::{Stream, StreamExt};
 
 pub use self::builder::EvaluateBuilder;
+pub use self::devset::{DevsetRow, DevsetRows};
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::missing::UnknownField;

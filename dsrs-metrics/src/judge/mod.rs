@@ -80,6 +80,8 @@ pub(crate) use self::row::row;
 #[doc(hidden)]
 pub use self::score::{Overflow, Whole};
 pub use self::score::{Preference, Worth, rescale};
+#[doc(hidden)]
+pub use self::signature::IsMetric;
 pub use self::signature::{OutputSpec, Signature};
 pub use self::trace::MAX_TRACE_BYTES;
 #[doc(hidden)]

@@ -347,3 +347,11 @@ impl Signature {
         self
     }
 }
+
+/// Holds for no type: the bound of what a judge's metric has, and its signature has not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is the signature of a judge, not its metric",
+    label = "this is the signature",
+    note = "write `{J}`, the metric that `#[judge]` generates"
+)]
+pub trait IsMetric<'judge, J> {}

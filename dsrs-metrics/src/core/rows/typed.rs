@@ -1,4 +1,5 @@
-//! The rows that `score` of a metric over typed rows accepts: those of the type, and dynamic rows that are read as one.
+//! The rows that `score` of a metric over typed rows accepts: those of the type, and dynamic rows that are read as one;
+//! and the fields that its parameters read.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -25,6 +26,31 @@ pub trait TypedRow<'r, T, D, Kind> {
         side: Side,
         expected: &'static str,
     ) -> Result<Lent<'r, T, T>>;
+}
+
+/// Fields of a typed row that a parameter of type `T`, or of type `&T`, can read. `Kind` separates the impls.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` cannot be read as `{T}`",
+    label = "the field is a `{Self}`",
+    note = "write the field's type for the parameter, `{Self}`, or its borrowed form, such as `&str` for `String` and `Option<&str>` for `Option<String>`"
+)]
+pub trait TypedField<T: ?Sized, Kind> {
+    /// Returns the field.
+    fn typed_field(&self) -> &T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized> TypedField<T, Itself> for T {
+    fn typed_field(&self) -> &T {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized, Kind, P: Deref<Target: TypedField<T, Kind>>> TypedField<T, Pointer<Kind>> for P {
+    fn typed_field(&self) -> &T {
+        (**self).typed_field()
+    }
 }
 
 /// A row of the type itself.
