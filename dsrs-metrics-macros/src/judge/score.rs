@@ -1,15 +1,17 @@
-//! The score expression of a judge: reports constants and integer divisions, and adds overflow
-//! checks to integer arithmetic.
+//! The score expression of a judge: reports constants, integer divisions and unknown outputs, and adds
+//! overflow checks to integer arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, Lit};
 
 use super::field::Source;
-use super::model::{Judge, Output, Score};
+use super::model::{Input, Judge, Output, Score};
 use crate::shared::errors::Errors;
+use crate::shared::names;
 use crate::shared::tokens::as_written;
 use crate::shared::types::{integer_name, is_integer};
 
@@ -24,6 +26,87 @@ pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
         errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
     }
     Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
+    check_names(judge, expr, errors);
+}
+
+/// Reports values that are neither outputs nor parameters of the judge.
+fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
+    let mut bound = Bound::default();
+    bound.visit_expr(expr);
+    if !bound.has_items {
+        Values { judge, bound: bound.names, errors }.visit_expr(expr);
+    }
+}
+
+/// The names that patterns in an expression bind.
+#[derive(Default)]
+struct Bound {
+    names: Vec<Ident>,
+    has_items: bool,
+}
+
+impl<'ast> Visit<'ast> for Bound {
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        self.names.push(pattern.ident.clone());
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_item(&mut self, _: &'ast syn::Item) {
+        self.has_items = true;
+    }
+}
+
+/// Reports lower-case names of values that neither the judge nor the expression declares. A function, also as the
+/// argument of a method such as `map`, is resolved by rustc, and so are names in macros and names with a path.
+struct Values<'a> {
+    judge: &'a Judge,
+    bound: Vec<Ident>,
+    errors: &'a mut Errors,
+}
+
+impl Values<'_> {
+    fn check(&mut self, name: &Ident) {
+        let text = name.unraw().to_string();
+        let is_value = text.starts_with(|first: char| first.is_lowercase()) && text != "self";
+        let Judge { inputs, outputs, .. } = self.judge;
+        let is_param = |input: &Input| input.attr.source == Some(Source::Param);
+        let is_known = self.bound.contains(name)
+            || outputs.iter().any(|output| output.field.ident == *name)
+            || inputs.iter().any(|input| is_param(input) && input.field.ident == *name);
+        if !is_value || is_known || outputs.is_empty() {
+            return;
+        }
+        let known: Vec<_> = outputs.iter().map(|output| output.field.name()).collect();
+        let is_input = inputs.iter().any(|input| input.field.ident == *name);
+        let nearest = names::nearest(&text, &known.iter().map(String::as_str).collect::<Vec<_>>());
+        let list = format!("`{}`", known.join("`, `"));
+        self.errors.at(name, match (is_input, nearest) {
+            (true, _) => format!("`{text}` is an input, and the score is computed from the outputs; write an expression over {list}"),
+            (false, Some(near)) => format!("unknown output `{text}`; did you mean `{near}`?"),
+            (false, None) => format!("unknown output `{text}`; write an expression over {list}, or `self::{text}` for a constant"),
+        });
+    }
+}
+
+impl<'ast> Visit<'ast> for Values<'_> {
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        if let (None, Some(name)) = (&path.qself, path.path.get_ident()) {
+            self.check(name);
+        }
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if !matches!(&*call.func, Expr::Path(_)) {
+            self.visit_expr(&call.func);
+        }
+        call.args.iter().for_each(|argument| self.visit_expr(argument));
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        self.visit_expr(&call.receiver);
+        let is_path = |argument: &&Expr| matches!(argument, Expr::Path(_));
+        call.args.iter().filter(|it| !is_path(it)).for_each(|argument| self.visit_expr(argument));
+    }
 }
 
 /// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.

@@ -136,6 +136,17 @@ pub(crate) fn vec_of(ty: &Type) -> Option<&Type> {
     only_argument(ty, "Vec")
 }
 
+/// Returns `T` of `Vec<T>` and `&[T]`.
+pub(crate) fn list_item(ty: &Type) -> Option<&Type> {
+    match ungrouped(ty) {
+        Type::Reference(reference) => match ungrouped(&reference.elem) {
+            Type::Slice(slice) => Some(&slice.elem),
+            _ => None,
+        },
+        ty => vec_of(ty),
+    }
+}
+
 /// Returns `T` of `name<T>`.
 fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ungrouped(ty) else {

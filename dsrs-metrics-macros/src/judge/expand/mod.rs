@@ -25,6 +25,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
         signature::judge(cx),
         setters::setters(cx),
         module::module(cx),
+        not_the_metric(cx),
     ];
     let metric = function::expand_judge(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
@@ -45,6 +46,29 @@ fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
         #[doc(hidden)]
         #[allow(unreachable_pub, missing_docs, clippy::all, clippy::pedantic)]
         const _: () = { #item };
+    }
+}
+
+/// Emits constructors of the metric for the signature, with a bound that does not hold: rustc reports the metric's name.
+fn not_the_metric(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, runtime, metric, .. } = cx;
+    let (signature, metric) = (&judge.item.ident, &metric.names.ident);
+    if judge.is_named_as_metric(metric) {
+        return TokenStream::new();
+    }
+    quote_spanned! {*span=>
+        impl #signature
+        where
+            for<'judge> #signature: #runtime::judge::IsMetric<'judge, #metric>,
+        {
+            pub fn default() -> #metric {
+                ::core::unreachable!()
+            }
+
+            pub fn builder() -> #metric {
+                ::core::unreachable!()
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The rules of `#[metric]` that can be checked on tokens. Rules that need types are checked by
 //! rustc, through the assertions of `expand/assert.rs`.
 
+mod defaults;
 mod signature;
 mod values;
 
@@ -22,6 +23,7 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     signature::check_signature(&model.function, errors);
     for param in &model.params {
         signature::check_param(param, errors);
+        defaults::check_default(param, errors);
     }
 }
 

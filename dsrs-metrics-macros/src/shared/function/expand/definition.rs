@@ -254,7 +254,7 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let Some(values) = default_fields(cx, &Ident::new("Self", *span)) else {
-        return TokenStream::new();
+        return no_default(cx);
     };
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
@@ -267,6 +267,24 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
         impl #impl_generics ::core::default::Default for #ident #ty_generics #where_clause {
             fn default() -> Self {
                 #value
+            }
+        }
+    }
+}
+
+/// Emits a `default` with a bound that does not hold: rustc reports that the builder sets the values.
+fn no_default(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    if !cx.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    quote_spanned! {*span=>
+        impl #ident
+        where
+            for<'metric> #ident: #runtime::HasDefaults<'metric>,
+        {
+            pub fn default() -> Self {
+                ::core::unreachable!()
             }
         }
     }

@@ -1,7 +1,7 @@
-//! The inherent method that users call: `score`.
+//! The inherent methods that users call: `score`, or `evaluate` of an asynchronous metric.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::bounds_of;
@@ -9,9 +9,37 @@ use super::run::side_variant;
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
-/// `score`, which only a synchronous metric has. `evaluate` is a method of `Metric`.
+/// `score` of a synchronous metric, whose `evaluate` is a method of `Metric`. An asynchronous metric has `evaluate`, and
+/// a `score` that cannot be called.
 pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
-    if cx.model.is_async() { no_score(cx) } else { score(cx) }
+    if !cx.model.is_async() {
+        return score(cx);
+    }
+    let (evaluate, no_score) = (evaluate(cx), no_score(cx));
+    quote!(#evaluate #no_score)
+}
+
+/// `evaluate`, which returns what the method of `Metric` returns as an opaque type: rustc suggests `.await` for a future
+/// of an opaque type only.
+fn evaluate(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, row, gold, pred, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
+        #vis fn evaluate<#row, #gold: ::core::marker::Sync, #pred: ::core::marker::Sync>(
+            &#row self,
+            gold: &#row #gold,
+            pred: &#row #pred,
+        ) -> impl ::core::future::Future<Output = #runtime::Result<#runtime::MetricScore>>
+            + ::core::marker::Send
+            + ::core::marker::Unpin
+            + #row
+        where
+            Self: #runtime::Metric<#gold, #pred>,
+        {
+            #runtime::Metric::<#gold, #pred>::evaluate(self, gold, pred)
+        }
+    }
 }
 
 fn score(cx: &Context<'_>) -> TokenStream {

@@ -1,7 +1,7 @@
 //! The call itself: each parameter is read from its row, the function is called, and what it returns
 //! is validated against the spec.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::context::Context;
@@ -13,6 +13,7 @@ use crate::shared::function::model::{Judged, Model};
 use crate::shared::function::param::{Binding, FieldParam, Param};
 use crate::shared::function::role::DefaultValue;
 use crate::shared::function::side::Side;
+use crate::shared::names;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, in_lifetime};
 
@@ -348,9 +349,12 @@ fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     };
     match (&field.form, field.is_option) {
         (Form::Owned(ty), false) => {
-            // With a type, so that rustc reports another one at the parameter, not in `clone`.
             let ty = in_lifetime(ty, &syn::Lifetime::new("'_", cx.span));
-            quote_spanned!(span=> { let field: &#ty = &#place; ::core::clone::Clone::clone(field) })
+            let field = typed_field(cx, span, &quote!(#ty), &place);
+            quote_spanned!(span=> ::core::clone::Clone::clone(#field))
+        }
+        (Form::Text, false) => {
+            typed_field(cx, span, &quote_spanned!(span=> ::core::primitive::str), &place)
         }
         (Form::Owned(_), true) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
         (Form::Text | Form::Slice(_), true) => {
@@ -363,6 +367,12 @@ fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         }
         (_, false) => quote_spanned!(span=> &#place),
     }
+}
+
+/// A field of a typed row, lent as `ty`, or as `&ty`. Rustc reports a field of another type at the parameter.
+fn typed_field(cx: &Context<'_>, span: Span, ty: &TokenStream, place: &TokenStream) -> TokenStream {
+    let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), span, cx.span);
+    quote_spanned!(span=> #runtime::TypedField::<#ty, _>::typed_field(&#place))
 }
 
 /// `Option<_>` at the place of the parameter's type.
