@@ -12,25 +12,38 @@
 //= uses/verdict_of_a_metric_without | answered | `#[metric(threshold = ..)]`
 //= uses/over_rows_of_another_type | answered | derive `serde::Deserialize` for `Gold`
 //= uses/hand_written_without_name | answered | implement the missing item: `fn name
-//= uses/future_that_is_not_send | understandable | rustc names the value that is not `Send`
+//= uses/future_that_is_not_send | answered | drop what is not `Send` before `.await`
 
-//# typed_rows_in_builder | understandable | rustc's E0271 shows both types; a trait of ours there would break the inference of `devset([])`
+//= uses/main_without_its_feature | answered | write `features = ["cli"]`
+//= uses/default_of_a_metric_that_requires_a_value | answered | write `Short::builder()`
+
+//# main_with_parameters | answered | set them with `--param short.name=VALUE`
+//! features cli
+#[metric]
+fn short(#[pred] answer: &str, #[param(default = 3)] most: usize) -> bool { answer.len() < most }
+dsrs_metrics::main![short(most = 5)];
+
+//# main_with_an_unknown_metric | understandable | rustc does not find the struct of the metric
+//! features cli
+dsrs_metrics::main![shrt];
+
+//# typed_rows_in_builder | answered | write `Evaluate::typed()` for rows of your own type
 #[derive(Record)]
 struct Row { answer: String }
 #[metric]
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 fn main() { let _ = dsrs_metrics::Evaluate::builder().devset([Row { answer: String::new() }]).metric(Empty).build(); }
 
-//# devset_of_values | understandable | rustc's E0271 shows both types
+//# devset_of_values | answered | `Example::from_serialize(&value)` for other values
 fn main() { let _ = dsrs_metrics::Evaluate::builder().devset([serde_json::json!({ "answer": 1 })]).build(); }
 
-//# devset_of_references | understandable | rustc's E0271 shows both types
+//# devset_of_references | answered | `.iter().cloned()` for references to rows
 fn main() { let _ = dsrs_metrics::Evaluate::builder().devset(&[example! {}]).build(); }
 
 //# metric_is_a_name | answered | annotate a function with `#[metric]`
 fn main() { let _ = dsrs_metrics::Evaluate::builder().metric("em").build(); }
 
-//# builder_used_twice | understandable | rustc's E0382 names the moved builder
+//# builder_used_twice | answered | `clone` the value
 #[metric]
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 fn main() {
@@ -62,27 +75,27 @@ async fn evaluate(evaluate: dsrs_metrics::Evaluate) {
     let _ = evaluate.run(|row: Example| async move { let held = std::rc::Rc::new(1); ask().await; drop(held); prediction! {} }).await;
 }
 
-//# missing_await | understandable | rustc does not find the field on the future, and names `Pin<Box<dyn Future>>`
+//# missing_await | answered | consider `await`ing on the `Future`
 #[metric]
 async fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 async fn call() { let _ = Empty.evaluate(&example! {}, &prediction! {}).unwrap().value; }
 
-//# capture_of_a_local | understandable | rustc's E0434 in the function
+//# capture_of_a_local | answered | use the `|| { ... }` closure form instead
 fn main() {
     let limit = 3;
     #[metric]
     fn short(#[pred] answer: &str) -> bool { answer.len() < limit }
 }
 
-//# closure_without_name | understandable 2 | rustc adds the missing argument at the end, and reports that a closure is not a name
+//# closure_without_name | answered 2 | write `metric_fn("name", |gold, pred| ..)`
 fn main() { let _ = metric_fn(|gold: &Example, pred: &Prediction| gold.get("a") == pred.get("a")); }
 
-//# function_called | understandable | rustc's E0061: the function takes the fields, not rows
+//# function_called | answered | same(/* &str */, /* &str */)
 #[metric]
 fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
 fn main() { let _ = same(&example! {}); }
 
-//# score_of_the_type | understandable | rustc's E0061: a method needs a value
+//# score_of_the_type | understandable | rustc's E0061 names the missing `&Same`, but swaps the other two arguments
 #[metric]
 fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool { answer == other }
 fn main() { let _ = Same::score(&example! {}, &prediction! {}); }

@@ -29,3 +29,5 @@
 //= composite/unknown_component | understandable | rustc does not find the struct of the component
 //= composite/written_by_hand | answered | a metric written by hand goes into `Composite::builder(..)`
 //= composite/corpus_component | answered | remove it from the composite
+//= composite/components_of_each_other | misleading 4 | the macro sees one composite at a time; rustc's E0275 proposes a larger recursion limit
+//= composite/function_imported_without_its_struct | misleading 2 | rustc proposes traits whose names are similar to `Em` and `F1`

@@ -19,7 +19,7 @@
 //= value/name_from_camel_case_function | answered | rename the function to `word_overlap`
 //= value/struct_in_quotes | answered | write `struct = WordOverlap`
 //= value/gold_in_quotes | answered | write `gold = Gold`
-//= value/threshold_not_constant | understandable | rustc's own words: the function is not `const`
+//= value/threshold_not_constant | answered | function `limit` is not const
 //= value/threshold_constant_of_other_type | understandable | rustc shows both types, and proposes `.into()`, which is not constant
 //= value/threshold_nan | answered | write a finite number
 //= value/crate_unknown | understandable | rustc names the path that does not exist
@@ -42,7 +42,7 @@
 //= returns/corpus_returns_a_number | answered | return `CorpusCounts`
 //= returns/unknown_type | answered | a struct with a similar name exists
 //= names/clash_with_a_struct | understandable | rustc reports two types of one name; it does not name `struct = ..`
-//= explain/without_score | understandable | rustc shows both function types
+//= explain/without_score | answered | expected fn pointer `for<'a, 'b> fn(&'a str, &'b str, f64) -> _`
 
 //# braces_in_threshold | accepted
 #[metric(range = 0.0..=1.0, threshold = { 0.5 })]
@@ -124,7 +124,7 @@ fn some(#[pred] answer: &str) -> bool { answer.is_empty() }
 #[metric(cost = "100 EUR")]
 fn share(#[pred] share: f64) -> f64 { share }
 
-//# another_error_of_question_mark | understandable | rustc names the missing `From`
+//# another_error_of_question_mark | answered | `Broken` needs to implement `From<ParseFloatError>`
 #[derive(Debug)]
 struct Broken;
 fn parse(_: &str) -> Result<f64, std::num::ParseFloatError> { Ok(1.0) }
@@ -134,7 +134,7 @@ impl std::fmt::Display for Broken {
 #[metric]
 fn share(#[pred] share: &str) -> Result<f64, Broken> { Ok(parse(share)?) }
 
-//# question_mark_without_result | understandable | rustc says that the function must return `Result` or `Option`
+//# question_mark_without_result | answered | this function should return `Result` or `Option` to accept `?`
 #[metric]
 fn share(#[pred] share: &str) -> f64 { share.parse::<f64>()? }
 

@@ -19,7 +19,10 @@
 //= judge/output_without_schema | answered | write `#[judge_output]`
 //= judge/output_not_clone | answered | #[derive(Clone)]
 //= judge/score_expression_is_text | answered | write an expression over the outputs
-//= judge/score_of_an_unknown_output | understandable | rustc does not find the value
+//= judge/score_of_an_unknown_output | answered | write an expression over `polite`
+//= judge/score_reads_an_input | answered | write an expression over `polite`
+//= judge/input_default_of_another_type | answered | write `default = "5"`
+//= judge/score_of_unknown_values | answered | did you mean `grade`?
 //= judge/score_of_an_unknown_function | understandable | rustc does not find the function
 //= judge/input_not_serialize | answered | `serde::Serialize`
 //= judge/no_language_model | answered | pass a name such as `"openai:gpt-5-mini"`
@@ -91,7 +94,7 @@ struct Polite { #[input(pred)] answer: String, #[output] grade: f64 }
 #[judge_output]
 fn polite() {}
 
-//# default_of_a_judge_without_model | understandable | rustc does not find the method of a judge in the signature
+//# default_of_a_judge_without_model | answered | write `PoliteJudge`
 /// Is it polite?
 #[judge]
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }

@@ -15,9 +15,10 @@
 //= params/trait_object | answered | write a concrete type
 //= params/not_deserialize | answered | any type that derives `serde::Deserialize`
 //= params/list_of_not_deserialize | answered | any type that derives `serde::Deserialize`
-//= params/default_of_other_type | understandable | rustc's E0308 at the default
-//= params/param_default_of_other_type | understandable | rustc's E0308 at the default
-//= params/param_default_text_for_list | understandable | rustc's E0308 at the default
+//= params/default_of_other_type | answered | write `default = 0.0`
+//= params/param_default_of_other_type | answered | write `default = 0.8`
+//= params/param_default_text_for_list | answered | write `default = &["a".to_owned(), "b".to_owned()]`
+//= params/default_literals | answered | write `default = vec![1, 2]`
 //= params/field_default_without_default | answered | #[derive(Default)]
 //= params/param_not_clone | answered | #[derive(Clone)]
 //= params/unknown_type | understandable | rustc does not find the type
@@ -64,7 +65,7 @@ fn same(#[gold] kind: &str, #[pred("kind")] other: &str) -> bool { kind == other
 #[metric]
 fn same<T: serde::de::DeserializeOwned>(#[gold] answer: T, #[pred("answer")] other: T) -> bool { answer == other }
 
-//# field_of_wrong_type_in_typed_mode | understandable | rustc shows both types at the parameter
+//# field_of_wrong_type_in_typed_mode | answered | write the field's type for the parameter, `String`
 struct Ticket { kind: String }
 #[metric(gold = Ticket)]
 fn same(#[gold] kind: u8, #[pred("kind")] other: u8) -> bool { kind == other }
@@ -74,7 +75,7 @@ struct Ticket { kind: String }
 #[metric(gold = Ticket)]
 fn same(#[gold] knid: &str, #[pred("kind")] other: &str) -> bool { knid == other }
 
-//# typed_field_is_an_option | understandable | rustc shows both types at the parameter
+//# typed_field_is_an_option | answered | `Option<&str>` for `Option<String>`
 struct Ticket { kind: Option<String> }
 #[metric(gold = Ticket)]
 fn same(#[gold] kind: &str, #[pred("kind")] other: &str) -> bool { kind == other }
@@ -88,7 +89,7 @@ async fn ask() -> f64 { 1.0 }
 #[metric]
 fn share(#[pred] share: f64) -> f64 { share * ask().await }
 
-//# not_send | understandable | rustc names the `Rc`
+//# not_send | answered | drop what is not `Send` before `.await`
 #[metric]
 async fn share(#[pred] share: f64) -> f64 {
     let held = std::rc::Rc::new(share);

@@ -14,7 +14,7 @@
 //= record/unknown_container_attribute | answered | write `#[record(rename = "name")]` on a field
 //= record/duplicate_name | answered | rename one of the fields
 //= typed/private_field | understandable | rustc's E0616 at the parameter
-//= typed/plain_for_an_optional_field | understandable | rustc shows both types
+//= typed/plain_for_an_optional_field | answered | `Option<&str>` for `Option<String>`
 //= typed/scored_over_another_row | answered | pass a reference to a `Gold`
 
 //# row_of_a_built_in | answered 2 | a field `answer` of type `String` or `Vec<String>`
