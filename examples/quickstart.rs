@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The answers are recorded, so no key is needed: `Recorded` takes the place of your own program. The judge is called
-//! only if the intent was recognized. As no model is configured, it scores by token overlap, and the headline
-//! states this.
+//! only if the intent was recognized. `.offline()` asks it to score by token overlap in place of a model, and the headline
+//! states this; `.with_lm(..)` takes its place in a program of yours.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -52,10 +52,11 @@ fn source_f1(
     (total > 0).then(|| FeedbackMetric::new(score, feedback))
 }
 
-/// The judge is expensive, so it is called only for rows that pass a cheap metric.
+/// The judge is expensive, so it is called only for rows that pass a cheap metric. Here it is asked to score by token
+/// overlap, since this program has no language model.
 fn answer_means_the_same() -> Result<Composite, CompositeError> {
-    let judged =
-        gate([component(IntentAccuracy)], 1.0, [component(SemanticEquivalence::default())]);
+    let judge = SemanticEquivalence::builder().offline().build();
+    let judged = gate([component(IntentAccuracy)], 1.0, [component(judge)]);
     Composite::builder("answer_means_the_same", judged).build()
 }
 

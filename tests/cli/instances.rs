@@ -18,7 +18,8 @@ const ROWS: &str = concat!(
 #[track_caller]
 fn summary(metric: &str, params: &[&str]) -> Value {
     let params = params.iter().flat_map(|param| ["--param", param]);
-    let args = ["score", "-", "-m", metric, "--json", "--quiet"].into_iter().chain(params);
+    let args = ["score", "-", "-m", metric, "--json", "--quiet", "--offline"];
+    let args = args.into_iter().chain(params);
     let ran = piped(ROWS, &args.collect::<Vec<_>>());
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let report: Value = serde_json::from_str(&ran.out).unwrap();

@@ -1,10 +1,8 @@
 //! Judges on the command line.
 
-use std::process::Output;
-
 use serde_json::Value;
 
-use crate::scorer;
+use crate::{Folder, scorer};
 
 const ROWS: &str = concat!(
     r#"{"id": 1, "gold": {"question": "Where is the Louvre?", "response": "in Paris"}, "#,
@@ -15,34 +13,108 @@ const ROWS: &str = concat!(
     "\n",
 );
 
-fn score(arguments: &[&str], variables: &[(&str, &str)]) -> (Output, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, out) = (folder.path().join("rows.jsonl"), folder.path().join("out.jsonl"));
-    std::fs::write(&rows, ROWS).unwrap();
-    let mut command = scorer();
-    command.envs(variables.iter().copied());
-    command.arg("score").arg(rows).args(arguments).arg("--out").arg(&out);
-    let output = command.output().unwrap();
-    (output, std::fs::read_to_string(&out).unwrap_or_default())
+/// How a model is set, in this build.
+#[cfg(feature = "lm")]
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+#[cfg(not(feature = "lm"))]
+const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+
+fn folder() -> Folder {
+    Folder::with("rows.jsonl", ROWS)
 }
 
 #[test]
-fn with_no_model_configured_every_output_says_that_none_judged() {
-    let (output, lines) = score(&["-m", "semantic_f1", "--quiet"], &[]);
-    let headline = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(
-        headline,
-        "semantic_f1  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n"
-    );
+fn trap_43_a_judge_without_a_model_is_an_error_before_the_first_row() {
+    let expected = |metric: &str| {
+        format!(
+            "metric `{metric}`: no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"
+        )
+    };
+    // A gate that word overlap would pass, and all that a run writes.
+    let options = ["--fail-under", "semantic_f1=0.1", "--out", "out.jsonl", "--journal", "j"];
+    let files = ["--junit", "r.xml", "--markdown", "r.md", "--summary", "s.csv"];
+    for more in [&[][..], &["--json"], &["--max-errors", "9"], &["--quiet"]] {
+        let start = ["rows.jsonl", "-m", "f1,semantic_f1", "--map", "gold.answer=gold.response"];
+        let args = [&start, &options[..], &files, more].concat();
+        assert_eq!(folder().score_error(&args), expected("semantic_f1"));
+    }
+    for metric in ["decompositional_semantic_f1", "complete_and_grounded", "llm_judge"] {
+        assert_eq!(folder().score_error(&["rows.jsonl", "-m", metric]), expected(metric));
+    }
+    let diff =
+        ["rows.jsonl", "-m", "diff", "--param", "diff.strictness=semantic", "--max-errors", "9"];
+    assert_eq!(folder().score_error(&diff), expected("diff"));
+    // Before a row that cannot be read.
+    let invalid = Folder::with("rows.jsonl", "{\n");
+    assert_eq!(invalid.score_error(&["rows.jsonl", "-m", "semantic_f1"]), expected("semantic_f1"));
+}
+
+#[test]
+fn offline_every_output_says_that_no_model_judged() {
+    let folder = folder();
+    let score = |more: &[&str]| {
+        let ran = folder.run(
+            &[&["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--quiet"], more].concat(),
+        );
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
+        ran.out
+    };
+    let headline = "semantic_f1  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n";
+    let files = ["--out", "out.jsonl", "--junit", "r.xml", "--markdown", "r.md"];
+    assert_eq!(score(&[&files[..], &["--fail-under", "semantic_f1=0.4"]].concat()), headline);
+    let lines = folder.read("out.jsonl");
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let details = line["scores"]["semantic_f1"]["details"].as_str().unwrap();
         assert!(details.starts_with("judge: offline-lexical. "), "{details}");
     }
     assert_eq!(lines.lines().count(), 2);
-    let (output, _) = score(&["-m", "semantic_f1", "--json", "--quiet"], &[]);
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let xml = folder.read("r.xml");
+    let suite = xml.split_once("<testsuite ").unwrap().1;
+    assert!(
+        suite.contains(
+            "<properties>\n   <property name=\"judge\" value=\"offline-lexical\"/>\n  </properties>"
+        ),
+        "{xml}"
+    );
+    let markdown = folder.read("r.md");
+    assert!(markdown.contains("0 failed; judge: offline-lexical)"), "{markdown}");
+    let report: Value = serde_json::from_str(&score(&["--json"])).unwrap();
     assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2);
+    // The journal that was recorded offline is not continued with a model, nor without either.
+    assert_eq!(score(&["--journal", "j"]), headline);
+    assert_eq!(score(&["--journal", "j"]), headline);
+    let continued = folder.score_error(&["rows.jsonl", "-m", "semantic_f1", "--journal", "j"]);
+    assert!(continued.starts_with("metric `semantic_f1`: no language model is configured; "));
+}
+
+#[test]
+fn offline_and_a_model_exclude_each_other() {
+    for lm in ["openai:m", "scripted:lm"] {
+        let ran =
+            folder().run(&["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--lm", lm]);
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
+        let expected =
+            "error: the argument '--offline' cannot be used with '--lm <PROVIDER:MODEL>'\n";
+        assert!(ran.err.starts_with(expected), "{}", ran.err);
+    }
+    // A model that the judge names is not called either.
+    let named = ["rows.jsonl", "-m", "semantic_f1", "--offline"];
+    let named = [&named[..], &["--param", "semantic_f1.models=openai:gpt-5-mini,default"]].concat();
+    assert_eq!(
+        folder().score_error(&named),
+        "metric `semantic_f1`: the judge names the model `openai:gpt-5-mini`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model"
+    );
+}
+
+#[test]
+fn offline_without_effect_is_a_warning() {
+    let map = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let args = [&["score", "rows.jsonl", "-m", "f1", "--offline"][..], &map].concat();
+    let ran = folder().run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.err, "warning: --offline: no metric of this run is a judge\n");
+    assert_eq!(folder().run(&[&args[..], &["-q"]].concat()).err, "");
 }
 
 #[cfg(not(feature = "lm"))]
@@ -51,11 +123,8 @@ fn a_program_without_models_says_how_to_build_with_them() {
     for option in
         [&["--lm", "openai:m"][..], &["--budget", "5 sat"], &["--no-cache"], &["--refresh"]]
     {
-        let (output, lines) = score(&[&["-m", "semantic_f1"], option].concat(), &[]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
-        let start =
-            format!("error: {}: this program was built without language models; ", option[0]);
+        let said = folder().score_error(&[&["rows.jsonl", "-m", "semantic_f1"], option].concat());
+        let start = format!("{}: this program was built without language models; ", option[0]);
         assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");
     }
 }
@@ -72,7 +141,7 @@ fn what_is_measured_of_the_offline_judge_is_said_to_be_of_it() {
         String::from_utf8(output.unwrap().stdout).unwrap()
     };
     for out in ["out.jsonl", "out.csv"] {
-        run(&["score", "rows.jsonl", "-m", "semantic_f1", "--out", out, "--quiet"]);
+        run(&["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--out", out, "--quiet"]);
         let text = run(&["agree", out, "--label", "good"]);
         let head = "semantic_f1 against good (2 rows with judge: offline-lexical)\n";
         assert!(text.starts_with(head), "{out}: {text}");

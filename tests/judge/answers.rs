@@ -281,7 +281,7 @@ fn by_words(inputs: &[Option<&str>]) -> Map<String, Value> {
 }
 
 #[tokio::test]
-async fn a_function_is_the_offline_fallback() {
+async fn a_function_is_the_offline_stand_in_where_it_is_asked_for() {
     /// Say whether the answer is brief.
     #[judge(offline = by_words)]
     struct Brief {
@@ -290,8 +290,10 @@ async fn a_function_is_the_offline_fallback() {
         #[output]
         brief: bool,
     }
+    assert_eq!(said(BriefJudge::builder().offline().build()).await, Ok(1.0));
     let judged = Settings::new().with(Models::default()).scope(said(BriefJudge::default()));
-    assert_eq!(judged.await, Ok(1.0));
+    let error = judged.await.unwrap_err();
+    assert!(error.ends_with("instead, write `--offline` (in code `.offline()`)"), "{error}");
 }
 
 #[judge_output]

@@ -93,10 +93,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
 #[tokio::test]
 async fn trap_10_offline_token_overlap_answers_and_says_so() {
     let (gold, pred) = rows();
-    let scored =
-        unconfigured(semantic().build().answer(MetricCall::new(&gold, &pred)).into_future())
-            .await
-            .unwrap();
+    let scored = semantic().offline().build().answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.is_judged_offline()), (1.0, true));
     let details = scored.score.details.unwrap();
     assert!(
@@ -104,8 +101,14 @@ async fn trap_10_offline_token_overlap_answers_and_says_so() {
         "{details}"
     );
     let other = prediction! { "answer" => "seven" };
-    let score = unconfigured(semantic().build().evaluate(&gold, &other)).await.unwrap();
+    let score = semantic().build().offline().evaluate(&gold, &other).await.unwrap();
     assert_eq!(score.value, 0.0);
+    // Without asking for it there is no score.
+    let error = unconfigured(semantic().build().evaluate(&gold, &pred)).await.unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("metric `diff`: no language model is configured; "), "{error}");
+    let error = unconfigured(run(semantic().build())).await.unwrap_err().to_string();
+    assert!(error.starts_with("metric `diff`: no language model is configured; "), "{error}");
 }
 
 #[tokio::test]
@@ -223,9 +226,10 @@ fn a_command_line_asks_for_meaning() {
     };
     let text = [row("six of one", "6 of one"), row("six", "seven"), row("a  b", "a b")].join("\n");
     std::fs::write(&rows, text).unwrap();
-    let score = |params: &[&str]| {
+    let offline = |params: &[&str], is_offline: bool| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scorer"));
         command.env_remove("DSRS_LM").arg("score").arg(&rows).args(["-m", "diff", "--quiet"]);
+        command.args(is_offline.then_some("--offline"));
         params.iter().for_each(|param| {
             command.args(["--param", param]);
         });
@@ -233,6 +237,11 @@ fn a_command_line_asks_for_meaning() {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
+    let score = |params: &[&str]| offline(params, false);
+    let (code, headline, said) = score(&["diff.strictness=semantic"]);
+    assert_eq!((code, headline.as_str()), (Some(2), ""));
+    assert!(said.starts_with("error: metric `diff`: no language model is configured; "), "{said}");
+    let score = |params: &[&str]| offline(params, true);
     let (code, headline, said) = score(&["diff.strictness=semantic"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
     assert_eq!(headline, "diff  66.67% [20.77, 93.85] (2/3, 0 failed; judge: offline-lexical)\n");

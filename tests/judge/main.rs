@@ -11,6 +11,7 @@ mod laws;
 mod models;
 mod modules;
 mod names;
+mod offline;
 mod panel;
 mod probes;
 mod prompts;

@@ -91,9 +91,12 @@ async fn a_panel_returns_the_outputs_nearest_to_its_score() {
 }
 
 #[tokio::test]
-async fn without_a_model_a_shipped_judge_answers_offline() {
+async fn a_shipped_judge_answers_offline_where_it_is_asked_for() {
     let inputs = example! { "question" => "q", "ground_truth" => "in Paris", "system_response" => "in Paris" };
-    let prediction = unconfigured(SemanticF1::default().forward(inputs)).await.unwrap();
+    let error = unconfigured(SemanticF1::default().forward(inputs.clone())).await.unwrap_err();
+    let error = error.to_string();
+    assert!(error.starts_with("no language model is configured; "), "{error}");
+    let prediction = SemanticF1::default().offline().forward(inputs).await.unwrap();
     assert_eq!(
         (prediction.get("recall"), prediction.get("score")),
         (Some(&json!(1.0)), Some(&json!(1.0)))

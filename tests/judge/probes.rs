@@ -106,18 +106,6 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
 }
 
 #[tokio::test]
-async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_offline() {
-    let error = run(vec![Arc::new(PoliteJudge::default())]).await.unwrap_err();
-    let said = error.to_string();
-    assert!(said.starts_with("metric `polite`: no language model is configured; "), "{said}");
-    let shipped = dsrs_metrics::judge::shipped::LlmJudge::default();
-    let mut required = Vec::new();
-    let nothing = Settings::new().with(Models::default());
-    nothing.scope_sync(|| Metric::<Example, Prediction>::requirements(&shipped, &mut required));
-    assert!(required.is_empty(), "{required:?}");
-}
-
-#[tokio::test]
 async fn a_busy_provider_passes_the_check() {
     let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
     let lm = Probed::failing(LmError::new("test:probed", busy));

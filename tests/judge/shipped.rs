@@ -1,15 +1,15 @@
-//! The shipped judges: their prompts, their scores, and their offline fallback.
+//! The shipped judges: their prompts, their scores, and their offline stand-ins.
 
 use std::sync::Arc;
 
-use dsrs_metrics::Evaluate;
-use dsrs_metrics::judge::Panel;
 use dsrs_metrics::judge::shipped::{
     AnswerGroundedness, AnswerRelevance, CompleteAndGrounded, DecompositionalSemanticF1,
     GEvalCompleteness, LlmJudge, PairwisePreference, SemanticEquivalence, SemanticF1,
 };
+use dsrs_metrics::judge::{Models, Panel};
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, Settings};
 use serde_json::json;
 
 use super::setup::{complete, grounded, says, unconfigured, user};
@@ -173,8 +173,11 @@ async fn trap_26_a_judge_with_position_bias_passes_nothing() {
 async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     let (gold, pred) = rows();
     async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {
-        let scored =
-            unconfigured(metric.answer(MetricCall::new(gold, pred)).into_future()).await.unwrap();
+        let answer = || metric.answer(MetricCall::new(gold, pred)).into_future();
+        let error = unconfigured(answer()).await.unwrap_err().to_string();
+        assert!(error.contains("`: no language model is configured; "), "{error}");
+        let settings = Settings::new().with(Models::offline());
+        let scored = settings.scope(answer()).await.unwrap();
         let details = scored.score.details.as_deref().unwrap();
         assert!(details.contains("judge: offline-lexical. "), "{details}");
         assert_eq!(scored.score.cost_msats, 0);
@@ -270,10 +273,10 @@ async fn offline_the_closest_reference_counts() {
     let pred = prediction! { "response" => "in Paris", "context" => "in Paris" };
     let value = async |references: serde_json::Value| {
         let gold = example! { "question" => "Where?", "response" => references };
-        let judge = SemanticF1::default();
-        let both = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap().value;
-        let judge = GEvalCompleteness::default();
-        (both, unconfigured(judge.evaluate(&gold, &pred)).await.unwrap().value)
+        let judge = SemanticF1::builder().offline().build();
+        let both = judge.evaluate(&gold, &pred).await.unwrap().value;
+        let judge = GEvalCompleteness::default().offline();
+        (both, judge.evaluate(&gold, &pred).await.unwrap().value)
     };
     assert_eq!(value(json!(["Rome", "in Paris", "Paris on the Seine"])).await, (1.0, 1.0));
     assert_eq!(value(json!(["Rome"])).await, value(json!("Rome")).await);
@@ -282,13 +285,13 @@ async fn offline_the_closest_reference_counts() {
 #[tokio::test]
 async fn the_headline_says_that_no_model_judged() {
     let (gold, pred) = rows();
-    let evaluate =
-        Evaluate::builder().devset([gold]).inputs(["question"]).metric(SemanticF1::default());
+    let judge = SemanticF1::builder().offline().build();
+    let evaluate = Evaluate::builder().devset([gold]).inputs(["question"]).metric(judge);
     let answer = move |_: Example| {
         let pred = pred.clone();
         async move { Ok::<_, String>(pred) }
     };
-    let result = unconfigured(evaluate.run(answer)).await.unwrap();
+    let result = evaluate.run(answer).await.unwrap();
     let headline = result.to_string();
     assert_eq!(
         headline,

@@ -110,6 +110,34 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 }
 
 #[tokio::test]
+async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
+    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
+    for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
+        let args = ["-m", "semantic_f1", "--fail-under", "semantic_f1=0.1", "--journal", "j"];
+        refused(&score(3, &args, variables).await, &format!("metric `semantic_f1`: {sentence}"));
+    }
+    let args = ["-m", "semantic_f1,polite", "--offline"];
+    let expected = "metric `polite`: the judge has no offline stand-in; set DSRS_LM=provider:model";
+    refused(&score(3, &args, &[]).await, expected);
+}
+
+#[tokio::test]
+async fn offline_takes_precedence_over_the_model_of_the_environment_and_says_so() {
+    let server = Server::start(verdict).await;
+    let url = server.url("/v1");
+    let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
+    let ran = score(3, &["-m", "semantic_f1", "--offline"], &here).await;
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (Some(0), "warning: --offline: the model of DSRS_LM, openai:gpt-5-mini, is not called\n")
+    );
+    assert!(ran.out.ends_with("(mean of 3/3, 0 failed; judge: offline-lexical)\n"), "{}", ran.out);
+    assert_eq!(server.received().len(), 0);
+    let quiet = score(3, &["-m", "semantic_f1", "--offline", "-q"], &[("DSRS_LM", "nobody:m")]);
+    assert_eq!(quiet.await.err, "");
+}
+
+#[tokio::test]
 async fn with_an_unknown_model_no_row_is_judged_offline_in_its_place() {
     let args = ["-m", "semantic_f1", "--max-errors", "5", "--quiet"];
     let ran = score(3, &args, &[("DSRS_LM", "unlisted:model")]).await;

@@ -22,8 +22,8 @@ use crate::shared::types::option_of;
 pub(crate) const PANEL: &str = "panel";
 
 /// The setters of a judge's builder besides its parameters.
-pub(crate) const SETTERS: [&str; 5] =
-    ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
+pub(crate) const SETTERS: [&str; 6] =
+    ["with_lm", "offline", "models", "aggregation", "max_concurrent_judges", "quorum"];
 
 /// The setters of a judge's settings. A parameter of the same name replaces one.
 pub(crate) const SETTINGS: [&str; 6] =

@@ -197,6 +197,10 @@ pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
+    /// Call no model: judges score by token overlap, if they can, and every output says so. Without
+    /// a model and without this option, a judge is an error before the first row
+    #[arg(long, conflicts_with = "lm")]
+    pub(super) offline: bool,
     /// The most that all calls of judges together may cost, e.g. "0.05 usd" or
     /// "5000 msat". Rows that it does not cover are skipped. A dollar is 1,000,000 msat, unless
     /// DSRS_MSATS_PER_USD is set
@@ -318,8 +322,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// An empty name is rejected: it comes from an unset shell variable, and would select the offline
-/// judge.
+/// An empty name is rejected: it comes from an unset shell variable.
 fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("expected provider:model, as in openai:gpt-5-mini"),

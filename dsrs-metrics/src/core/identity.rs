@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::core::files::{self, Contents};
 use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
+use crate::core::score::OFFLINE_JUDGE;
 use crate::text::shown;
 
 /// What the score of a metric depends on, as far as the library can see it: its declaration with the version, its
-/// parameters, the names and contents of the [files](Metric::files) that it reads, and the models that it calls. The code of the metric is not compared: increment its `version` when it
+/// parameters, the names and contents of the [files](Metric::files) that it reads, and the models that it calls, or that a judge scores offline. The code of the metric is not compared: increment its `version` when it
 /// changes.
 ///
 /// ```
@@ -29,7 +30,7 @@ use crate::text::shown;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricIdentity {
-    /// The models that it calls, with their endpoints.
+    /// The models that it calls, with their endpoints, or `offline-lexical` for the offline stand-in of a judge.
     models: Vec<String>,
     parameters: BTreeMap<String, String>,
     /// The contents of the files that it reads.
@@ -73,11 +74,11 @@ impl MetricIdentity {
     fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, files: Contents) -> Self {
         let mut requirements = Vec::new();
         metric.requirements(&mut requirements);
-        let models =
-            requirements.iter().filter_map(Requirement::lm).map(|lm| match lm.endpoint() {
-                Some(endpoint) => format!("{} at {endpoint}", lm.id()),
-                None => lm.id().to_owned(),
-            });
+        let model = |it: &Requirement| match it.lm().map(|lm| (lm.id(), lm.endpoint())) {
+            Some((id, Some(endpoint))) => Some(format!("{id} at {endpoint}")),
+            Some((id, None)) => Some(id.to_owned()),
+            None => it.is_offline().then(|| OFFLINE_JUDGE.to_owned()),
+        };
         let mut parameters = Vec::new();
         metric.parameters(&mut parameters);
         let spec = metric.spec();
@@ -85,7 +86,7 @@ impl MetricIdentity {
         if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
             spec_fields.remove("doc");
         }
-        let models = models.collect();
+        let models = requirements.iter().filter_map(model).collect();
         Self { spec: value, parameters: numbered(parameters), files, models }
     }
 

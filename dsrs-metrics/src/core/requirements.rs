@@ -20,6 +20,10 @@ enum Need {
     Model(Arc<dyn LanguageModel>),
     Check(Arc<Check>),
     Missing(String),
+    /// As `Missing`: a judge without a model.
+    MissingModel(String),
+    /// The offline stand-in of a judge, in place of a model.
+    Offline,
 }
 
 type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
@@ -35,7 +39,7 @@ impl Requirement {
     pub fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         match &self.need {
             Need::Model(lm) => Some(lm),
-            Need::Check(_) | Need::Missing(_) => None,
+            _ => None,
         }
     }
 
@@ -62,6 +66,28 @@ impl Requirement {
         Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
     }
 
+    /// As [`missing`](Self::missing), for a judge without a language model.
+    pub(crate) fn missing_model(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self { metric: metric.into(), need: Need::MissingModel(reason.to_string()) }
+    }
+
+    /// Creates the requirement of a judge that scores by its offline stand-in.
+    pub(crate) fn offline(metric: impl Into<String>) -> Self {
+        Self { metric: metric.into(), need: Need::Offline }
+    }
+
+    /// Returns whether the metric is a judge without a language model, which cannot score any row.
+    #[must_use]
+    pub fn needs_model(&self) -> bool {
+        matches!(self.need, Need::MissingModel(_))
+    }
+
+    /// Returns whether the metric is a judge that scores by its offline stand-in, as was asked for, in place of a model.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        matches!(self.need, Need::Offline)
+    }
+
     /// Returns why the metric cannot score any row, if it cannot.
     ///
     /// ```
@@ -73,8 +99,8 @@ impl Requirement {
     #[must_use]
     pub fn missing_reason(&self) -> Option<&str> {
         match &self.need {
-            Need::Missing(reason) => Some(reason),
-            Need::Model(_) | Need::Check(_) => None,
+            Need::Missing(reason) | Need::MissingModel(reason) => Some(reason),
+            _ => None,
         }
     }
 
@@ -98,7 +124,10 @@ impl fmt::Debug for Requirement {
         shown.field("metric", &self.metric);
         match &self.need {
             Need::Model(lm) => shown.field("lm", &lm.id()).finish(),
-            Need::Missing(reason) => shown.field("missing", reason).finish(),
+            Need::Missing(reason) | Need::MissingModel(reason) => {
+                shown.field("missing", reason).finish()
+            }
+            Need::Offline => shown.field("offline", &true).finish(),
             Need::Check(_) => shown.finish_non_exhaustive(),
         }
     }
@@ -111,17 +140,27 @@ pub(crate) struct NotReady {
     pub(crate) reason: String,
 }
 
+/// Returns the first metric that cannot score any row, as far as that is known without a call.
+pub(crate) fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
+    let missing = |it: &Requirement| {
+        let reason = it.missing_reason()?.to_owned();
+        Some(NotReady { metric: it.metric.clone(), reason })
+    };
+    requirements.iter().find_map(missing).map_or(Ok(()), Err)
+}
+
 /// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
 pub(crate) async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
+    check(&requirements)?;
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
     let mut checks = Vec::new();
     for Requirement { metric, need } in requirements {
         match need {
-            Need::Missing(reason) => return not_ready(metric, reason),
             Need::Model(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
             Need::Model(lm) => models.push((metric, lm)),
             Need::Check(check) => checks.push((metric, check)),
+            Need::Missing(_) | Need::MissingModel(_) | Need::Offline => {}
         }
     }
     let probes = models.iter().map(|(_, lm)| lm.probe());

@@ -13,8 +13,15 @@ pub(super) struct Preflight {
 
 impl Preflight {
     /// Collects the requirements, with the models of the current scope.
-    pub(super) fn new<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Self {
-        Self { requirements: metric_entry::requirements(metrics), checked: OnceCell::new() }
+    ///
+    /// # Errors
+    /// The first metric that cannot score any row, as far as that is known without a call.
+    pub(super) fn new<G: Sync, P: Sync>(
+        metrics: &[MetricEntry<'_, G, P>],
+    ) -> Result<Self, NotReady> {
+        let requirements = metric_entry::requirements(metrics);
+        requirements::check(&requirements)?;
+        Ok(Self { requirements, checked: OnceCell::new() })
     }
 
     /// Probes the models and runs the checks, unless that was done already.

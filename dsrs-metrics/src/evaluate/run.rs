@@ -185,9 +185,9 @@ fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
 }
 
 impl<G: Sync, P: Sync> Options<G, P> {
-    /// Runs the preflight check. A run with a journal does so later, before the first call that is not recorded.
+    /// Runs the preflight check. A run with a journal makes its calls later, before the first one that is not recorded.
     async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
-        let preflight = Preflight::new(&plan.metrics);
+        let preflight = Preflight::new(&plan.metrics)?;
         if self.journal.is_none() {
             preflight.check().await?;
         }

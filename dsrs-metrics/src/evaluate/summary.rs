@@ -66,7 +66,7 @@ pub struct MetricSummary {
     pub passed: Option<u64>,
     /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
-    /// Rows scored by the offline lexical judge, because no model is configured.
+    /// Rows scored by the offline stand-in of a judge, by token overlap, in place of a model.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
     /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see

@@ -35,6 +35,11 @@ impl<J> JudgeBuilder<J> {
         self.with(|panel| panel.with_lm(lm))
     }
 
+    /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.
+    pub fn offline(self) -> Self {
+        self.with(Panel::offline)
+    }
+
     /// Sets the models of the panel. Their scores are aggregated.
     pub fn models(self, models: impl IntoIterator<Item = impl IntoModel>) -> Self {
         self.with(|panel| panel.models(models))

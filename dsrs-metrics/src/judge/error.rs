@@ -9,20 +9,25 @@ use crate::text::shown;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
-    /// No language model is configured.
-    #[cfg_attr(
-        feature = "lm",
-        error(
-            "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini"
-        )
+    /// No language model is configured, and the offline stand-in was not asked for.
+    #[error("no language model is configured; {SET_MODEL}{}", or_offline(*has_stand_in))]
+    NoModel {
+        /// Whether the judge has an offline stand-in.
+        has_stand_in: bool,
+    },
+    /// The offline stand-in was asked for, and the judge has none.
+    #[error(
+        "the judge has no offline stand-in; {SET_MODEL}, or declare one with `#[judge(offline = path::to::function)]`"
     )]
-    #[cfg_attr(
-        not(feature = "lm"),
-        error(
-            "no language model is configured; build with feature `lm` and set DSRS_LM=provider:model, or set a model with `.with_lm(..)`"
-        )
+    NoStandIn,
+    /// The judge names a model in a scope in which none is called.
+    #[error(
+        "the judge names the model `{id}`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model"
     )]
-    NoModel,
+    NamedOffline {
+        /// The model.
+        id: String,
+    },
     /// The settings of the panel are invalid; checked before any model is called.
     #[error("{0}")]
     Panel(String),
@@ -135,6 +140,19 @@ pub enum JudgeError {
         #[source]
         first: Box<JudgeError>,
     },
+}
+
+/// How a model is set.
+#[cfg(feature = "lm")]
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+#[cfg(not(feature = "lm"))]
+const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+
+fn or_offline(has_stand_in: bool) -> &'static str {
+    match has_stand_in {
+        true => "; to score by token overlap instead, write `--offline` (in code `.offline()`)",
+        false => "",
+    }
 }
 
 /// Displays the number of judges without a verdict.

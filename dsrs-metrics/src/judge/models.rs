@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
+use crate::core::score::OFFLINE_JUDGE;
 use crate::core::settings::Settings;
 use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
@@ -24,6 +25,8 @@ pub enum JudgeModel {
     Named(String),
     /// This model.
     Held(Arc<dyn LanguageModel>),
+    /// No model: the offline stand-in of the judge.
+    Offline,
 }
 
 impl JudgeModel {
@@ -33,6 +36,7 @@ impl JudgeModel {
             Self::Configured => "default".to_owned(),
             Self::Named(id) => id.clone(),
             Self::Held(lm) => lm.id().to_owned(),
+            Self::Offline => OFFLINE_JUDGE.to_owned(),
         }
     }
 }
@@ -40,7 +44,7 @@ impl JudgeModel {
 impl PartialEq for JudgeModel {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Configured, Self::Configured) => true,
+            (Self::Configured, Self::Configured) | (Self::Offline, Self::Offline) => true,
             (Self::Named(one), Self::Named(other)) => one == other,
             (Self::Held(one), Self::Held(other)) => Arc::ptr_eq(one, other),
             _ => false,
@@ -52,6 +56,7 @@ impl fmt::Debug for JudgeModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Configured => f.write_str("Configured"),
+            Self::Offline => f.write_str("Offline"),
             Self::Named(id) => f.debug_tuple("Named").field(id).finish(),
             Self::Held(lm) => f.debug_tuple("Held").field(&lm.id()).finish(),
         }
@@ -108,7 +113,7 @@ impl<L: LanguageModel + 'static> IntoModel for L {
 /// ```
 #[derive(Clone, Default)]
 pub struct Models {
-    /// Either `Held` or `Named`.
+    /// `Held`, `Named` or `Offline`.
     configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
     ledger: Option<Ledger>,
@@ -120,6 +125,30 @@ impl Models {
     /// Returns models with `lm` as the default of judges that name no model.
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
         Self { configured: Some(JudgeModel::Held(Arc::new(lm))), ..Self::default() }
+    }
+
+    /// Returns models of which none is called: judges that name no model score by their offline stand-in, whatever
+    /// `DSRS_LM` is, and their results say so. A judge without a stand-in, and one that names a model, is an error before the
+    /// first row. A judge with a model passed as a value calls it.
+    ///
+    /// ```
+    /// use dsrs_metrics::Settings;
+    /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "in Paris" }, prediction! { "answer" => "Paris" });
+    /// let judge = SemanticEquivalence::default();
+    /// let offline = Settings::new().with(Models::offline());
+    /// let score = offline.scope(judge.evaluate(&gold, &pred)).await?;
+    /// assert_eq!(score.details.as_deref(), Some("judge: offline-lexical. Token F1: 0.67."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn offline() -> Self {
+        Self { configured: Some(JudgeModel::Offline), ..Self::default() }
     }
 
     /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
@@ -205,19 +234,18 @@ impl Models {
         Ok(None)
     }
 
-    pub(crate) fn configured(&self) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
-        match &self.configured {
-            Some(JudgeModel::Held(lm)) => Ok(Some(Arc::clone(lm))),
-            Some(JudgeModel::Named(id)) => self.named(id).map(Some),
-            Some(JudgeModel::Configured) | None => Ok(None),
-        }
+    /// Returns the model of judges that name none.
+    pub(crate) fn configured(&self) -> Option<&JudgeModel> {
+        self.configured.as_ref()
     }
 
-    pub(super) fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
-        if let Some(JudgeModel::Held(lm)) = &self.configured
-            && lm.id() == id
-        {
-            return Ok(Arc::clone(lm));
+    pub(crate) fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
+        match &self.configured {
+            Some(JudgeModel::Held(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
+            Some(JudgeModel::Offline) => {
+                return Err(JudgeError::NamedOffline { id: id.to_owned() });
+            }
+            _ => {}
         }
         match &self.connect {
             Some(connect) => Ok(connect(id)?),

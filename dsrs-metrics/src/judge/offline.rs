@@ -1,12 +1,12 @@
-//! The offline fallback of a judge without a configured model: a function of the judge's inputs. It is called
-//! in `row.rs`; the functions of the shipped judges are in `shipped/lexical.rs`.
+//! The offline stand-in of a judge: a function of the judge's inputs, which answers in place of a model only if that is
+//! asked for. It is called in `row.rs`; the functions of the shipped judges are in `shipped/lexical.rs`.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// The offline fallback of a judge, set by `#[judge(offline = path)]`.
+/// The offline stand-in of a judge, set by `#[judge(offline = path)]`.
 #[derive(Clone)]
 pub struct Offline(Arc<OfflineFn>);
 
@@ -24,7 +24,7 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can replace a judge's model: from the inputs as strings, in the order of the signature, to the outputs
+/// Functions that can replace a judge's model, where `.offline()` or `--offline` asks for it: from the inputs as strings, in the order of the signature, to the outputs
 /// by name. `None` is an input that the row does not have; `reasoning` may be omitted.
 ///
 /// ```
@@ -47,11 +47,10 @@ impl fmt::Debug for Offline {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> dsrs_metrics::Result<()> {
-/// # use dsrs_metrics::{Settings, judge::Models};
-/// # Settings::new().with(Models::default()).scope(async {
-/// let score = BriefJudge::default().evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
+/// let judge = BriefJudge::builder().offline().build();
+/// let score = judge.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
 /// assert_eq!(score.details.as_deref(), Some("judge: offline-lexical."));
-/// # Ok(()) }).await
+/// # Ok(())
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::error::JudgeError;
 use super::models::{IntoModel, JudgeModel, Models};
+use super::offline::Offline;
 use super::prompt_settings::PromptSettings;
 use super::signature::Signature;
 use crate::core::error::MetricError;
@@ -89,6 +90,13 @@ impl Panel {
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.lm = Some(lm.into_model());
         self
+    }
+
+    /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
+    /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
+    #[must_use]
+    pub fn offline(self) -> Self {
+        self.with_lm(JudgeModel::Offline)
     }
 
     /// Sets the models, which are all called; one that is listed twice is called twice.
@@ -297,44 +305,53 @@ impl Panel {
         Ok(())
     }
 
-    /// Returns the models in order, or `None` if no model is named and none is configured.
-    pub(super) fn resolve(
-        &self,
-        signature: &Signature,
-    ) -> Result<Option<Vec<Arc<dyn LanguageModel>>>, JudgeError> {
+    /// Returns who answers: the models in order, or the offline stand-in if that was asked for.
+    ///
+    /// # Errors
+    /// No model is configured where the judge names none, or a model cannot be connected to.
+    pub(super) fn resolve<'s>(&self, signature: &'s Signature) -> Result<Judges<'s>, JudgeError> {
         let or_own = |model: &'_ JudgeModel| match (model, &self.lm) {
             (JudgeModel::Configured, Some(lm)) => lm.clone(),
             (model, _) => model.clone(),
         };
         let models: Vec<JudgeModel> = self.models_of(signature).iter().map(or_own).collect();
-        let needs_scope = models.iter().any(|model| !matches!(model, JudgeModel::Held(_)));
-        let scope = if needs_scope { Models::of_scope()? } else { None };
-        let lms: Result<Vec<_>, _> =
-            models.iter().map(|model| connect(model, scope.as_deref())).collect();
-        match lms {
-            Err(JudgeError::NoModel)
-                if models.iter().all(|model| *model == JudgeModel::Configured) =>
-            {
-                Ok(None)
-            }
-            lms => lms.map(Some),
+        let needs_scope =
+            |model: &_| matches!(model, JudgeModel::Configured | JudgeModel::Named(_));
+        let scope = if models.iter().any(needs_scope) { Models::of_scope()? } else { None };
+        let no_model = || JudgeError::NoModel { has_stand_in: signature.offline.is_some() };
+        let lms = models.iter().map(|model| connect(model, scope.as_deref(), no_model));
+        let lms: Vec<Option<_>> = lms.collect::<Result<_, _>>()?;
+        if lms.iter().all(Option::is_none) {
+            return signature.offline.as_ref().map(Judges::Offline).ok_or(JudgeError::NoStandIn);
         }
+        let lms: Option<Vec<_>> = lms.into_iter().collect();
+        lms.map(Judges::Models).ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
     }
 }
 
-/// Returns one model of a panel, with the models of the scope.
-///
-/// # Errors
-/// [`JudgeError::NoModel`] if it is the configured model and none is configured.
+/// Who answers for a panel.
+pub(super) enum Judges<'s> {
+    Models(Vec<Arc<dyn LanguageModel>>),
+    Offline(&'s Offline),
+}
+
+const MIXED: &str = "expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+
+/// Returns one model of a panel, with the models of the scope; `None` for the offline stand-in.
 fn connect(
     model: &JudgeModel,
     scope: Option<&Models>,
-) -> Result<Arc<dyn LanguageModel>, JudgeError> {
+    no_model: impl Fn() -> JudgeError,
+) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
+    let model = match model {
+        JudgeModel::Configured => scope.and_then(Models::configured).unwrap_or(model),
+        model => model,
+    };
     match (model, scope) {
-        (JudgeModel::Held(lm), _) => Ok(Arc::clone(lm)),
-        (JudgeModel::Named(id), Some(scope)) => scope.named(id),
+        (JudgeModel::Held(lm), _) => Ok(Some(Arc::clone(lm))),
+        (JudgeModel::Named(id), Some(scope)) => scope.named(id).map(Some),
         (JudgeModel::Named(id), None) => Err(JudgeError::NoConnection { id: id.clone() }),
-        (JudgeModel::Configured, Some(scope)) => scope.configured()?.ok_or(JudgeError::NoModel),
-        (JudgeModel::Configured, None) => Err(JudgeError::NoModel),
+        (JudgeModel::Offline, _) => Ok(None),
+        (JudgeModel::Configured, _) => Err(no_model()),
     }
 }

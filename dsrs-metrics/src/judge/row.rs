@@ -11,7 +11,7 @@ use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
 use super::model_call::{CallResult, Calls, Verdict, call_model, request};
 use super::offline::Offline;
-use super::panel::Panel;
+use super::panel::{Judges, Panel};
 use super::prompt::{Demo, Prompt};
 use super::prompt_settings::demos;
 use super::reply::{JudgeOutput, Reply};
@@ -101,11 +101,8 @@ pub(super) async fn judgement<J: Judge>(
     let demos = check(judge, spec);
     match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
         Err(error) => (Err(error), 0),
-        Ok((demos, Some(lms))) => call_all(judge, &lms, &demos, contents, spec).await,
-        Ok((_, None)) => match &signature.offline {
-            Some(answer) => (offline(judge, answer, &contents), 0),
-            None => (Err(JudgeError::NoModel), 0),
-        },
+        Ok((demos, Judges::Models(lms))) => call_all(judge, &lms, &demos, contents, spec).await,
+        Ok((_, Judges::Offline(answer))) => (offline(judge, answer, &contents), 0),
     }
 }
 
@@ -125,17 +122,19 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
 }
 
-/// Requires the models of the panel. A judge with an offline fallback requires none if none is configured.
+/// Requires the models of the panel, unless the offline stand-in was asked for.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
         match check(self, &spec).and_then(|_| self.panel().resolve(signature)) {
-            Ok(Some(lms)) => {
+            Ok(Judges::Models(lms)) => {
                 all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
             }
-            Ok(None) if signature.offline.is_some() => {}
-            Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
+            Ok(Judges::Offline(_)) => all.push(Requirement::offline(spec.name)),
+            Err(error @ JudgeError::NoModel { .. }) => {
+                all.push(Requirement::missing_model(spec.name, error));
+            }
             Err(error) => all.push(Requirement::missing(spec.name, error)),
         }
     }
@@ -336,7 +335,7 @@ fn aggregate(
     }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
-        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel);
+        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel { has_stand_in: false });
         return Err(match members.len() {
             1 => first,
             judges => JudgeError::NoQuorum {

@@ -7,6 +7,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::file::Results;
 use super::row::{ResultOutcome, ResultRow, ResultScore};
+use crate::core::score::OFFLINE_JUDGE;
 
 /// What CI shows for one score.
 enum Case<'a> {
@@ -33,7 +34,8 @@ impl Results {
     /// A score whose verdict is false, which includes the threshold of a metric, is a failure; a row whose program or
     /// metric failed is an error; a gated, skipped or abstained row is skipped. A score without a verdict passes. The text of
     /// a failure is the details of the score, or the feedback of a metric that has no details.
-    /// Characters that XML cannot contain become U+FFFD.
+    /// The suite of a judge that scored offline has the property `judge`, with the value `offline-lexical`. Characters that XML
+    /// cannot contain become U+FFFD.
     ///
     /// # Errors
     /// An error of the writer; none is expected for a document in memory.
@@ -65,7 +67,16 @@ impl Results {
             ("errors", &*count(|case| matches!(case, Case::Error(_)))),
             ("skipped", &*count(|case| matches!(case, Case::Skipped(_)))),
         ]);
+        let is_offline = |row: &ResultRow| row.scores[metric].is_judged_offline;
+        let is_offline = cases.iter().any(|(row, _)| is_offline(row));
         suite.write_inner_content(|xml| {
+            if is_offline {
+                let property = [("name", "judge"), ("value", OFFLINE_JUDGE)];
+                xml.create_element("properties").write_inner_content(|xml| {
+                    xml.create_element("property").with_attributes(property).write_empty()?;
+                    Ok(())
+                })?;
+            }
             cases.iter().try_for_each(|(row, case)| write_case(&name, row, case, xml))
         })?;
         Ok(())

@@ -15,7 +15,8 @@ impl ScorerBuilder {
 
     /// Adds the truth metrics [`LlmJudge`] and [`Diff`] with their defaults: a language model evaluates `pred.answer`,
     /// for at most 100 msat, and `pred.answer` equals `gold.answer` except for white space, which is
-    /// [`free`](Self::free). Without a configured model `LlmJudge` scores by token overlap, and its metadata states this.
+    /// [`free`](Self::free). Without a configured model the run ends before its first row; within
+    /// [`Models::offline`](crate::judge::Models::offline) `LlmJudge` scores by token overlap, and every output states this.
     pub fn with_default_truth_metrics(self) -> Self {
         const DIFF: MetricSpec<'static> = Diff::SPEC;
         self.metric(LlmJudge::default()).metric(Diff::default()).free(DIFF.name)

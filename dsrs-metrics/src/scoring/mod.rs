@@ -148,8 +148,9 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
     /// [`num_rollouts`](ScoringConfig::num_rollouts) is; [`run`](Self::run) runs a program several times.
     ///
     /// ```
+    /// use dsrs_metrics::judge::Models;
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder};
+    /// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder, Settings};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
@@ -162,10 +163,13 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
     ///     .build()?;
     /// let input = example! { "question" => "Capital of France?", "answer" => "Paris" };
     ///
-    /// let score = scorer.score(&input, &prediction! { "answer" => "Paris" }).await?;
-    /// assert_eq!(score.value, 1.0);
+    /// // No model for the judge: token overlap takes its place, as every output states.
+    /// let offline = Settings::new().with(Models::offline());
+    /// let good = prediction! { "answer" => "Paris" };
+    /// let score = offline.clone().scope(scorer.score(&input, &good)).await?;
+    /// assert_eq!((score.value, score.row.is_judged_offline()), (1.0, true));
     ///
-    /// let score = scorer.score(&input, &prediction! { "answer" => ")" }).await?;
+    /// let score = offline.scope(scorer.score(&input, &prediction! { "answer" => ")" })).await?;
     /// assert_eq!(score.row.status, RowStatus::Scored { score: 0.0 }, "two of three proxies pass");
     /// # Ok(())
     /// # }

@@ -8,6 +8,7 @@ use super::row_status::{Rank, RowStatus};
 use super::spending::Spending;
 use crate::composite::OnMissing;
 use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
 
 /// One rollout of a row: one prediction for its example.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,6 +91,13 @@ impl RowScore {
     pub fn is_judged_in_part(&self) -> bool {
         let mut outcomes = self.rollouts.iter().flat_map(|rollout| &rollout.outcomes);
         outcomes.any(|outcome| outcome.scored().is_some_and(|it| it.lost_judges().is_some()))
+    }
+
+    /// Returns whether a judge scored by its offline stand-in, without a language model.
+    #[must_use]
+    pub fn is_judged_offline(&self) -> bool {
+        let mut outcomes = self.rollouts.iter().flat_map(|rollout| &rollout.outcomes);
+        outcomes.any(|outcome| outcome.scored().is_some_and(Scored::is_judged_offline))
     }
 
     /// Returns the number of rollouts with a score.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::row::RowScore;
 use super::row_status::RowStatus;
 use super::spending::Spending;
+use crate::core::score::OFFLINE_JUDGE;
 use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.
@@ -41,6 +42,8 @@ pub struct ScoringSummary {
     pub short: u64,
     /// The number of rows with a score from fewer judges than a panel has, because a judge returned no verdict.
     pub judged_in_part: u64,
+    /// The number of rows with a score of a judge that scored by its offline stand-in, without a language model.
+    pub judged_offline: u64,
     /// The number of rollouts.
     pub rollouts: u64,
     /// The number of rollouts rejected by the proxies.
@@ -82,6 +85,7 @@ impl Tally {
             RowStatus::Scored { score } => {
                 counts.scored += 1;
                 counts.judged_in_part += u64::from(row.is_judged_in_part());
+                counts.judged_offline += u64::from(row.is_judged_offline());
                 self.scores.record(*score);
             }
             RowStatus::Gated { .. } => counts.gated += 1,
@@ -119,6 +123,9 @@ impl fmt::Display for ScoringSummary {
         self.fmt_unscored(f)?;
         if self.mean != self.mean_scored {
             self.fmt_mean_scored(f)?;
+        }
+        if self.judged_offline > 0 {
+            write!(f, "; judge: {OFFLINE_JUDGE}")?;
         }
         f.write_str(")")?;
         self.fmt_rollouts(f)?;

@@ -1,11 +1,14 @@
 //! Runs a query over files, with all built-in metrics as functions, and prints CSV.
 //!
 //! ```text
-//! cargo run --release --example sql -- [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. "SELECT .."
+//! cargo run --release --example sql -- [--offline] [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. "SELECT .."
 //! ```
 //!
 //! `--metric good_f1=f1,threshold=0.8` is a built-in metric with parameters, as the function `good_f1`. `list METRIC` of the
 //! command line `dsrs-metrics` has the parameters.
+//!
+//! The variable `DSRS_LM` names the model of judges. `--offline` calls none: they score by token overlap, and their feedback says so. A
+//! judge without either is an error before the query.
 //!
 //! A file is JSONL, JSON, CSV or Parquet, or a folder of such files; the same name several times is one table. The settings of
 //! DataFusion are read from the environment: `DATAFUSION_EXECUTION_TARGET_PARTITIONS=1` is one partition.
@@ -23,7 +26,8 @@ use dsrs_metrics_datafusion::{
     RegisterMetric as _, is_broken_pipe, register_files, tables, write_csv,
 };
 
-const USAGE: &str = "usage: sql [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. \"SELECT ..\"";
+const USAGE: &str =
+    "usage: sql [--offline] [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. \"SELECT ..\"";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -49,8 +53,7 @@ async fn main() -> ExitCode {
 
 async fn run(metrics: metrics::Metrics, tables: Tables, query: &str) -> Result<()> {
     let ctx = SessionContext::new_with_config(SessionConfig::from_env()?);
-    ctx.register_all_builtin()?;
-    metrics::register(&ctx, metrics)?;
+    metrics.register(&ctx)?;
     for (name, files) in tables {
         register_files(&ctx, &name, &files).await?;
     }

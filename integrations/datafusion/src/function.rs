@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::Result;
+use datafusion::common::{Result, plan_err};
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
-use dsrs_metrics::{Metric, Outcome};
+use dsrs_metrics::{Metric, Outcome, Requirement, Settings};
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 
@@ -29,6 +29,24 @@ pub(crate) struct Shared {
     /// The calls of an asynchronous metric at the same time, over all partitions.
     pub(crate) calls: Semaphore,
     pub(crate) concurrency: usize,
+    /// The scope in which the metric is called.
+    pub(crate) settings: Settings,
+}
+
+impl Shared {
+    /// Validates that a judge, or another asynchronous metric, can score rows: that it has a model, or was asked to score
+    /// offline.
+    fn check_requirements(&self, function: &str) -> Result<()> {
+        let mut requirements = Vec::new();
+        if self.metric.spec().is_async {
+            let settings = self.settings.clone();
+            settings.scope_sync(|| self.metric.requirements(&mut requirements));
+        }
+        match requirements.iter().find_map(Requirement::missing_reason) {
+            Some(reason) => plan_err!("function `{function}`: {reason}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Debug for Shared {
@@ -133,6 +151,7 @@ impl ScalarUDFImpl for Function {
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
         let types: Vec<_> = args.arg_fields.iter().map(|it| it.data_type().clone()).collect();
         self.shared.arguments.coerce(&self.name, &types)?;
+        self.shared.check_requirements(&self.name)?;
         Ok(self.shared.column.field(&self.name, self.output))
     }
 
@@ -148,7 +167,7 @@ impl ScalarUDFImpl for Function {
 #[async_trait]
 impl AsyncScalarUDFImpl for Function {
     async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let Shared { metric, arguments, column, calls, concurrency } = &*self.shared;
+        let Shared { metric, arguments, column, calls, concurrency, settings } = &*self.shared;
         let is_explained = self.output == Output::Details;
         let mut rows = Rows::new(arguments, &args.args)?;
         // A row is copied when its call starts, so that as many are in memory as calls are running.
@@ -169,7 +188,7 @@ impl AsyncScalarUDFImpl for Function {
         });
         // In order of completion, so that a slow row does not delay the start of others.
         let calls = futures::stream::iter(calls).buffer_unordered(*concurrency);
-        let mut outcomes: Vec<(usize, Outcome)> = calls.collect().await;
+        let mut outcomes: Vec<(usize, Outcome)> = settings.clone().scope(calls.collect()).await;
         outcomes.sort_unstable_by_key(|(row, _)| *row);
         let mut output = column.builder(self.output, args.number_rows);
         outcomes.iter().for_each(|(_, outcome)| output.append(outcome));

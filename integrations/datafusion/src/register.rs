@@ -7,8 +7,11 @@ use datafusion::common::{Result, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::prelude::SessionContext;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::Registry;
-use dsrs_metrics::{Example, Metric, MetricIdentity, Params, Prediction, ScoreKind, ScoreRange};
+use dsrs_metrics::{
+    Example, Metric, MetricIdentity, Params, Prediction, ScoreKind, ScoreRange, Settings,
+};
 use tokio::sync::Semaphore;
 
 use crate::aggregate;
@@ -44,6 +47,7 @@ pub struct MetricFunctions {
     name: String,
     fields: Option<(Vec<String>, Vec<String>)>,
     concurrency: usize,
+    settings: Settings,
 }
 
 impl MetricFunctions {
@@ -51,7 +55,8 @@ impl MetricFunctions {
     #[must_use]
     pub fn new(metric: impl Metric + 'static) -> Self {
         let name = metric.name().to_owned();
-        Self { metric: Arc::new(metric), name, fields: None, concurrency: CONCURRENCY }
+        let (fields, settings) = (None, Settings::new());
+        Self { metric: Arc::new(metric), name, fields, concurrency: CONCURRENCY, settings }
     }
 
     /// Sets the name of the function of the score. That of the details has `_details` after it.
@@ -82,6 +87,29 @@ impl MetricFunctions {
         self
     }
 
+    /// Calls no language model: a judge that names none scores by its offline stand-in, whatever `DSRS_LM` is, and the details of
+    /// each score say so. A judge without a stand-in is an error before the query runs, as one without a model is.
+    ///
+    /// ```
+    /// use datafusion::prelude::SessionContext;
+    /// use dsrs_metrics_datafusion::{MetricFunctions, RegisterMetric as _};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> datafusion::error::Result<()> {
+    /// let ctx = SessionContext::new();
+    /// ctx.register_all_builtin_with(MetricFunctions::offline)?;
+    /// let rows = ctx.sql("SELECT semantic_equivalence('in Paris', 'in Paris') AS score").await?;
+    /// let table = rows.to_string().await?;
+    /// assert!(table.contains("| true  |"), "{table}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn offline(mut self) -> Self {
+        self.settings = Settings::new().with(Models::offline());
+        self
+    }
+
     /// Returns the name of the function of the score.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -91,7 +119,8 @@ impl MetricFunctions {
     /// Returns what the results of the functions depend on, to compare the functions of two processes.
     #[must_use]
     pub fn description(&self) -> FunctionDescription {
-        let metric = MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        let metric = self.settings.clone().scope_sync(identity);
         let value = self.column().data_type(Output::Score);
         let call = self.arguments().typed_call(&self.name, &value);
         FunctionDescription::new(call, self.fields.clone(), metric)
@@ -130,10 +159,11 @@ impl MetricFunctions {
     pub fn functions(self) -> Result<Functions> {
         self.check()?;
         let (arguments, column) = (self.arguments(), self.column());
-        let Self { metric, name, concurrency, .. } = self;
+        let Self { metric, name, concurrency, settings, .. } = self;
         let is_async = metric.spec().is_async;
         let calls = Semaphore::new(concurrency);
-        let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
+        let shared = Shared { metric, arguments, column, calls, concurrency, settings };
+        let shared = Arc::new(shared);
         Ok(match column.kind {
             ScoreKind::Corpus => {
                 let aggregate = CorpusFunction::both(&name, &shared).into();
@@ -236,8 +266,21 @@ pub trait RegisterMetric {
     /// # Errors
     /// A metric of one of these names is registered.
     fn register_all_builtin(&self) -> Result<Vec<NotRegistered>> {
+        self.register_all_builtin_with(|functions| functions)
+    }
+
+    /// As [`register_all_builtin`](Self::register_all_builtin), with settings for all functions, such as
+    /// [`MetricFunctions::offline`].
+    ///
+    /// # Errors
+    /// A metric of one of these names is registered.
+    fn register_all_builtin_with(
+        &self,
+        set_up: impl Fn(MetricFunctions) -> MetricFunctions,
+    ) -> Result<Vec<NotRegistered>> {
         let (all, others) = builtin();
         for functions in all {
+            let functions = set_up(functions);
             let name = functions.name();
             let name = if self.has_function(name) { format!("metric_{name}") } else { name.into() };
             self.register_metric_functions(functions.named(name))?;

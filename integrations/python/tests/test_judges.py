@@ -1,6 +1,7 @@
 """Judges: a callable as the language model, concurrency, errors, Ctrl-C, and scores without a model."""
 
 import multiprocessing
+import pickle
 import signal
 import threading
 import time
@@ -98,17 +99,29 @@ def test_a_wrong_name_of_a_model_is_an_error_before_the_first_row():
         metric("semantic_f1", lm="opnai:gpt-5-mini")
 
 
-def test_a_judge_without_a_model_warns_that_it_scores_by_token_overlap():
-    judge = metric("semantic_f1")
-    with pytest.warns(UserWarning, match="metric `semantic_f1` scored by token overlap, since no language model"):
-        score = judge(GOLD, PRED)
-    assert 0 < score < 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert judge(GOLD, PRED) == score
-        # A warning that is an exception is raised.
-        with pytest.raises(UserWarning):
-            metric("semantic_f1").batch([GOLD], [PRED])
+def test_trap_43_a_judge_without_a_model_is_an_error_before_the_first_row():
+    for params in [{}, {"threshold": 0.1}, {"feedback": True}]:
+        with pytest.raises(ours.ParameterError) as raised:
+            metric("semantic_f1", **params)
+        assert str(raised.value) == (
+            'metric `semantic_f1` needs a language model; write metric("semantic_f1", lm="provider:model"), set '
+            'DSRS_LM=provider:model, or write metric("semantic_f1", offline=True) to score by token overlap instead'
+        )
+    with pytest.raises(ours.ParameterError, match="expected `lm` or `offline=True`, found both; remove one of them"):
+        metric("semantic_f1", lm=Model(), offline=True)
+
+
+def test_a_judge_that_is_asked_to_score_offline_says_so(monkeypatch):
+    # A configured model is not called, nor is its name read.
+    monkeypatch.setenv("DSRS_LM", "nobody:m")
+    judge = metric("semantic_f1", offline=True)
+    assert 0 < judge(GOLD, PRED) < 1
+    assert judge.details(GOLD, PRED)["details"].startswith("judge: offline-lexical. ")
+    assert judge.evaluate([GOLD] * 2, [PRED] * 2)["judged_offline"] == 2
+    assert judge.batch([GOLD], [PRED]) == [judge(GOLD, PRED)]
+    assert repr(judge) == 'metric("semantic_f1", offline=True)'
+    assert pickle.loads(pickle.dumps(judge))(GOLD, PRED) == judge(GOLD, PRED)
+    assert judge.with_feedback()(GOLD, PRED).feedback.startswith("judge: offline-lexical. ")
 
 
 def test_control_c_interrupts_a_judge():

@@ -1,10 +1,16 @@
 //! The set-up of a scorer in `reference/dsrs-metrics.md`.
 
 use dsrs_metrics::composite::{Composite, component, weighted};
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Result, RowStatus, Scorer, ScorerBuilder, ScorerError, metrics,
+    AggregationMethod, Result, RowStatus, Scorer, ScorerBuilder, ScorerError, Settings, metrics,
 };
+
+/// Without a model for the judge.
+fn offline() -> Settings {
+    Settings::new().with(Models::offline())
+}
 
 fn of_the_document() -> ScorerBuilder {
     ScorerBuilder::new()
@@ -27,7 +33,7 @@ async fn the_scorer_of_the_document_scores_rows() {
     let input = example! { "question" => "Capital of France?", "answer" => "Paris" };
     let value = async |answer: &str| -> std::result::Result<f64, ScorerError> {
         let output = prediction! { "answer" => answer };
-        let score = scorer.score(&input, &output).await?;
+        let score = offline().scope(scorer.score(&input, &output)).await?;
         assert!(!score.row.is_short(), "one given output is the whole row");
         Ok(score.value)
     };
@@ -40,12 +46,14 @@ async fn the_scorer_of_the_document_scores_rows() {
 async fn a_score_has_the_outcome_and_an_error_has_the_row() {
     let input = example! { "answer" => "Paris" };
     let scorer = of_the_document().budget_msats(250).build().unwrap();
-    let gated = scorer.score(&input, &prediction! { "answer" => "" }).await.unwrap();
+    let output = prediction! { "answer" => "" };
+    let gated = offline().scope(scorer.score(&input, &output)).await.unwrap();
     let by = "format, length".to_owned();
     assert_eq!(gated.row.status, RowStatus::Gated { proxy: 1.0 / 3.0, by });
     assert_eq!((gated.value, gated.row.spending.truth_calls), (0.0, 0));
 
-    let unknown = scorer.score(&example! {}, &prediction! { "answer" => "Paris" }).await;
+    let output = prediction! { "answer" => "Paris" };
+    let unknown = offline().scope(scorer.score(&example! {}, &output)).await;
     let ScorerError::NoScore { row } = unknown.unwrap_err() else { panic!("not a row") };
     assert_eq!(row.rollouts[0].outcomes[0].value(), Some(1.0));
     assert_eq!(

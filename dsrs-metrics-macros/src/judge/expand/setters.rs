@@ -23,6 +23,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let panel = format_ident!("{PANEL}", span = *span);
     let params = expand::builder_params(metric);
     let with_lm = method(cx, &panel, "with_lm", with_lm(cx));
+    let offline = method(cx, &panel, "offline", offline(cx));
     let settings =
         settings(cx).into_iter().map(|(name, setting)| method(cx, &panel, name, setting));
     let own = settings_of_builder(cx);
@@ -49,6 +50,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
 
         impl #ident {
             #with_lm
+            #offline
             #(#settings)*
 
             /// Returns the instruction: the one that is set, or the doc comment of the signature.
@@ -88,6 +90,15 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
         call: quote_spanned!(*span=> .with_lm(lm)),
         doc: "Sets the model for every judge of the panel that names none.",
+    }
+}
+
+fn offline(cx: &Context<'_>) -> Setter {
+    Setter {
+        name: "offline",
+        argument: TokenStream::new(),
+        call: quote_spanned!(cx.span=> .offline()),
+        doc: "Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.",
     }
 }
 
@@ -155,11 +166,12 @@ fn settings_of_builder(cx: &Context<'_>) -> impl Iterator<Item = Setter> {
     settings.filter(|setting| !cx.judge.has_param(setting.name))
 }
 
-fn all(cx: &Context<'_>) -> [Setter; 5] {
+fn all(cx: &Context<'_>) -> [Setter; 6] {
     let Context { span, runtime, .. } = cx;
     let model = quote_spanned!(*span=> impl #runtime::judge::IntoModel);
     [
         with_lm(cx),
+        offline(cx),
         Setter {
             name: "models",
             argument: quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),

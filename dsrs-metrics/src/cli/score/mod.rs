@@ -1,6 +1,6 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
-//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
+//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
 //! `rows.rs` reads and checks rows, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
@@ -14,6 +14,7 @@ mod models;
 #[cfg(not(feature = "lm"))]
 mod no_models;
 mod not_passed;
+mod offline;
 mod report;
 mod rows;
 

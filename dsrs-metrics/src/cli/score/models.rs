@@ -1,10 +1,11 @@
-//! `--lm`, `--budget` and the options of the cache: the language models of the judges of a run, and
+//! `--lm`, `--offline`, `--budget` and the options of the cache: the language models of the judges of a run, and
 //! a summary of their calls.
 //!
 //! The harness checks before the first row whether the models reply.
 
 use std::sync::Arc;
 
+use super::offline;
 use crate::cli::args::LmArguments;
 use crate::cli::error::CliError;
 use crate::core::metric::Metric;
@@ -37,30 +38,33 @@ impl RunModels {
                 None => builder,
             }
         };
-        let id = args.lm.clone().or_else(Models::chosen);
-        Ok(Self { models: Models::built_by(id, configure), budget })
+        let models = match args.offline {
+            true => Models::offline(),
+            false => Models::built_by(args.lm.clone().or_else(Models::chosen), configure),
+        };
+        Ok(Self { models, budget })
     }
 
     pub(super) fn settings(&self) -> Settings {
         Settings::new().with(self.models.clone())
     }
 
-    /// A warning if no metric uses the model of `--lm`.
+    /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
     pub(super) fn unused_warning(
         &self,
         args: &LmArguments,
         metrics: &[Arc<dyn Metric>],
     ) -> Option<String> {
+        if args.offline {
+            return offline::warning(metrics, Models::chosen().as_deref());
+        }
         let id = args.lm.as_ref()?;
         let mut requirements = Vec::new();
         self.settings().scope_sync(|| {
             metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
         });
         let uses_model = |requirement: &Requirement| match requirement.lm() {
-            Some(lm) => {
-                let configured = self.models.configured().ok().flatten();
-                configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
-            }
+            Some(lm) => self.models.named(id).is_ok_and(|named| Arc::ptr_eq(lm, &named)),
             // The run itself reports an invalid model.
             None => !requirement.is_check(),
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::offline;
 use crate::cli::args::LmArguments;
 use crate::cli::error::CliError;
 use crate::core::metric::Metric;
@@ -9,7 +10,9 @@ use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
 
 /// No models, with the methods of `RunModels` in `models.rs`.
-pub(super) struct RunModels;
+pub(super) struct RunModels {
+    offline: bool,
+}
 
 #[expect(clippy::unused_self, reason = "the signatures are those of `models.rs`")]
 impl RunModels {
@@ -22,16 +25,20 @@ impl RunModels {
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
             Some((_, option)) => Err(CliError::NoLm { option }),
-            None => Ok(Self),
+            None => Ok(Self { offline: args.offline }),
         }
     }
 
     pub(super) fn settings(&self) -> Settings {
-        Settings::new()
+        if self.offline { offline::settings() } else { Settings::new() }
     }
 
-    pub(super) fn unused_warning(&self, _: &LmArguments, _: &[Arc<dyn Metric>]) -> Option<String> {
-        None
+    pub(super) fn unused_warning(
+        &self,
+        _: &LmArguments,
+        metrics: &[Arc<dyn Metric>],
+    ) -> Option<String> {
+        self.offline.then(|| offline::warning(metrics, None)).flatten()
     }
 
     pub(super) fn uncovered_msats(&self) -> Option<u64> {

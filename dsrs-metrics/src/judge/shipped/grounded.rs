@@ -101,8 +101,10 @@ impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.panel.invalid_setting(&Self::SPEC));
         let panel = |index| self.panel.clone().of_half(index);
-        Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, all);
-        Requires::requirements(&ResponseGroundednessJudge { panel: panel(1) }, all);
+        let mut required = Vec::new();
+        Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, &mut required);
+        Requires::requirements(&ResponseGroundednessJudge { panel: panel(1) }, &mut required);
+        all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
     }
 
     /// Both judges have the same panel.
@@ -116,6 +118,13 @@ impl CompleteAndGrounded {
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
+    #[must_use]
+    pub fn offline(mut self) -> Self {
+        self.panel = self.panel.offline();
         self
     }
 
@@ -145,6 +154,11 @@ impl CompleteAndGroundedBuilder {
     /// Sets the model.
     pub fn with_lm(self, lm: impl IntoModel) -> Self {
         self.change(|panel| panel.with_lm(lm))
+    }
+
+    /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
+    pub fn offline(self) -> Self {
+        self.change(judge::Panel::offline)
     }
 
     /// Sets the smallest score that is a pass.

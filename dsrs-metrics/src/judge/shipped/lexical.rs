@@ -1,5 +1,5 @@
-//! The offline fallback of the shipped judges: token overlap, counted as in DSPy's `F1`. It does not compare
-//! meaning, so every verdict is labelled `judge: offline-lexical`.
+//! The offline stand-in of the shipped judges: token overlap, counted as in DSPy's `F1`. It does not compare
+//! meaning, so it answers only where it is asked for, and every verdict is labelled `judge: offline-lexical`.
 //!
 //! Each function receives the inputs in the order of its signature.
 

@@ -1,5 +1,5 @@
-//! The judges of the library, defined with `#[judge]` like any other. Without a configured model they fall back to
-//! the offline lexical judge ([`lexical`]), and every result says so.
+//! The judges of the library, defined with `#[judge]` like any other. With `.offline()` or
+//! `--offline` they score by token overlap ([`lexical`]) in place of a model, and every result says so.
 //!
 //! A gold response or answer that a judge compares with is a string or a list of which each is acceptable
 //! ([`References`]), as for string metrics.

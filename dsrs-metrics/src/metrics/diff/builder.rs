@@ -106,6 +106,12 @@ impl DiffBuilder {
         self
     }
 
+    /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
+    pub fn offline(mut self) -> Self {
+        self.panel = self.panel.offline();
+        self
+    }
+
     /// Sets the models of the panel. Each is called, and the majority decides.
     pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.panel = self.panel.models(models);

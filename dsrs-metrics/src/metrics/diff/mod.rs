@@ -85,9 +85,8 @@ impl DiffStrictness {
 /// ```
 ///
 /// `semantic` calls the judge [`SemanticEquivalence`], which decides with a language model whether both have the same
-/// meaning, with the same settings (`with_lm`, `models`, `aggregation`, ..). Without a configured model it scores by token
-/// overlap, and the metadata states this. Strings that differ only in white space are equal without a call. The
-/// judge's reasoning and the diff are the score's details. The metric is asynchronous only at this strictness:
+/// meaning, with the same settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
+/// space are equal without a call. The judge's reasoning and the diff are the score's details. The metric is asynchronous only at this strictness:
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -139,6 +138,13 @@ impl Diff {
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Scores by token overlap, in place of a model. Every result says so.
+    #[must_use]
+    pub fn offline(mut self) -> Self {
+        self.panel = self.panel.offline();
         self
     }
 

@@ -1,17 +1,24 @@
-//! The option `--metric NAME=METRIC[,KEY=VALUE..]`: a built-in metric with parameters, under a name of its own.
+//! The option `--metric NAME=METRIC[,KEY=VALUE..]`: a built-in metric with parameters, under a name of its own; and `--offline`, for all
+//! metrics.
 
 use std::sync::Arc;
 
 use datafusion::common::{Result, plan_err};
 use datafusion::prelude::SessionContext;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::{CreateError, Registry};
-use dsrs_metrics::{Metric, ParamError, Params};
-use dsrs_metrics_datafusion::RegisterMetric as _;
+use dsrs_metrics::{Metric, ParamError, Params, Settings};
+use dsrs_metrics_datafusion::{MetricFunctions, RegisterMetric as _};
 
 const OPTION: &str = "--metric";
+const OFFLINE: &str = "--offline";
 
-/// Metrics by the names of their functions.
-pub(crate) type Metrics = Vec<(String, Arc<dyn Metric>)>;
+/// The built-in metrics, and those of the options by the names of their functions.
+#[derive(Default)]
+pub(crate) struct Metrics {
+    named: Vec<(String, Arc<dyn Metric>)>,
+    is_offline: bool,
+}
 
 /// Removes the options from the arguments, and returns their metrics.
 ///
@@ -19,31 +26,50 @@ pub(crate) type Metrics = Vec<(String, Arc<dyn Metric>)>;
 /// An option has no value or one of another form, or the metric cannot be created.
 pub(crate) fn take_metrics(arguments: &mut Vec<String>) -> Result<Metrics, String> {
     let registry = Registry::builtin();
-    let mut metrics = Metrics::new();
+    let mut metrics = Metrics::default();
+    while let Some(position) = arguments.iter().position(|argument| argument == OFFLINE) {
+        arguments.remove(position);
+        metrics.is_offline = true;
+    }
     while let Some(position) = arguments.iter().position(|argument| argument == OPTION) {
         arguments.remove(position);
         if position == arguments.len() {
             return Err(format!("expected a value after {OPTION}, found none"));
         }
-        metrics.push(metric(&registry, &arguments.remove(position))?);
+        let settings = metrics.settings();
+        let value = arguments.remove(position);
+        metrics.named.push(settings.scope_sync(|| metric(&registry, &value))?);
     }
     Ok(metrics)
 }
 
-/// Registers metrics beside the built-in ones.
-///
-/// # Errors
-/// A function of one of the names exists.
-pub(crate) fn register(ctx: &SessionContext, metrics: Metrics) -> Result<()> {
-    for (name, metric) in metrics {
-        if ctx.has_function(&name) {
-            return plan_err!(
-                "{OPTION} {name}=..: the function `{name}` exists; write another name"
-            );
+impl Metrics {
+    fn settings(&self) -> Settings {
+        match self.is_offline {
+            true => Settings::new().with(Models::offline()),
+            false => Settings::new(),
         }
-        ctx.register_metric_as(name, metric)?;
     }
-    Ok(())
+
+    /// Registers the metrics.
+    ///
+    /// # Errors
+    /// A function of one of the names exists.
+    pub(crate) fn register(self, ctx: &SessionContext) -> Result<()> {
+        let is_offline = self.is_offline;
+        let set_up =
+            |functions: MetricFunctions| if is_offline { functions.offline() } else { functions };
+        ctx.register_all_builtin_with(set_up)?;
+        for (name, metric) in self.named {
+            if ctx.has_function(&name) {
+                return plan_err!(
+                    "{OPTION} {name}=..: the function `{name}` exists; write another name"
+                );
+            }
+            ctx.register_metric_functions(set_up(MetricFunctions::new(metric).named(name)))?;
+        }
+        Ok(())
+    }
 }
 
 fn metric(registry: &Registry, value: &str) -> Result<(String, Arc<dyn Metric>), String> {

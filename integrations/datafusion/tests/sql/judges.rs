@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use datafusion::prelude::{SessionConfig, SessionContext};
+use dsrs_metrics::Settings;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::judge::shipped::SemanticF1;
 use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -132,11 +134,53 @@ async fn a_table_without_rows_makes_no_call() {
     assert_eq!(lm.calls(), 0);
 }
 
+const DETAILS: &str =
+    "SELECT d['outcome'], d['feedback'] FROM (SELECT semantic_f1_details('q', 'a b', 'a') AS d)";
+
+/// A session in which no model is configured, whatever `DSRS_LM` is.
+async fn unconfigured<T>(run: impl Future<Output = T>) -> T {
+    Settings::new().with(Models::default()).scope(run).await
+}
+
 #[tokio::test]
-async fn a_judge_without_a_model_reports_that_it_is_not_one() {
+async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
     let ctx = context();
     ctx.register_metric(SemanticF1::default()).unwrap();
-    let sql = "SELECT d['outcome'], d['feedback'] FROM (SELECT semantic_f1_details('q', 'a b', 'a') AS d)";
-    let found = rows(&ctx, sql).await.unwrap();
-    assert!(found[0].contains("judge: offline-lexical"), "{found:?}");
+    for (function, call) in [
+        ("semantic_f1", "semantic_f1('q', 'a b', reply)"),
+        ("semantic_f1_details", "semantic_f1_details('q', 'a b', reply)"),
+    ] {
+        // Also without a row.
+        for condition in ["true", "id > 9"] {
+            let sql = format!("SELECT {call} FROM {ROWS} WHERE {condition}");
+            let found = unconfigured(error(&ctx, &sql)).await;
+            let expected = format!("function `{function}`: no language model is configured; ");
+            assert!(found.contains(&expected), "{found}");
+            for name in ["`--lm", "DSRS_LM", "`.with_lm(..)`", "`--offline`", "`.offline()`"] {
+                assert!(found.contains(name), "{name}: {found}");
+            }
+        }
+    }
+    let all = context();
+    all.register_all_builtin().unwrap();
+    let found = unconfigured(error(&all, DETAILS)).await;
+    assert!(found.contains("no language model is configured; "), "{found}");
+}
+
+#[tokio::test]
+async fn a_judge_that_is_asked_to_score_offline_says_so() {
+    let judge = SemanticF1::builder().offline().build();
+    let (by_value, by_functions, all) = (context(), context(), context());
+    by_value.register_metric(judge).unwrap();
+    let functions = MetricFunctions::new(SemanticF1::default()).offline();
+    by_functions.register_metric_functions(functions).unwrap();
+    all.register_all_builtin_with(MetricFunctions::offline).unwrap();
+    for ctx in [by_value, by_functions, all] {
+        let found = rows(&ctx, DETAILS).await.unwrap();
+        assert!(found[0].starts_with("scored | judge: offline-lexical"), "{found:?}");
+    }
+    let identity = |functions: MetricFunctions| functions.description();
+    let with_model = SemanticF1::default().with_lm(ScriptedLm::new());
+    let offline = identity(MetricFunctions::new(SemanticF1::default()).offline());
+    assert_ne!(offline, identity(MetricFunctions::new(with_model)));
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use dspy_rs::{Evaluator, LM};
+use dsrs_metrics::Settings;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::judge::shipped::SemanticF1;
 use dsrs_metrics::lm::{
     LanguageModel, LmErrorKind, LmRequest, ReplySchema, Sampling, StopReason, Usage,
@@ -54,14 +56,25 @@ async fn a_judge_runs_on_the_configured_model() {
 }
 
 #[tokio::test]
-async fn a_judge_without_a_model_is_named_in_the_headline() {
-    let module = Echo.with_metric(SemanticF1::default()).map("pred.response=answer").unwrap();
+async fn a_judge_that_scores_offline_is_named_in_the_headline() {
+    let judge = SemanticF1::builder().offline().build();
+    let module = Echo.with_metric(judge).map("pred.response=answer").unwrap();
     let rows = vec![row([("question", "Paris".into()), ("response", "Paris".into())])];
     assert_eq!(module.evaluate(rows).await, 1.0);
     assert_eq!(
         module.report().to_string(),
         "semantic_f1: 1.0000 (mean of 1/1 calls, 0 failed; judge: offline-lexical)"
     );
+}
+
+#[tokio::test]
+async fn a_judge_without_a_model_is_a_failure_of_the_row() {
+    let module = Echo.with_metric(SemanticF1::default()).map("pred.response=answer").unwrap();
+    let rows = vec![row([("question", "Paris".into()), ("response", "Paris".into())])];
+    let unconfigured = Settings::new().with(Models::default());
+    assert_eq!(unconfigured.scope(module.evaluate(rows)).await, 0.0);
+    let error = module.report().check().unwrap_err().to_string();
+    assert!(error.contains("metric `semantic_f1`: no language model is configured; "), "{error}");
 }
 
 #[tokio::test]

@@ -96,7 +96,13 @@ class Metric:
     def __reduce__(self) -> tuple[Any, tuple[str]]: ...
 
 def metric(
-    name: str, /, *, lm: LanguageModel | None = None, feedback: bool = False, **params: Any
+    name: str,
+    /,
+    *,
+    lm: LanguageModel | None = None,
+    offline: bool = False,
+    feedback: bool = False,
+    **params: Any,
 ) -> Metric: ...
 def metrics() -> list[str]: ...
 def normalize_text(s: str) -> str: ...

@@ -1,6 +1,5 @@
 //! A metric over lists of rows: `Metric.batch`.
 
-use dsrs_metrics::Scored;
 use futures_util::{StreamExt, stream};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -16,20 +15,7 @@ use crate::strings::{rows, same_length};
 const ROWS_PER_CHECK: usize = 4096;
 
 /// The value of a row, or why it has none.
-type Outcome = Result<Value, RowError>;
-
-/// The value of a row, and whether a judge computed it without a model.
-#[derive(Clone, Copy, Debug)]
-struct Value {
-    value: f64,
-    is_offline: bool,
-}
-
-impl Value {
-    fn of(scored: &Scored) -> Self {
-        Self { value: scored.score.value, is_offline: scored.is_judged_offline() }
-    }
-}
+type Outcome = Result<f64, RowError>;
 
 impl Metric {
     /// Returns the scores of rows.
@@ -61,17 +47,14 @@ impl Metric {
                 let worker = || {
                     let mut rows = Rows::default();
                     move |call: &Call| {
-                        Ok(Some(self.at_once(call, &mut rows).map(|scored| Value::of(&scored))))
+                        Ok(Some(self.at_once(call, &mut rows).map(|scored| scored.score.value)))
                     }
                 };
                 map(py, &self.name, &calls, worker)?.into_iter().flatten().collect()
             }
         };
-        if outcomes.iter().flatten().any(|value| value.is_offline) {
-            self.warn_offline(py)?;
-        }
         let items = outcomes.into_iter().enumerate().map(|(row, outcome)| match outcome {
-            Ok(value) => Ok(self.value(py, value.value)),
+            Ok(value) => Ok(self.value(py, value)),
             Err(error) => {
                 let error = error.into_exception(py, Some(row));
                 if return_exceptions {
@@ -96,7 +79,7 @@ impl Metric {
             return Err(value_error("`concurrency` must be at least 1, found 0"));
         }
         let outcome = |row: usize| async move {
-            self.awaited(&calls[row]).await.map(|scored| Value::of(&scored))
+            self.awaited(&calls[row]).await.map(|scored| scored.score.value)
         };
         block_on(py, async {
             let mut running = stream::iter(0..calls.len()).map(outcome).buffered(concurrency);

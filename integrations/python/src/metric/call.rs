@@ -2,14 +2,12 @@
 
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::Ordering;
 
 use dsrs_metrics::{
     Answer, Example, MetricCall, MetricError, MetricErrorKind, Prediction, ProgramRun, ScoreKind,
     Scored, Trace,
 };
 use futures_util::FutureExt;
-use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
@@ -192,15 +190,11 @@ impl Metric {
     }
 
     fn outcome(&self, py: Python<'_>, call: &Call) -> PyResult<Result<Scored, RowError>> {
-        let outcome = match (self.is_async, self.is_slow || !call.is_small()) {
+        Ok(match (self.is_async, self.is_slow || !call.is_small()) {
             (true, _) => block_on(py, self.awaited(call))?,
             (false, true) => py.detach(|| self.at_once(call, &mut Rows::default())),
             (false, false) => self.at_once_small(call),
-        };
-        if let Ok(scored) = &outcome {
-            self.warn_if_offline(py, scored)?;
-        }
-        Ok(outcome)
+        })
     }
 
     /// Evaluates a call whose rows are small in memory that this thread keeps for the next one.
@@ -250,26 +244,5 @@ impl Metric {
             );
         }
         error.into()
-    }
-
-    /// Warns once about a judge that scored without a language model.
-    pub(super) fn warn_if_offline(&self, py: Python<'_>, scored: &Scored) -> PyResult<()> {
-        if !self.is_async || !scored.is_judged_offline() {
-            return Ok(());
-        }
-        self.warn_offline(py)
-    }
-
-    /// As [`warn_if_offline`](Self::warn_if_offline), for a score that is known to be one.
-    pub(super) fn warn_offline(&self, py: Python<'_>) -> PyResult<()> {
-        if self.has_warned.swap(true, Ordering::Relaxed) {
-            return Ok(());
-        }
-        let name = &self.name;
-        let message = format!(
-            "metric `{name}` scored by token overlap, since no language model is configured; set DSRS_LM=provider:model or write metric(\"{name}\", lm=..)"
-        );
-        let message = std::ffi::CString::new(message).unwrap_or_default();
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
     }
 }

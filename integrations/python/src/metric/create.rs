@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::{CreateError, Registry};
 use dsrs_metrics::{Metric as _, ParamError, Params, Settings, Side};
 use pyo3::prelude::*;
@@ -33,10 +34,12 @@ pub(crate) fn metrics() -> Vec<&'static str> {
 ///
 /// `params` are the parameters of the metric, and `threshold`, `strict` and `cost`, which every metric has. `lm` is the
 /// language model of a judge: "provider:model", or a callable such as `dspy.LM`, which is called with `messages=` and
-/// returns a string or a list of one; the default is the model that the variable DSRS_LM names. With `feedback`, a call
+/// returns a string or a list of one; the default is the model that the variable DSRS_LM names. With `offline`, a judge calls
+/// no model and scores by token overlap, and the details of its scores say so. With `feedback`, a call
 /// returns a `dspy.Prediction` with `score` and `feedback`, as GEPA expects.
 ///
-/// Raises `ParameterError`, a `ValueError`, for an unknown name or parameter and for an invalid value.
+/// Raises `ParameterError`, a `ValueError`, for an unknown name or parameter, for an invalid value, and for a judge without a
+/// model.
 ///
 /// >>> f1 = metric("f1", threshold=0.8)
 /// >>> gold, pred = {"answer": "Paris"}, {"answer": "in Paris"}
@@ -45,11 +48,12 @@ pub(crate) fn metrics() -> Vec<&'static str> {
 /// >>> f1(gold, pred, trace=[])
 /// False
 #[pyfunction]
-#[pyo3(signature = (name, /, *, lm=None, feedback=false, **params))]
+#[pyo3(signature = (name, /, *, lm=None, offline=false, feedback=false, **params))]
 pub(crate) fn metric(
     py: Python<'_>,
     name: &str,
     lm: Option<Bound<'_, PyAny>>,
+    offline: bool,
     feedback: bool,
     params: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Metric> {
@@ -63,23 +67,52 @@ pub(crate) fn metric(
         };
         let created = registry().create(name, &texts(name, &given)?);
         let metric = created.map_err(|error| parameter_error(py, name, shown(&error)))?;
-        let models = lm.as_ref().map(|lm| models(name, lm)).transpose()?;
+        let models = match &lm {
+            Some(_) if offline => {
+                let message = "expected `lm` or `offline=True`, found both; remove one of them";
+                return Err(parameter_error(py, name, format!("metric `{name}`: {message}")));
+            }
+            Some(lm) => Some(models(name, lm)?),
+            None => offline.then(Models::offline),
+        };
         let settings = models.map(|models| Settings::new().with(models)).unwrap_or_default();
-
-        let mut requirements = Vec::new();
-        settings.clone().scope_sync(|| metric.requirements(&mut requirements));
-        if let Some(reason) = requirements.iter().find_map(|it| it.missing_reason()) {
-            return Err(parameter_error(py, name, format!("metric `{name}`: {reason}")));
-        }
-        if lm.is_some() && requirements.iter().all(|it| it.lm().is_none()) {
-            let message = format!("metric `{name}` calls no language model; remove `lm`");
-            return Err(parameter_error(py, name, message));
-        }
+        let asked = (lm.is_some(), offline);
+        check_models(name, &metric, &settings, asked)
+            .map_err(|message| parameter_error(py, name, message))?;
         let readers =
             Arc::new([Side::Gold, Side::Pred].map(|side| reader(py, &metric, side, &given)));
-        let lm = lm.map(Bound::unbind);
-        Ok(Metric::new(metric, readers, settings, lm, given.unbind(), feedback))
+        let asked = (lm.map(Bound::unbind), offline);
+        Ok(Metric::new(metric, readers, settings, asked, given.unbind(), feedback))
     })
+}
+
+/// Checks that the metric can score rows, and that a judge has a model or was asked to score offline. `asked` is whether `lm` and
+/// `offline` are set.
+fn check_models(
+    name: &str,
+    metric: &Arc<dyn dsrs_metrics::Metric>,
+    settings: &Settings,
+    asked: (bool, bool),
+) -> Result<(), String> {
+    let mut requirements = Vec::new();
+    settings.clone().scope_sync(|| metric.requirements(&mut requirements));
+    if let Some(missing) = requirements.iter().find(|it| it.missing_reason().is_some()) {
+        return Err(match missing.missing_reason() {
+            Some(reason) if !missing.needs_model() => format!("metric `{name}`: {reason}"),
+            _ => format!(
+                "metric `{name}` needs a language model; write metric(\"{name}\", lm=\"provider:model\"), set DSRS_LM=provider:model, or write metric(\"{name}\", offline=True) to score by token overlap instead"
+            ),
+        });
+    }
+    match asked {
+        (true, _) if requirements.iter().all(|it| it.lm().is_none()) => {
+            Err(format!("metric `{name}` calls no language model; remove `lm`"))
+        }
+        (_, true) if !requirements.iter().any(|it| it.is_offline()) => {
+            Err(format!("metric `{name}` calls no language model; remove `offline`"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Creates the reader of one side of the rows.

@@ -63,15 +63,12 @@ impl Metric {
         to_python(py, &summary(&result))
     }
 
-    /// Raises what makes the whole summary invalid, and warns of a judge without a model.
+    /// Raises what makes the whole summary invalid.
     fn checked(&self, py: Python<'_>, result: &EvaluationResult) -> PyResult<()> {
         let summary = result.metrics.first();
-        if let Some(field) = summary.and_then(|summary| summary.unknown_fields.first()) {
-            return Err(RowError::input(&self.name, field).into_exception(py, None));
-        }
-        match summary.is_some_and(|summary| summary.judged_offline > 0) {
-            true => self.warn_offline(py),
-            false => Ok(()),
+        match summary.and_then(|summary| summary.unknown_fields.first()) {
+            Some(field) => Err(RowError::input(&self.name, field).into_exception(py, None)),
+            None => Ok(()),
         }
     }
 }

@@ -12,7 +12,6 @@ mod evaluate;
 mod feedback;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use dsrs_metrics::{MetricSpec, MetricTier, ScoreKind, Settings};
 use pyo3::intern;
@@ -42,9 +41,10 @@ pub(crate) struct Metric {
     metric: Arc<dyn dsrs_metrics::Metric>,
     /// The readers of gold rows and predictions.
     readers: Arc<[RowReader; 2]>,
-    /// The scope with the model of `lm`.
+    /// The scope with the model of `lm`, or without models.
     settings: Settings,
     lm: Option<Py<PyAny>>,
+    offline: bool,
     params: Py<PyDict>,
     /// Whether a call returns feedback.
     feedback: bool,
@@ -53,8 +53,6 @@ pub(crate) struct Metric {
     is_async: bool,
     /// Whether a row takes so long that the interpreter lock is released for it, whatever its size.
     is_slow: bool,
-    /// Whether the warning about a judge without a model was shown.
-    has_warned: Arc<AtomicBool>,
 }
 
 impl Metric {
@@ -62,24 +60,23 @@ impl Metric {
         metric: Arc<dyn dsrs_metrics::Metric>,
         readers: Arc<[RowReader; 2]>,
         settings: Settings,
-        lm: Option<Py<PyAny>>,
+        (lm, offline): (Option<Py<PyAny>>, bool),
         params: Py<PyDict>,
         feedback: bool,
     ) -> Self {
         let MetricSpec { name, kind, is_async, tier, .. } = metric.spec();
         let (name, is_slow) = (name.to_owned(), tier == MetricTier::Truth);
-        let has_warned = Arc::default();
         Self {
             readers,
             settings,
             lm,
+            offline,
             params,
             feedback,
             name,
             kind,
             is_async,
             is_slow,
-            has_warned,
             metric,
         }
     }
@@ -196,13 +193,13 @@ impl Metric {
             readers: Arc::clone(&self.readers),
             settings: self.settings.clone(),
             lm: self.lm.as_ref().map(|lm| lm.clone_ref(py)),
+            offline: self.offline,
             params: self.params.clone_ref(py),
             feedback: true,
             name: self.name.clone(),
             kind: self.kind,
             is_async: self.is_async,
             is_slow: self.is_slow,
-            has_warned: Arc::clone(&self.has_warned),
         })
     }
 
@@ -272,6 +269,9 @@ impl Metric {
         let arguments = self.params.bind(py).copy()?;
         if let Some(lm) = &self.lm {
             arguments.set_item(intern!(py, "lm"), lm)?;
+        }
+        if self.offline {
+            arguments.set_item(intern!(py, "offline"), true)?;
         }
         if self.feedback {
             arguments.set_item(intern!(py, "feedback"), true)?;

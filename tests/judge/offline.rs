@@ -1,0 +1,212 @@
+//! The offline stand-in of a judge answers only where it is asked for: in a run, in a scorer, in a single call.
+
+use std::sync::Arc;
+
+use dsrs_metrics::composite::{Composite, component, gate, min};
+use dsrs_metrics::judge::shipped::{
+    CompleteAndGrounded, LlmJudge, SemanticEquivalence, SemanticF1,
+};
+use dsrs_metrics::judge::{JudgeModel, Models, Panel};
+use dsrs_metrics::lm::ScriptedLm;
+use dsrs_metrics::metrics::{Em, F1};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{
+    Evaluate, EvaluateError, MetricIdentity, Outcome, Pair, RowStatus, Scored, Scorer,
+    ScorerBuilder, ScorerError, Settings,
+};
+use serde_json::json;
+
+use super::setup::{PoliteJudge, unconfigured};
+
+/// How a model is set, in this build.
+#[cfg(feature = "lm")]
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+#[cfg(not(feature = "lm"))]
+const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
+
+fn no_model() -> String {
+    format!(
+        "no language model is configured; {SET_MODEL}; to score by token overlap instead, write `--offline` (in code `.offline()`)"
+    )
+}
+
+fn pairs() -> Vec<Pair> {
+    let pair = |id: &str, answer: &str| {
+        let gold = example! { "question" => "Where?", "answer" => "in Paris" };
+        Pair::new(id, gold, prediction! { "answer" => answer })
+    };
+    vec![pair("a", "in Paris"), pair("b", "Rome")]
+}
+
+fn offline() -> Settings {
+    Settings::new().with(Models::offline())
+}
+
+/// A model that says that the answers are equivalent.
+fn yes() -> Arc<ScriptedLm> {
+    Arc::new(ScriptedLm::new().otherwise(json!({ "reasoning": "", "equivalent": true })))
+}
+
+#[tokio::test]
+async fn trap_43_a_run_with_a_judge_without_a_model_ends_before_its_first_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let gated = gate([component(Em::default())], 1.0, [component(SemanticEquivalence::default())]);
+    let composite = Composite::builder("gated", gated).build().unwrap();
+    let metrics: [(Arc<dyn Metric>, &str); 3] = [
+        (Arc::new(SemanticEquivalence::default()), "semantic_equivalence"),
+        (Arc::new(CompleteAndGrounded::default()), "complete_and_grounded"),
+        (Arc::new(composite), "semantic_equivalence"),
+    ];
+    for (judge, metric) in metrics {
+        let (out, journal) = (dir.path().join("out.jsonl"), dir.path().join("journal"));
+        let run = Evaluate::builder().metric(F1::default()).metric(Arc::clone(&judge));
+        let run = run.save_as_jsonl(out).journal(journal).build().unwrap();
+        let error = unconfigured(run.score(pairs())).await.unwrap_err();
+        let not_ready = EvaluateError::NotReady { metric: metric.to_owned(), reason: no_model() };
+        assert_eq!(error, not_ready);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is written");
+        // A program is not called.
+        let run = Evaluate::builder().devset([example! { "x" => 1 }]).inputs(["x"]);
+        let run = run.metric(judge).build().unwrap();
+        let program = |_: Example| async { panic!("the program was called") as Prediction };
+        assert_eq!(unconfigured(run.run(program)).await.unwrap_err(), not_ready);
+    }
+}
+
+#[tokio::test]
+async fn trap_43_a_scorer_with_a_judge_without_a_model_ends_before_its_first_row() {
+    let scorer = || ScorerBuilder::new().with_default_proxy_metrics().with_default_truth_metrics();
+    let scorer = scorer().build().unwrap();
+    let reason = no_model();
+    let not_ready = ScorerError::NotReady { metric: "llm_judge".to_owned(), reason };
+    assert_eq!(unconfigured(scorer.score_all(pairs(), 2)).await, Err(not_ready.clone()));
+    assert_eq!(unconfigured(scorer.probe()).await, Err(not_ready));
+    // A single row is not checked before it is scored, and has the same sentence.
+    let Pair { gold, pred, .. } = &pairs()[0];
+    let error = unconfigured(scorer.score(gold, pred)).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("no score: metric `llm_judge`: {}", no_model()));
+
+    let result = offline().scope(scorer.score_all(pairs(), 2)).await.unwrap();
+    assert_eq!((result.summary.scored, result.summary.judged_offline), (2, 2));
+    let line = result.summary.to_string();
+    assert!(line.contains("(mean of 2/2, 0 failed; judge: offline-lexical)"), "{line}");
+    let judge = LlmJudge::builder().offline().build();
+    let scorer = Scorer::builder().metric(judge).build().unwrap();
+    let row = scorer.score_row(gold, pred).await;
+    assert_eq!((&row.status, row.is_judged_offline()), (&RowStatus::Scored { score: 1.0 }, true));
+}
+
+#[tokio::test]
+async fn trap_43_a_single_call_without_a_model_is_an_error() {
+    let Pair { gold, pred, .. } = &pairs()[0];
+    let judge = SemanticEquivalence::default();
+    let expected = format!("metric `semantic_equivalence`: {}", no_model());
+    let evaluated = unconfigured(judge.evaluate(gold, pred)).await;
+    assert_eq!(evaluated.unwrap_err().to_string(), expected);
+    let answered = unconfigured(judge.answer(MetricCall::new(gold, pred)).into_future()).await;
+    assert_eq!(answered.unwrap_err().to_string(), expected);
+    assert_eq!(judge.offline().evaluate(gold, pred).await.unwrap().value, 1.0);
+}
+
+/// The judge has no stand-in.
+#[tokio::test]
+async fn trap_43_what_a_judge_cannot_do_offline_is_an_error() {
+    let Pair { gold, pred, .. } = &pairs()[0];
+    let expected = format!("metric `polite`: no language model is configured; {SET_MODEL}");
+    let judge = PoliteJudge::default();
+    let error = unconfigured(judge.evaluate(gold, pred)).await.unwrap_err().to_string();
+    assert_eq!(error, expected, "without `--offline`");
+    let expected = format!(
+        "metric `polite`: the judge has no offline stand-in; {SET_MODEL}, or declare one with `#[judge(offline = path::to::function)]`"
+    );
+    let asked = PoliteJudge::builder().offline().build();
+    assert_eq!(asked.evaluate(gold, pred).await.unwrap_err().to_string(), expected);
+    let run = Evaluate::builder().metric(asked).build().unwrap();
+    assert_eq!(run.score(pairs()).await.unwrap_err().to_string(), expected);
+    let run = Evaluate::builder().metric(judge).build().unwrap();
+    let error = offline().scope(run.score(pairs())).await.unwrap_err().to_string();
+    assert_eq!(error, expected);
+}
+
+#[tokio::test]
+async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
+    let Pair { gold, pred, .. } = &pairs()[1];
+    let value = async |judge: SemanticEquivalence, settings: Settings| {
+        let scored = settings.scope(judge.answer(MetricCall::new(gold, pred)).into_future());
+        let scored = scored.await.map_err(|error| error.to_string())?;
+        Ok::<_, String>((scored.score.value, scored.is_judged_offline()))
+    };
+    let (by_overlap, by_model) = (Ok((0.0, true)), Ok((1.0, false)));
+    let with_model = || Settings::new().with(Models::new(yes()));
+    let judge = SemanticEquivalence::default;
+    assert_eq!(value(judge(), offline()).await, by_overlap);
+    assert_eq!(value(judge(), with_model()).await, by_model);
+    // What the judge says takes precedence over the scope, and what is said last over what was said first.
+    assert_eq!(value(judge().offline(), with_model()).await, by_overlap);
+    assert_eq!(value(judge().with_lm(yes()), offline()).await, by_model);
+    assert_eq!(value(judge().with_lm(yes()).offline(), with_model()).await, by_overlap);
+    assert_eq!(value(judge().offline().with_lm(yes()), offline()).await, by_model);
+    assert_eq!(value(judge().with_lm(JudgeModel::Offline), with_model()).await, by_overlap);
+    // The panel decides for all of its judges.
+    let panel = |models: [JudgeModel; 3]| SemanticEquivalence::builder().models(models);
+    let [model, none] = [JudgeModel::Held(yes()), JudgeModel::Configured];
+    let three = panel([none.clone(), none.clone(), none.clone()]);
+    assert_eq!(value(three.offline().build(), with_model()).await, by_overlap);
+    let mixed = panel([model, none.clone(), none]).offline().build();
+    let expected = "metric `semantic_equivalence`: expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+    assert_eq!(value(mixed, with_model()).await, Err(expected.to_owned()));
+    let named = judge().with_lm("openai:gpt-5-mini");
+    let expected = "metric `semantic_equivalence`: the judge names the model `openai:gpt-5-mini`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model";
+    assert_eq!(value(named, offline()).await, Err(expected.to_owned()));
+}
+
+/// Whether two answers mean the same, in a declared composite.
+#[metric(min(semantic_equivalence(panel = Panel::new().offline())))]
+struct Overlapping;
+
+#[tokio::test]
+async fn the_judges_of_a_composite_carry_their_settings() {
+    let built =
+        min([component(SemanticEquivalence::default().offline()), component(F1::default())]);
+    let built = Composite::builder("built", built).build().unwrap();
+    let run = Evaluate::builder().metric(Overlapping).metric(built).build().unwrap();
+    let result = unconfigured(run.score(pairs())).await.unwrap();
+    assert_eq!(
+        result.to_string(),
+        "overlapping  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n\
+         built        0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)"
+    );
+    let judged = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_judged_offline);
+    assert!(result.results.iter().flat_map(|row| &row.outcomes).all(judged));
+}
+
+#[tokio::test]
+async fn a_journal_that_was_recorded_offline_is_not_continued_with_a_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |judge: SemanticF1| {
+        let run = Evaluate::builder().metric(judge).journal(dir.path());
+        let pair = Pair::new(
+            "a",
+            example! { "question" => "Where?", "response" => "in Paris" },
+            prediction! { "response" => "Paris" },
+        );
+        let run = run.build().unwrap();
+        async move { run.score([pair]).await.map(|result| result.to_string()) }
+    };
+    let reply = json!({ "reasoning": "", "recall": 1.0, "precision": 1.0 });
+    let lm = Arc::new(ScriptedLm::new().named("p:m").otherwise(reply));
+    let with_model = || SemanticF1::default().with_lm(Arc::clone(&lm));
+    let recorded = run(SemanticF1::default().offline()).await.unwrap();
+    assert!(recorded.ends_with("0 failed; judge: offline-lexical)"), "{recorded}");
+    let error = run(with_model()).await.unwrap_err().to_string();
+    let expected = "`models` of `semantic_f1` was [\"offline-lexical\"], now [\"p:m\"]";
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(lm.calls(), 0);
+    // The scope and the value ask for the same.
+    assert_eq!(offline().scope(run(SemanticF1::default())).await.unwrap(), recorded);
+
+    let of = MetricIdentity::of::<Example, Prediction>;
+    let [one, other] = [of(&SemanticF1::default().offline()), of(&with_model())];
+    let [difference] = &one.differences(&other)[..] else { panic!("one setting differs") };
+    assert_eq!((&*difference.place, &*difference.found), ("`models`", "[\"p:m\"]"));
+}
