@@ -75,3 +75,27 @@ fn a_csv_file_with_another_delimiter() {
     let one = Folder::with("rows.csv", "pred.sure\nTrue\n");
     assert_eq!(one.run(&["score", "rows.csv", "-m", "certain"]).code, Some(0));
 }
+
+/// A parameter that takes a string or a list reads a cell with a JSON list as a list; in JSONL a string stays a string.
+#[test]
+fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
+    for cell in ["[1]", "{\"a\":1}"] {
+        let quoted = cell.replace('"', "\"\"");
+        let csv = format!(
+            "gold.answer,pred.answer\n\"[\"\"a\"\",\"\"b\"\"]\",b\n\"{quoted}\",\"{quoted}\"\n"
+        );
+        let folder = Folder::with("rows.csv", csv);
+        let shown = cell.replace('"', "\\\"");
+        assert_eq!(
+            folder.score_error(&["rows.csv", "-m", "em"]),
+            format!(
+                "rows.csv:3: metric `em`: field `gold.answer`: expected a string or list of strings, found the string \
+                 \"{shown}\", a cell that is read as JSON; if it is a string, write the rows as JSONL"
+            )
+        );
+        let sides = serde_json::json!({ "answer": cell });
+        folder.write("rows.jsonl", serde_json::json!({ "gold": sides, "pred": sides }).to_string());
+        let ran = folder.run(&["score", "rows.jsonl", "-m", "em"]);
+        assert!(ran.out.starts_with("em  100.00%"), "{}", ran.out);
+    }
+}

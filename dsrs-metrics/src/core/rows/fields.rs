@@ -332,6 +332,10 @@ fn read_value<'r, W: ReadValue<'r>>(
             Value::Null => return Box::new(FieldError::Null { field: name, expected }),
             // The deserializer's message names the element that is wrong.
             Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+            Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
+                "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
+                found(value)
+            ),
             Value::String(_) if textual && is_specific(&error) => {
                 format!("{} ({error})", found(value))
             }

@@ -19,6 +19,11 @@ pub(crate) struct Cell<'r>(pub(crate) &'r str);
 const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
 
 impl Cell<'_> {
+    /// Returns whether a type other than a string reads the cell as a JSON list or object.
+    pub(crate) fn is_list_or_object(self) -> bool {
+        matches!(self.parsed(), Ok(Value::Array(_) | Value::Object(_)))
+    }
+
     fn parsed(self) -> Result<Value, Error> {
         if has_more_values(self.0, MAX_VALUES) {
             return Err(Error::custom("more JSON values than the limit for one cell"));
