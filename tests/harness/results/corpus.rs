@@ -205,7 +205,12 @@ async fn files_give_the_figures_of_the_evaluations() {
     let expected = ["bleu", "bleu.corpus", "chrf", "chrf.corpus", "wer", "wer.corpus"];
     assert_eq!(found[..6], expected);
     assert_eq!(found.len(), 10);
-    assert!(comparisons[0].metrics.iter().all(|it| it.p_adjusted.is_some()), "{}", comparisons[0]);
+    let p_values: Vec<f64> =
+        comparisons[0].metrics.iter().map(|it| it.overall.p_value.unwrap()).collect();
+    for (metric, p_value) in comparisons[0].metrics.iter().zip(&p_values) {
+        let adjusted = holm(*p_value, &p_values);
+        assert!((metric.p_adjusted.unwrap() - adjusted).abs() < 1e-12, "{}", metric.name);
+    }
     let wer = comparisons[0].metric("wer.corpus").unwrap();
     assert_eq!(wer.verdict, comparisons[0].metric("wer").unwrap().verdict);
     for other in &comparisons[1..] {
@@ -397,24 +402,53 @@ fn contributions_of_a_file_are_checked() {
     }
 }
 
+/// Holm's method, from its definition: each p-value times the number of those that are not smaller, in increasing order.
+fn holm(p_value: f64, all: &[f64]) -> f64 {
+    let times = |p: &f64| p * all.iter().filter(|other| *other >= p).count() as f64;
+    all.iter().filter(|p| **p <= p_value).map(times).fold(0.0, f64::max).min(1.0)
+}
+
 #[test]
 fn p_values_are_adjusted_for_the_metrics_that_are_tested() {
-    let rows: Vec<(String, String)> =
-        (0..8).map(|id| (id.to_string(), "true".to_owned())).collect();
-    let of = |name: &str, em: &str| {
-        let rows: Vec<(String, String)> =
-            rows.iter().map(|(id, _)| (id.clone(), format!("em:{em} mine:counted"))).collect();
+    // `em` differs in all 8 rows, `short` in 6 of them, and `mine` cannot be tested.
+    let of = |name: &str, value: &str, is_mine_tested: bool| {
+        let score = |id: usize| {
+            let short = if id < 6 { value } else { "true" };
+            let mine = if is_mine_tested { value } else { "counted" };
+            format!("em:{value} short:{short} mine:{mine}")
+        };
+        let rows: Vec<_> = (0..8).map(|id| (id.to_string(), score(id))).collect();
         let rows: Vec<(&str, &str)> = rows.iter().map(|(id, scores)| (&**id, &**scores)).collect();
         run(name, &rows)
     };
-    let comparison = Comparison::of(&of("a", "true"), &of("b", "false")).unwrap();
-    let text = comparison.to_string();
-    assert!(!text.contains("adjusted"), "{text}");
-    assert!(
-        text.contains("em: A is better by 100.00 percentage points (p = 0.008, 8 rows)"),
-        "{text}"
-    );
-    let em = &comparison.metrics[0];
-    assert_eq!((em.p_adjusted, em.verdict), (em.overall.p_value, Verdict::Worse));
-    assert_eq!(comparison.metrics[1].verdict, Verdict::NotTested);
+    let compared = |is_mine_tested| {
+        let [a, b] = [("a", "true"), ("b", "false")];
+        Comparison::of(&of(a.0, a.1, is_mine_tested), &of(b.0, b.1, is_mine_tested)).unwrap()
+    };
+    let is_close = |found: Option<f64>, expected: Option<f64>| match (found, expected) {
+        (Some(found), Some(expected)) => (found - expected).abs() < 1e-12,
+        (found, expected) => found == expected,
+    };
+    let (em, short) = (2.0 / 256.0, 2.0 / 64.0);
+    let two = compared(false);
+    for (it, (p_value, adjusted, verdict)) in two.metrics.iter().zip([
+        (Some(em), Some(2.0 * em), Verdict::Worse),
+        (Some(short), Some(short), Verdict::Worse),
+        (None, None, Verdict::NotTested),
+    ]) {
+        assert!(is_close(it.overall.p_value, p_value), "{it:?}");
+        assert!(is_close(it.p_adjusted, adjusted), "{it:?}");
+        assert_eq!(it.verdict, verdict, "{}", it.name);
+    }
+    let text = two.to_string();
+    for line in [
+        "verdicts use p-values adjusted for 2 metrics (Holm)",
+        "em: A is better by 100.00 percentage points (adjusted p = 0.016, 8 rows)",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    assert!(text.contains(" (p = 0.031, 8 rows)\n"), "adjusted once: {text}");
+    for (it, adjusted) in compared(true).metrics.iter().zip([3.0 * em, short, 3.0 * em]) {
+        assert!(is_close(it.p_adjusted, Some(adjusted)), "{it:?}");
+    }
 }
