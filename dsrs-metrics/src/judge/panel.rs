@@ -71,7 +71,7 @@ impl PartialEq for PanelSettings {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
-    settings: PanelSettings,
+    pub(super) settings: PanelSettings,
     /// Threshold, strictness and cost of the judge.
     instance: InstanceSettings,
     /// Instruction, demonstrations and context of the judge.

@@ -5,9 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::models::JudgeModel;
 use super::offline::Offline;
-use super::panel::{Aggregation, PanelSettings};
+use super::panel::{Panel, PanelSettings};
 use super::prompt::system;
 use super::prompt_settings::PromptSettings;
 use super::untrusted::Content;
@@ -306,32 +305,8 @@ impl Signature {
     }
 
     #[must_use]
-    pub fn model(mut self, model: JudgeModel) -> Self {
-        self.panel.models.push(model);
-        self
-    }
-
-    #[must_use]
-    pub fn repeated(mut self, model: JudgeModel, times: usize) -> Self {
-        self.panel.models.extend(std::iter::repeat_n(model, times));
-        self
-    }
-
-    #[must_use]
-    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.panel.aggregation = Some(aggregation);
-        self
-    }
-
-    #[must_use]
-    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.panel.max_concurrent_judges = Some(limit);
-        self
-    }
-
-    #[must_use]
-    pub fn quorum(mut self, quorum: usize) -> Self {
-        self.panel.quorum = Some(quorum);
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panel = panel.settings;
         self
     }
 

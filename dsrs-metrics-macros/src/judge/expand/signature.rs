@@ -128,23 +128,9 @@ fn options(cx: &Context<'_>) -> TokenStream {
     if let Some(tokens) = &attrs.max_tokens {
         calls.extend(quote_spanned!(*span=> .max_tokens(#tokens)));
     }
-    if let Some(models) = &attrs.models {
-        let list: Vec<_> = models.list.iter().map(|model| self::model(cx, model)).collect();
-        calls.extend(match &models.times {
-            Some(times) => quote_spanned!(*span=> .repeated(#(#list)*, #times)),
-            None => quote_spanned!(*span=> #(.model(#list))*),
-        });
-    }
-    if let Some(aggregation) = &attrs.aggregation {
-        let name = names::upper_camel(&aggregation.to_string());
-        let name = format_ident!("{name}", span = aggregation.span());
-        calls.extend(quote_spanned!(*span=> .aggregation(#runtime::judge::Aggregation::#name)));
-    }
-    if let Some(limit) = &attrs.max_concurrent {
-        calls.extend(quote_spanned!(*span=> .max_concurrent_judges(#limit)));
-    }
-    if let Some(quorum) = &attrs.quorum {
-        calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
+    let panel = panel(cx);
+    if !panel.is_empty() {
+        calls.extend(quote_spanned!(*span=> .panel(#runtime::judge::Panel::new() #panel)));
     }
     if let Some(pair) = &attrs.pairwise {
         let index = |name: &syn::Ident| {
@@ -169,6 +155,34 @@ fn options(cx: &Context<'_>) -> TokenStream {
             |start, runtime| quote_spanned!(start=> #runtime::judge::AnswersOffline::offline),
         );
         calls.extend(quote_spanned!(*span=> .offline(#function)));
+    }
+    calls
+}
+
+/// Returns the builder calls for the settings of the panel.
+fn panel(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, runtime, .. } = cx;
+    let attrs = &judge.attrs;
+    let mut calls = TokenStream::new();
+    if let Some(models) = &attrs.models {
+        let list: Vec<_> = models.list.iter().map(|model| self::model(cx, model)).collect();
+        calls.extend(match &models.times {
+            Some(times) => {
+                quote_spanned!(*span=> .models(::core::iter::repeat_n(#(#list)*, #times)))
+            }
+            None => quote_spanned!(*span=> .models([#(#list),*])),
+        });
+    }
+    if let Some(aggregation) = &attrs.aggregation {
+        let name = names::upper_camel(&aggregation.to_string());
+        let name = format_ident!("{name}", span = aggregation.span());
+        calls.extend(quote_spanned!(*span=> .aggregation(#runtime::judge::Aggregation::#name)));
+    }
+    if let Some(limit) = &attrs.max_concurrent {
+        calls.extend(quote_spanned!(*span=> .max_concurrent_judges(#limit)));
+    }
+    if let Some(quorum) = &attrs.quorum {
+        calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
     }
     calls
 }
