@@ -16,12 +16,9 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
-use crate::core::files::MetricFile;
-use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
+use crate::core::metric::{Metric, forward};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
-use crate::core::spec::{MetricSpec, MetricTier};
 
 /// How often a leader yields without a new call before it evaluates its batch.
 const IDLE_YIELDS: usize = 4;
@@ -187,17 +184,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
 
 #[async_trait]
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batched<G, P> {
-    fn name(&self) -> &str {
-        self.metric.name()
-    }
-
-    fn tier(&self) -> MetricTier {
-        self.metric.tier()
-    }
-
-    fn cost_estimate(&self) -> u64 {
-        self.metric.cost_estimate()
-    }
+    forward!(all < G, P > |this| this.metric);
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
         self.metric.evaluate(gold, pred).await
@@ -214,28 +201,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
         }
     }
 
-    fn spec(&self) -> MetricSpec<'_> {
-        self.metric.spec()
-    }
-
-    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
-        self.metric.can_evaluate(gold, pred)
-    }
-
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
         self.metric.evaluate_batch(pairs).await
-    }
-
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.metric.requirements(all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        self.metric.files(all);
-    }
-
-    fn parameters(&self, all: &mut Vec<(String, String)>) {
-        self.metric.parameters(all);
     }
 
     fn key(&self) -> Option<Key> {

@@ -11,12 +11,11 @@ use crate::core::call::MetricCall;
 use crate::core::declared::Declared;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
-use crate::core::files::MetricFile;
-use crate::core::metric::{Metric, ScoredAtOnce};
+use crate::core::metric::{Metric, ScoredAtOnce, forward};
 use crate::core::optimizer::AcceptanceTest;
 use crate::core::requirements::Requirement;
 use crate::core::score::{MetricScore, Scored};
-use crate::core::spec::{Direction, MetricSpec, MetricTier, ScoreKind, ScoreRange};
+use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
 /// Threshold, strictness and cost of one instance; `None` is the value of the declaration.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -252,13 +251,7 @@ impl<M: fmt::Debug> fmt::Debug for Instance<M> {
 #[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
-    fn name(&self) -> &str {
-        self.metric.name()
-    }
-
-    fn tier(&self) -> MetricTier {
-        self.metric.tier()
-    }
+    forward!(<G, P> |this| this.metric);
 
     fn cost_estimate(&self) -> u64 {
         match (self.settings.cost_msats, self.metric.declaration()) {
@@ -284,17 +277,9 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
         self.settings.shown(self.metric.spec())
     }
 
-    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
-        self.metric.can_evaluate(gold, pred)
-    }
-
     fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(Requirement::unless(self.declared.name, self.spec.map(|_| ())));
         self.metric.requirements(all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        self.metric.files(all);
     }
 
     fn parameters(&self, all: &mut Vec<(String, String)>) {

@@ -256,46 +256,66 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     }
 }
 
-macro_rules! forward_metric {
+/// Implements methods of [`Metric`] that a metric around another one takes from it unchanged. With `all` these are also
+/// the methods that depend on settings.
+macro_rules! forward {
+    (<$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
+        fn name(&self) -> &str {
+            let $this = self;
+            $metric.name()
+        }
+        fn tier(&self) -> $crate::core::spec::MetricTier {
+            let $this = self;
+            $metric.tier()
+        }
+        fn can_evaluate(&self, gold: &$gold, pred: &$pred) -> bool {
+            let $this = self;
+            $metric.can_evaluate(gold, pred)
+        }
+        fn files(&self, all: &mut Vec<$crate::core::files::MetricFile>) {
+            let $this = self;
+            $metric.files(all);
+        }
+    };
+    (all <$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
+        $crate::core::metric::forward!(<$gold, $pred> |$this| $metric);
+        fn cost_estimate(&self) -> u64 {
+            let $this = self;
+            $metric.cost_estimate()
+        }
+        fn spec(&self) -> $crate::core::spec::MetricSpec<'_> {
+            let $this = self;
+            $metric.spec()
+        }
+        fn requirements(&self, all: &mut Vec<$crate::core::requirements::Requirement>) {
+            let $this = self;
+            $metric.requirements(all);
+        }
+        fn parameters(&self, all: &mut Vec<(String, String)>) {
+            let $this = self;
+            $metric.parameters(all);
+        }
+    };
+}
+pub(crate) use forward;
+
+macro_rules! metric_of_pointer {
     ($($pointer:ty => $key:expr),*) => {$(
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
-            fn name(&self) -> &str {
-                (**self).name()
-            }
-            fn tier(&self) -> MetricTier {
-                (**self).tier()
-            }
-            fn cost_estimate(&self) -> u64 {
-                (**self).cost_estimate()
-            }
+            forward!(all <G, P> |this| (**this));
             async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
                 (**self).evaluate(gold, pred).await
             }
             fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
                 (**self).answer(call)
             }
-            fn spec(&self) -> MetricSpec<'_> {
-                (**self).spec()
-            }
-            fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
-                (**self).can_evaluate(gold, pred)
-            }
             async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
                 (**self).evaluate_batch(pairs).await
             }
             fn batch_size(&self) -> usize {
                 (**self).batch_size()
-            }
-            fn requirements(&self, all: &mut Vec<Requirement>) {
-                (**self).requirements(all);
-            }
-            fn files(&self, all: &mut Vec<MetricFile>) {
-                (**self).files(all);
-            }
-            fn parameters(&self, all: &mut Vec<(String, String)>) {
-                (**self).parameters(all);
             }
             fn key(&self) -> Option<Key> {
                 let key: fn(&Self) -> Option<Key> = $key;
@@ -312,7 +332,7 @@ macro_rules! forward_metric {
     )*};
 }
 // One value that is used in several places is one metric, even if its type cannot be compared.
-forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
+metric_of_pointer!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
 
 /// A synchronous metric. `G` defers the check to the call of `score`.
 #[diagnostic::on_unimplemented(

@@ -12,14 +12,13 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::MetricError;
-use crate::core::files::MetricFile;
 use crate::core::instance::{Instance, InstanceSettings};
-use crate::core::metric::Metric;
+use crate::core::metric::{Metric, forward};
 use crate::core::params::{ParamError, Params};
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
-use crate::core::spec::{MetricSpec, MetricTier};
+use crate::core::spec::MetricSpec;
 use crate::lm::parse_msats;
 
 /// The settings that every metric has.
@@ -109,13 +108,7 @@ impl Adjusted {
 
 #[async_trait]
 impl Metric for Adjusted {
-    fn name(&self) -> &str {
-        self.metric.name()
-    }
-
-    fn tier(&self) -> MetricTier {
-        self.metric.tier()
-    }
+    forward!(<Example, Prediction> |this| this.metric);
 
     fn cost_estimate(&self) -> u64 {
         self.settings.cost_msats.unwrap_or_else(|| self.metric.cost_estimate())
@@ -140,10 +133,6 @@ impl Metric for Adjusted {
         self.settings.shown(self.metric.spec())
     }
 
-    fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
-        self.metric.can_evaluate(gold, pred)
-    }
-
     async fn evaluate_batch(
         &self,
         pairs: &[(Example, Prediction)],
@@ -157,10 +146,6 @@ impl Metric for Adjusted {
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         self.metric.requirements(all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        self.metric.files(all);
     }
 
     fn key(&self) -> Option<Key> {
