@@ -4,13 +4,11 @@ use std::collections::HashSet;
 
 use oxigraph::sparql::Variable;
 use spargebra::Query;
-use spargebra::algebra::{
-    AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
-    PropertyPathExpression,
-};
+use spargebra::algebra::{Expression, Function, GraphPattern, PropertyPathExpression};
 use spargebra::term::{NamedNodePattern, TermPattern};
 
 use super::metered::MAX_STRING_BYTES;
+use super::walk::{operands, parts};
 
 /// The maximum number of patterns and path steps. The planner's time grows with the cube of their
 /// number; 200 take half a second.
@@ -41,7 +39,7 @@ pub(super) struct Cost {
 }
 
 /// Returns the cost of a query, or why it must not run.
-pub(super) fn cost(query: &Query) -> Result<Cost, String> {
+pub(super) fn cost(query: &mut Query) -> Result<Cost, String> {
     let analysis = analyze(query);
     if let Some(reason) = analysis.rejection() {
         return Err(reason);
@@ -63,11 +61,11 @@ pub(super) fn cost(query: &Query) -> Result<Cost, String> {
 
 /// Whether the query calls another endpoint (`SERVICE`).
 #[cfg(feature = "sparql-http")]
-pub(super) fn uses_service(query: &Query) -> bool {
+pub(super) fn uses_service(query: &mut Query) -> bool {
     analyze(query).uses_service
 }
 
-fn analyze(query: &Query) -> Analysis {
+fn analyze(query: &mut Query) -> Analysis {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
@@ -109,6 +107,10 @@ impl Analysis {
         }
     }
 
+    fn variables<'v>(&mut self, variables: impl IntoIterator<Item = &'v Variable>) {
+        variables.into_iter().for_each(|variable| self.variable(variable));
+    }
+
     fn term(&mut self, term: &TermPattern) {
         match term {
             TermPattern::Variable(variable) => self.variable(variable),
@@ -147,9 +149,27 @@ impl Analysis {
     }
 
     /// An upper bound on the rows of a pattern, assuming that every triple pattern matches once.
-    fn rows(&mut self, pattern: &GraphPattern) -> f64 {
+    fn rows(&mut self, pattern: &mut GraphPattern) -> f64 {
+        use GraphPattern as P;
         self.patterns += 1;
-        let rows = match pattern {
+        self.names(pattern);
+        let (inner, expressions) = parts(pattern);
+        expressions.into_iter().for_each(|expression| self.expression(expression));
+        let inner: Vec<f64> = inner.into_iter().map(|pattern| self.rows(pattern)).collect();
+        let rows = match (pattern, inner.as_slice()) {
+            (P::Join { .. } | P::Lateral { .. }, [left, right]) => left * right,
+            (P::LeftJoin { .. }, [left, right]) => left * right.max(1.0),
+            (P::Union { .. }, [left, right]) => left + right,
+            (P::Values { bindings, .. }, _) => count(bindings.len()),
+            (_, rows) => rows.first().copied().unwrap_or(1.0),
+        };
+        self.max_rows = self.max_rows.max(rows);
+        rows
+    }
+
+    /// Counts the variables, terms and path steps of a pattern itself.
+    fn names(&mut self, pattern: &GraphPattern) {
+        match pattern {
             GraphPattern::Bgp { patterns } => {
                 self.patterns += patterns.len();
                 for triple in patterns {
@@ -157,85 +177,27 @@ impl Analysis {
                     self.name(&triple.predicate);
                     self.term(&triple.object);
                 }
-                1.0
             }
             GraphPattern::Path { subject, path, object } => {
                 self.term(subject);
                 self.path(path);
                 self.term(object);
-                1.0
             }
-            GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
-                self.rows(left) * self.rows(right)
+            GraphPattern::Values { variables, .. } => self.variables(variables),
+            GraphPattern::Service { .. } => self.uses_service = true,
+            GraphPattern::Extend { variable, .. } => self.variable(variable),
+            GraphPattern::Group { variables, aggregates, .. } => {
+                self.variables(variables);
+                self.variables(aggregates.iter().map(|(variable, _)| variable));
+                self.aggregates += aggregates.len();
             }
-            GraphPattern::LeftJoin { left, right, expression } => {
-                expression.iter().for_each(|expression| self.expression(expression));
-                self.rows(left) * self.rows(right).max(1.0)
-            }
-            GraphPattern::Union { left, right } => self.rows(left) + self.rows(right),
-            GraphPattern::Minus { left, right } => {
-                self.rows(right);
-                self.rows(left)
-            }
-            GraphPattern::Values { variables, bindings } => {
-                variables.iter().for_each(|variable| self.variable(variable));
-                count(bindings.len())
-            }
-            GraphPattern::Service { .. } => {
-                self.uses_service = true;
-                1.0
-            }
-            other => self.rows_of_inner(other),
-        };
-        self.max_rows = self.max_rows.max(rows);
-        rows
-    }
-
-    /// The same for a pattern that transforms the rows of another.
-    fn rows_of_inner(&mut self, pattern: &GraphPattern) -> f64 {
-        match pattern {
-            GraphPattern::Filter { expr, inner } => {
-                self.expression(expr);
-                self.rows(inner)
-            }
-            GraphPattern::Extend { inner, variable, expression } => {
-                self.variable(variable);
-                self.expression(expression);
-                self.rows(inner)
-            }
-            GraphPattern::OrderBy { inner, expression } => {
-                for OrderExpression::Asc(by) | OrderExpression::Desc(by) in expression {
-                    self.expression(by);
-                }
-                self.rows(inner)
-            }
-            GraphPattern::Group { inner, variables, aggregates } => {
-                variables.iter().for_each(|variable| self.variable(variable));
-                aggregates.iter().for_each(|aggregate| self.aggregate(aggregate));
-                self.rows(inner)
-            }
-            GraphPattern::Project { inner, variables } => {
+            GraphPattern::Project { variables, .. } => {
                 // The constant that `instrument` adds.
                 self.unnamed += 1;
-                variables.iter().for_each(|variable| self.variable(variable));
-                self.rows(inner)
+                self.variables(variables);
             }
-            GraphPattern::Graph { name, inner } => {
-                self.name(name);
-                self.rows(inner)
-            }
-            GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. } => self.rows(inner),
-            _ => 1.0,
-        }
-    }
-
-    fn aggregate(&mut self, (variable, aggregate): &(Variable, AggregateExpression)) {
-        self.variable(variable);
-        self.aggregates += 1;
-        if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-            self.expression(expr);
+            GraphPattern::Graph { name, .. } => self.name(name),
+            _ => {}
         }
     }
 
@@ -256,13 +218,13 @@ impl Analysis {
         }
     }
 
-    fn expression(&mut self, expression: &Expression) {
+    fn expression(&mut self, expression: &mut Expression) {
         let bytes = self.bytes(expression);
         self.max_bytes = self.max_bytes.max(bytes);
     }
 
     /// An upper bound on the length of an expression's value, in bytes.
-    fn bytes(&mut self, expression: &Expression) -> f64 {
+    fn bytes(&mut self, expression: &mut Expression) -> f64 {
         use Expression as E;
         self.operands += 1;
         match expression {
@@ -271,38 +233,23 @@ impl Analysis {
                 self.rows(pattern);
                 1.0
             }
-            E::Or(a, b)
-            | E::And(a, b)
-            | E::Equal(a, b)
-            | E::SameTerm(a, b)
-            | E::Greater(a, b)
-            | E::GreaterOrEqual(a, b)
-            | E::Less(a, b)
-            | E::LessOrEqual(a, b)
-            | E::Add(a, b)
-            | E::Subtract(a, b)
-            | E::Multiply(a, b)
-            | E::Divide(a, b) => self.longest([&**a, &**b]),
-            E::In(a, list) => self.longest([&**a]).max(self.longest(list)),
-            E::UnaryPlus(a) | E::UnaryMinus(a) | E::Not(a) => self.bytes(a),
-            E::If(a, b, c) => self.longest([&**a, &**b, &**c]),
-            E::Coalesce(list) => self.longest(list),
             E::FunctionCall(function, arguments) => self.call(function, arguments),
             E::Variable(variable) | E::Bound(variable) => {
                 self.variable(variable);
                 count(MAX_STRING_BYTES)
             }
             E::NamedNode(_) => count(MAX_STRING_BYTES),
+            other => self.longest(operands(other)),
         }
     }
 
-    fn longest<'e>(&mut self, of: impl IntoIterator<Item = &'e Expression>) -> f64 {
+    fn longest<'e>(&mut self, of: impl IntoIterator<Item = &'e mut Expression>) -> f64 {
         of.into_iter().map(|expression| self.bytes(expression)).fold(0.0, f64::max)
     }
 
-    fn call(&mut self, function: &Function, arguments: &[Expression]) -> f64 {
+    fn call(&mut self, function: &Function, arguments: &mut [Expression]) -> f64 {
         match (function, arguments) {
-            (Function::Concat, list) => list.iter().map(|argument| self.bytes(argument)).sum(),
+            (Function::Concat, list) => list.iter_mut().map(|argument| self.bytes(argument)).sum(),
             // An empty match is replaced too, before each character and at the end.
             (Function::Replace, [text, _, with, ..]) => {
                 let (text, with) = (self.bytes(text), self.bytes(with));

@@ -103,7 +103,7 @@ impl Endpoint {
 /// may still be valid for the endpoint, which can have extensions and predefined prefixes. Such a
 /// query is rejected if it contains the word `service`, or a Unicode escape, which could hide it.
 fn may_use_service(query: &str) -> Result<bool, ExecutionError> {
-    match with_parsed(query, |query| uses_service(&query)) {
+    match with_parsed(query, |mut query| uses_service(&mut query)) {
         Ok(uses_service) => Ok(uses_service),
         Err(error @ QueryError::NoThread(_)) => Err(error.into()),
         Err(_) => {

@@ -168,7 +168,7 @@ fn evaluate(
     let failed = |message| Stopped::By(ExecutionError::Failed(message));
     let mut query = parse(query).map_err(|error| Stopped::By(error.into()))?;
     let Cost { slots, template } =
-        cost(&query).map_err(|reason| Stopped::By(ExecutionError::Rejected(reason)))?;
+        cost(&mut query).map_err(|reason| Stopped::By(ExecutionError::Rejected(reason)))?;
     instrument(&mut query);
     let timeout = limits.timeout;
     match metered(Limits { timeout, bytes, slots, template }, || {

@@ -13,11 +13,12 @@ use oxigraph::model::{Literal, NamedNode};
 use oxigraph::sparql::Variable;
 use spargebra::Query;
 use spargebra::algebra::{
-    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern,
 };
 use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
 
 use super::functions::{KEEP, REGEX, REPLACE};
+use super::walk::{operands, parts};
 
 /// Rewrites a query.
 pub(super) fn instrument(query: &mut Query) {
@@ -46,53 +47,27 @@ impl Rewriter {
     }
 
     fn pattern(&mut self, pattern: &mut GraphPattern) {
-        match pattern {
-            GraphPattern::Join { left, right }
-            | GraphPattern::Lateral { left, right }
-            | GraphPattern::Union { left, right }
-            | GraphPattern::Minus { left, right } => {
-                self.pattern(left);
-                self.pattern(right);
-            }
-            GraphPattern::LeftJoin { left, right, expression } => {
-                self.pattern(left);
-                self.pattern(right);
-                expression.iter_mut().for_each(|expression| self.expression(expression));
-            }
-            GraphPattern::Filter { expr, inner } => {
-                self.pattern(inner);
-                self.expression(expr);
-            }
-            GraphPattern::Extend { inner, expression, .. } => {
-                self.pattern(inner);
-                self.expression(expression);
-            }
-            GraphPattern::OrderBy { inner, expression } => {
-                self.pattern(inner);
-                for OrderExpression::Asc(by) | OrderExpression::Desc(by) in expression {
-                    self.expression(by);
-                }
-            }
-            GraphPattern::Group { inner, aggregates, .. } => {
-                self.pattern(inner);
-                aggregates.iter_mut().for_each(|(_, aggregate)| self.aggregate(aggregate));
+        let (inner, expressions) = parts(pattern);
+        inner.into_iter().for_each(|pattern| self.pattern(pattern));
+        expressions.into_iter().for_each(|expression| self.expression(expression));
+        let has_value = match pattern {
+            GraphPattern::Group { aggregates, .. } => {
+                aggregates.iter_mut().for_each(|(_, aggregate)| count_stored(aggregate));
+                true
             }
             GraphPattern::Project { inner, variables } => {
-                self.pattern(inner);
                 variables.push(self.add_constant(inner));
+                true
             }
-            GraphPattern::Graph { inner, .. }
-            | GraphPattern::Distinct { inner }
-            | GraphPattern::Reduced { inner }
-            | GraphPattern::Slice { inner, .. }
-            | GraphPattern::Service { inner, .. } => self.pattern(inner),
-            GraphPattern::Bgp { patterns } if patterns.iter().any(has_variable) => {}
-            GraphPattern::Path { subject, object, .. }
-                if is_variable(subject) || is_variable(object) => {}
-            GraphPattern::Values { variables, .. } if !variables.is_empty() => {}
-            GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {
-                self.add_constant(pattern);
+            GraphPattern::Bgp { patterns } => patterns.iter().any(has_variable),
+            GraphPattern::Path { subject, object, .. } => {
+                is_variable(subject) || is_variable(object)
             }
+            GraphPattern::Values { variables, .. } => !variables.is_empty(),
+            _ => true,
+        };
+        if !has_value {
+            self.add_constant(pattern);
         }
     }
 
@@ -110,63 +85,35 @@ impl Rewriter {
         variable
     }
 
-    fn aggregate(&mut self, aggregate: &mut AggregateExpression) {
-        let AggregateExpression::FunctionCall { name, expr, distinct } = aggregate else { return };
-        self.expression(expr);
-        let separator = match name {
-            AggregateFunction::GroupConcat { separator } => {
-                separator.as_ref().map_or(1, String::len)
-            }
-            AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,
-            // The engine stores the terms of these itself, and they are counted.
-            AggregateFunction::Count if matches!(expr, Expression::Variable(_)) => return,
-            _ if !*distinct => return,
-            _ => 0,
-        };
-        let table_entry = if *distinct { size_of::<[u64; 16]>() } else { 0 };
-        let bytes = (separator + table_entry).to_string();
-        let argument = std::mem::replace(expr, Expression::Bound(Variable::new_unchecked("")));
-        let bytes = Expression::Literal(Literal::new_simple_literal(bytes));
-        *expr = call(KEEP, vec![argument, bytes]);
-    }
-
     fn expression(&mut self, expression: &mut Expression) {
-        use Expression as E;
+        operands(expression).into_iter().for_each(|operand| self.expression(operand));
         match expression {
-            E::Or(a, b)
-            | E::And(a, b)
-            | E::Equal(a, b)
-            | E::SameTerm(a, b)
-            | E::Greater(a, b)
-            | E::GreaterOrEqual(a, b)
-            | E::Less(a, b)
-            | E::LessOrEqual(a, b)
-            | E::Add(a, b)
-            | E::Subtract(a, b)
-            | E::Multiply(a, b)
-            | E::Divide(a, b) => {
-                self.expression(a);
-                self.expression(b);
+            Expression::Exists(pattern) => self.pattern(pattern),
+            Expression::FunctionCall(function @ Function::Regex, _) => *function = custom(REGEX),
+            Expression::FunctionCall(function @ Function::Replace, _) => {
+                *function = custom(REPLACE)
             }
-            E::UnaryPlus(a) | E::UnaryMinus(a) | E::Not(a) => self.expression(a),
-            E::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.expression(part)),
-            E::In(a, list) => {
-                self.expression(a);
-                list.iter_mut().for_each(|item| self.expression(item));
-            }
-            E::Coalesce(list) => list.iter_mut().for_each(|item| self.expression(item)),
-            E::Exists(pattern) => self.pattern(pattern),
-            E::FunctionCall(function, arguments) => {
-                arguments.iter_mut().for_each(|argument| self.expression(argument));
-                match function {
-                    Function::Regex => *function = custom(REGEX),
-                    Function::Replace => *function = custom(REPLACE),
-                    _ => {}
-                }
-            }
-            E::NamedNode(_) | E::Literal(_) | E::Variable(_) | E::Bound(_) => {}
+            _ => {}
         }
     }
+}
+
+/// Counts the bytes of the values that the engine stores for an aggregate.
+fn count_stored(aggregate: &mut AggregateExpression) {
+    let AggregateExpression::FunctionCall { name, expr, distinct } = aggregate else { return };
+    let separator = match name {
+        AggregateFunction::GroupConcat { separator } => separator.as_ref().map_or(1, String::len),
+        AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,
+        // The engine stores the terms of these itself, and they are counted.
+        AggregateFunction::Count if matches!(expr, Expression::Variable(_)) => return,
+        _ if !*distinct => return,
+        _ => 0,
+    };
+    let table_entry = if *distinct { size_of::<[u64; 16]>() } else { 0 };
+    let bytes = (separator + table_entry).to_string();
+    let argument = std::mem::replace(expr, Expression::Bound(Variable::new_unchecked("")));
+    let bytes = Expression::Literal(Literal::new_simple_literal(bytes));
+    *expr = call(KEEP, vec![argument, bytes]);
 }
 
 fn custom(name: &str) -> Function {

@@ -18,6 +18,7 @@ mod metered;
 mod nesting;
 mod query;
 mod store;
+mod walk;
 
 pub use execute::{ExecutionError, QueryLimits, QueryResults};
 pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
