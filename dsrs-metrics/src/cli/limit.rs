@@ -128,6 +128,6 @@ mod tests {
         assert_eq!(limit("66.67%").written(2.0 / 3.0), "66.667%");
         assert_eq!(limit("0.6").written(0.5), "0.5000");
         assert_eq!(limit("0.8").written(0.799_999_99), "0.79999999");
-        assert_eq!(limit("1.9").written(1.9 + f64::EPSILON), "1.9000000000000004");
+        assert_eq!(limit("1.9").written(1.9 + f64::EPSILON), "1.9000000000000001");
     }
 }
