@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::{CreateError, Registry};
-use dsrs_metrics::{Metric as _, ParamError, Params, Settings, Side};
+use dsrs_metrics::{Metric as _, ParamError, Params, Requirement, Settings, Side};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -108,7 +108,7 @@ fn check_models(
         (true, _) if requirements.iter().all(|it| it.lm().is_none()) => {
             Err(format!("metric `{name}` calls no language model; remove `lm`"))
         }
-        (_, true) if !requirements.iter().any(|it| it.is_offline()) => {
+        (_, true) if !requirements.iter().any(Requirement::is_offline) => {
             Err(format!("metric `{name}` calls no language model; remove `offline`"))
         }
         _ => Ok(()),
