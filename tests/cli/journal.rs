@@ -155,7 +155,8 @@ fn anything_but_a_regular_file_is_refused_at_once() {
     for (dir, found) in [("directory", "a directory"), ("pipe", "a pipe, socket or device")] {
         let program = folder.command(&[]).get_program().to_owned();
         let mut command = std::process::Command::new("timeout");
-        command.arg("60").arg(program).args(SCORE).arg(dir).current_dir(folder.path("."));
+        command.args(["-s", "KILL", "60"]).arg(program).args(SCORE).arg(dir);
+        command.current_dir(folder.path("."));
         let ran = Ran::from(command.output().unwrap());
         let expected = format!(
             "error: cannot read the journal `{dir}`: expected a regular file `journal.log`, found {found}; choose another directory\n"

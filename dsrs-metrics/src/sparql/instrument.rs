@@ -91,7 +91,7 @@ impl Rewriter {
             Expression::Exists(pattern) => self.pattern(pattern),
             Expression::FunctionCall(function @ Function::Regex, _) => *function = custom(REGEX),
             Expression::FunctionCall(function @ Function::Replace, _) => {
-                *function = custom(REPLACE)
+                *function = custom(REPLACE);
             }
             _ => {}
         }
