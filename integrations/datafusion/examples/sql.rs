@@ -22,9 +22,7 @@ use std::process::ExitCode;
 
 use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dsrs_metrics_datafusion::{
-    RegisterMetric as _, is_broken_pipe, register_files, tables, write_csv,
-};
+use dsrs_metrics_datafusion::{is_broken_pipe, register_files, tables, write_csv};
 
 const USAGE: &str =
     "usage: sql [--offline] [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. \"SELECT ..\"";

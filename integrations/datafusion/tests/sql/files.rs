@@ -110,7 +110,10 @@ fn the_example_prints_csv_or_an_error() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "mean\n0.5\n");
     assert_eq!(output.status.code(), Some(0));
     for (arguments, message) in [
-        (vec![], "expected a query, found no arguments; usage: sql [--metric NAME=METRIC"),
+        (
+            vec![],
+            "expected a query, found no arguments; usage: sql [--offline] [--metric NAME=METRIC",
+        ),
         (vec!["t", "SELECT 1"], "expected NAME=FILE, found `t`"),
         (vec!["SELECT f11('x', 'y')"], "Did you mean 'f1'?"),
     ] {

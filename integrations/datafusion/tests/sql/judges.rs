@@ -134,7 +134,7 @@ async fn a_table_without_rows_makes_no_call() {
     assert_eq!(lm.calls(), 0);
 }
 
-const DETAILS: &str =
+const DETAILS_QUERY: &str =
     "SELECT d['outcome'], d['feedback'] FROM (SELECT semantic_f1_details('q', 'a b', 'a') AS d)";
 
 /// A session in which no model is configured, whatever `DSRS_LM` is.
@@ -163,7 +163,7 @@ async fn trap_43_a_judge_without_a_model_is_an_error_before_the_query() {
     }
     let all = context();
     all.register_all_builtin().unwrap();
-    let found = unconfigured(error(&all, DETAILS)).await;
+    let found = unconfigured(error(&all, DETAILS_QUERY)).await;
     assert!(found.contains("no language model is configured; "), "{found}");
 }
 
@@ -176,7 +176,7 @@ async fn a_judge_that_is_asked_to_score_offline_says_so() {
     by_functions.register_metric_functions(functions).unwrap();
     all.register_all_builtin_with(MetricFunctions::offline).unwrap();
     for ctx in [by_value, by_functions, all] {
-        let found = rows(&ctx, DETAILS).await.unwrap();
+        let found = rows(&ctx, DETAILS_QUERY).await.unwrap();
         assert!(found[0].starts_with("scored | judge: offline-lexical"), "{found:?}");
     }
     let identity = |functions: MetricFunctions| functions.description();
