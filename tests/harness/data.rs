@@ -297,6 +297,30 @@ fn names_in_messages_are_escaped_and_bounded() {
 
 /// The first bytes of a pipe may arrive one by one.
 #[test]
+fn a_compressed_file_is_refused_whatever_the_size_of_reads() {
+    let starts: [(&[u8], &str); 3] =
+        [(b"\x1f\x8b\x08", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ\x00", "xz")];
+    for (start, name) in starts {
+        for (size, mark) in
+            [1, 2, 3, 4, 64].into_iter().flat_map(|it| [(it, &b""[..]), (it, b"\xEF\xBB\xBF")])
+        {
+            let bytes = Cursor::new([mark, start, b"\nid,pred.a\n1,2\n"].concat());
+            let reader = BufReader::with_capacity(size, bytes);
+            let rows: Rows = DataReader::new().read_from("rows", Format::Csv, reader).collect();
+            assert_eq!(
+                rows.unwrap_err().to_string(),
+                format!(
+                    "rows: expected an uncompressed file, found {name}; decompress it first, or pipe it to standard \
+                     input (`-`)"
+                ),
+                "{size}"
+            );
+        }
+    }
+}
+
+/// The first bytes of a pipe may arrive one by one.
+#[test]
 fn a_byte_order_mark_is_found_whatever_the_size_of_reads() {
     let read_by = |size, format, content: &str| -> Rows {
         let bytes = Cursor::new(content.as_bytes().to_vec());

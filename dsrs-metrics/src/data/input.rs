@@ -24,6 +24,11 @@ pub(super) enum Apostrophes {
     Escapes,
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// How many bytes decide whether a file is compressed: a byte order mark and the longest of [`COMPRESSED`].
+const START: usize = BYTE_ORDER_MARK.len() + 5;
+
 /// The first bytes of compressed files.
 const COMPRESSED: [(&[u8], &str); 3] =
     [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"), (b"\xfd7zXZ", "xz")];
@@ -44,8 +49,11 @@ impl Input {
         row_limit: usize,
     ) -> Result<Self, DataError> {
         let unreadable = |reason| DataError::Unreadable { file: file.to_path_buf(), reason };
-        let mut reader = without_byte_order_mark(reader).map_err(unreadable)?;
-        // No row starts with these bytes.
+        let mut reader = with_whole_start(reader).map_err(unreadable)?;
+        if reader.fill_buf().map_err(unreadable)?.starts_with(BYTE_ORDER_MARK) {
+            reader.consume(BYTE_ORDER_MARK.len());
+        }
+        // No row starts with the first bytes of a compressed file.
         let start = reader.fill_buf().map_err(unreadable)?;
         let compressed = COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic));
         match compressed {
@@ -74,19 +82,13 @@ pub(super) fn value_limit(row_limit: usize) -> usize {
     row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
 }
 
-fn without_byte_order_mark(
-    mut reader: Box<dyn BufRead + Send>,
-) -> io::Result<Box<dyn BufRead + Send>> {
-    const MARK: &[u8] = b"\xEF\xBB\xBF";
-    let start = reader.fill_buf()?;
-    if start.starts_with(MARK) {
-        reader.consume(MARK.len());
-    } else if start.len() < MARK.len() && MARK.starts_with(start) {
-        // A pipe may return fewer bytes at first.
-        let mut start = Vec::with_capacity(MARK.len());
-        reader.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
-        start = if start == MARK { Vec::new() } else { start };
-        return Ok(Box::new(io::Cursor::new(start).chain(reader)));
+/// A reader whose buffer has the first [`START`] bytes, or the whole input if it is shorter: a pipe may return fewer bytes
+/// at first.
+fn with_whole_start(mut reader: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
+    if reader.fill_buf()?.len() >= START {
+        return Ok(reader);
     }
-    Ok(reader)
+    let mut start = Vec::with_capacity(START);
+    reader.by_ref().take(START as u64).read_to_end(&mut start)?;
+    Ok(Box::new(io::Cursor::new(start).chain(reader)))
 }
