@@ -84,6 +84,15 @@ fn trap_38_no_output_of_any_command_is_an_input() {
         "score in.jsonl -m sparql_executes --param sparql_executes.data=graph.nt --markdown ./graph.nt",
         "--markdown ./graph.nt and --param sparql_executes.data graph.nt are the same file; choose another file for --markdown",
     );
+    refused(
+        &folder,
+        r#"score in.jsonl -m sparql_executes --param sparql_executes.data=["a.nt","graph.nt"] --summary graph.nt"#,
+        "--summary graph.nt and --param sparql_executes.data graph.nt are the same file; choose another file for --summary",
+    );
+    // A file may be in a list twice.
+    let twice = r#"score in.jsonl -m em -q --param sparql_executes.data=["graph.nt","graph.nt"]"#;
+    let ran = folder.run(&twice.split(' ').collect::<Vec<_>>());
+    assert!(ran.err.contains("`sparql_executes` is not a metric of this run"), "{ran:?}");
     // Standard input is a file, too.
     let mut command = folder.command(&["compare", "-", "b.jsonl", "--markdown", "a.jsonl"]);
     let ran =

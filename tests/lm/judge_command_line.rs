@@ -278,3 +278,19 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
     let message = "invalid DSRS_MSATS_PER_USD `many`: expected a positive number";
     assert!(ran.err.contains(message), "{}", ran.err);
 }
+
+#[tokio::test]
+async fn trap_38_the_price_file_is_an_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let prices = dir.path().join("prices.json");
+    std::fs::write(&prices, "{}").unwrap();
+    let file = prices.to_str().unwrap();
+    let ran = score(1, &["-m", "em", "--summary", file], &[("DSRS_PRICES", file)]).await;
+    refused(
+        &ran,
+        &format!(
+            "--summary {file} and DSRS_PRICES {file} are the same file; choose another file for --summary\n"
+        ),
+    );
+    assert_eq!(std::fs::read_to_string(&prices).unwrap(), "{}");
+}

@@ -23,7 +23,7 @@ pub(super) struct Files<'a> {
 struct Named<'a> {
     option: Cow<'a, str>,
     /// The path as the user wrote it.
-    path: &'a Path,
+    path: Cow<'a, Path>,
     file: Option<Identity>,
 }
 
@@ -41,19 +41,42 @@ impl<'a> Files<'a> {
     ) -> Self {
         self.read.extend(paths.into_iter().map(|path| {
             let file = if is_standard(path) { stream(&io::stdin()) } else { existing(path) };
-            Named { option: option.into(), path, file }
+            Named { option: option.into(), path: path.into(), file }
         }));
         self
     }
 
-    /// Adds the files that are values of parameters, such as a graph that a metric reads.
-    pub(super) fn read_params(mut self, params: &'a [Param]) -> Self {
-        self.read.extend(params.iter().filter_map(|param| {
-            let path = Path::new(&param.value);
-            let file = existing(path).filter(|_| !is_standard(path))?;
-            let option = format!("--param {}.{}", param.metric, param.key).into();
-            Some(Named { option, path, file: Some(file) })
-        }));
+    /// Adds the files that are values of parameters, or in a JSON list of them, such as the graphs that a metric reads.
+    pub(super) fn read_params(mut self, params: &[Param]) -> Self {
+        for param in params {
+            let list = serde_json::from_str::<Vec<String>>(&param.value);
+            let paths = list.unwrap_or_else(|_| vec![param.value.clone()]);
+            let option = format!("--param {}.{}", param.metric, param.key);
+            for path in paths.into_iter().map(PathBuf::from).filter(|path| !is_standard(path)) {
+                self = self.read_existing(option.clone(), path);
+            }
+        }
+        self
+    }
+
+    /// Adds the file that an environment variable names.
+    #[cfg(feature = "lm")]
+    pub(super) fn read_variable(self, variable: &'static str) -> Self {
+        match std::env::var_os(variable) {
+            Some(path) => self.read_existing(variable, path.into()),
+            None => self,
+        }
+    }
+
+    fn read_existing(mut self, option: impl Into<Cow<'a, str>>, path: PathBuf) -> Self {
+        let option = option.into();
+        // A file that a list names twice is read twice, which is not a mistake.
+        let is_new = |file: &Identity| {
+            self.read.iter().all(|it| it.option != option || it.file.as_ref() != Some(file))
+        };
+        if let Some(file) = existing(&path).filter(is_new) {
+            self.read.push(Named { option, path: path.into(), file: Some(file) });
+        }
         self
     }
 
@@ -63,7 +86,7 @@ impl<'a> Files<'a> {
             Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
             Some(path) => {
                 let file = existing_or_new(path);
-                self.written.push(Named { option: option.into(), path, file });
+                self.written.push(Named { option: option.into(), path: path.into(), file });
             }
             None => {}
         }
@@ -74,7 +97,12 @@ impl<'a> Files<'a> {
     pub(super) fn write_journal(mut self, option: &'a str, dir: Option<&'a PathBuf>) -> Self {
         let of = |path: &'a PathBuf| [existing_or_new(path), existing_or_new(&journal_file(path))];
         let files = dir.into_iter().flat_map(|path| of(path).map(|file| (path, file)));
-        self.written.extend(files.map(|(path, file)| Named { option: option.into(), path, file }));
+        let named = |(path, file): (&'a PathBuf, _)| Named {
+            option: option.into(),
+            path: path.into(),
+            file,
+        };
+        self.written.extend(files.map(named));
         self
     }
 
@@ -106,7 +134,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// An error with both options and files.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        if self.read.iter().filter(|input| is_standard(input.path)).count() > 1 {
+        if self.read.iter().filter(|input| is_standard(&input.path)).count() > 1 {
             return Err(CliError::StandardInputTwice);
         }
         if let [first, second, ..] = &*self.printed {

@@ -87,9 +87,10 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
 
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
-    Files::default()
-        .read("DATA", &args.data)
-        .read_params(&args.params)
+    let files = Files::default().read("DATA", &args.data).read_params(&args.params);
+    #[cfg(feature = "lm")]
+    let files = files.read_variable("DSRS_PRICES");
+    files
         .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
         .write("--junit", args.junit.as_ref())
