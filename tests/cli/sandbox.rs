@@ -314,3 +314,33 @@ fn trap_39_a_full_temporary_folder_is_a_failure_of_the_row_and_never_a_score() {
         assert!(error.starts_with(start) && error.ends_with(end), "{error}");
     }
 }
+
+/// The files of one program and their archive take 14 MB of 20.
+#[test]
+fn trap_39_rows_wait_for_space_in_the_temporary_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut command) = with_small_temporary_folder("20m", folder.path()) else { return };
+    if !can_isolate() {
+        return;
+    }
+    let files = tempfile::tempdir().unwrap();
+    let rows = files.path().join("rows.jsonl");
+    let program =
+        "import os\nfor n in range(7): open(f'f{n}', 'wb').write(os.urandom(10**6))\nprint(42)";
+    let row = |id: usize| serde_json::json!({"id": id, "pred": {"program": program}}).to_string();
+    std::fs::write(&rows, (0..10).map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    let ran = command
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "sandbox", "--concurrency", "10", "--quiet", "--max-errors", "99"])
+        .args(["--param", "sandbox.command=python3 main.py"])
+        .args(["--param", r#"sandbox.files={"main.py":"program"}"#])
+        .args(["--param", "sandbox.check=grep -qx 42 /program/stdout"])
+        .args(["--param", r#"sandbox.limits={"file_mb": 8}"#])
+        .output()
+        .unwrap();
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let expected = "sandbox  100.00% [72.25, 100.00] (10/10, 0 failed)\n";
+    assert_eq!((&*stdout, &*stderr), (expected, ""));
+}
