@@ -111,6 +111,9 @@ fn names_that_cannot_apply_are_refused() {
             "error: --lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`\n"
         )
     );
+    let ran = folder.run(&["report", "old.jsonl", "--out", "r.html", "--lower-is-better", "f1s"]);
+    let message = "error: --lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?\n";
+    assert_eq!((ran.code, &*ran.err), (Some(2), message));
 }
 
 #[test]

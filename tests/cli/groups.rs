@@ -60,10 +60,16 @@ fn a_field_that_rows_lack_is_named() {
     assert_eq!(none.code, Some(2));
     assert_eq!(
         none.err,
-        "--group document: no row has this attribute; write gold.document or pred.document for a field of the gold row or the prediction\n"
+        "--group document: no row has this attribute; did you mean `gold.document`?\n"
+    );
+    assert_eq!(
+        run("x").err,
+        "--group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction\n"
     );
     let none = run("gold.documnt");
-    assert_eq!((none.code, &*none.err), (Some(2), "--group gold.documnt: no row has this field\n"));
+    let message = "--group gold.documnt: no row has this field; did you mean `gold.document`?\n";
+    assert_eq!((none.code, &*none.err), (Some(2), message));
+    assert_eq!(run("gold.x").err, "--group gold.x: no row has this field\n");
 }
 
 #[test]

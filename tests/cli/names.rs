@@ -103,6 +103,25 @@ fn invalid_mappings() {
 }
 
 #[test]
+fn a_mapping_of_a_misspelt_field_is_refused() {
+    assert_eq!(
+        error_of(&["-m", "em", "--map", "pred.anser=text"]),
+        "--map pred.anser=text: no metric of this run reads `pred.anser`; did you mean `pred.answer`?"
+    );
+    let row = r#"{"id": 1, "gold": {"answer": "a"}, "pred": {"answer": "a"}, "text": "b"}"#;
+    let folder = Folder::with("rows.jsonl", row);
+    // The field has its own mapping, is that of the groups, or is written; and nothing similar is read.
+    let answer = ["--map", "pred.anser=text", "--map", "pred.answer=text"];
+    let group = ["--map", "gold.answers=text", "--group", "gold.answers"];
+    let written = ["--map", "pred.anser=text", "--with-rows", "--out", "out.jsonl"];
+    let other = ["--map", "pred.context=text"];
+    for options in [&answer[..], &group, &written, &other] {
+        let ran = folder.run(&[&["score", "rows.jsonl", "-m", "em"], options].concat());
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{options:?}");
+    }
+}
+
+#[test]
 fn invalid_thresholds() {
     assert_eq!(
         error_of(&["-m", "same_text", "--fail-under", "some_text=0.8"]),

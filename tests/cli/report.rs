@@ -45,7 +45,7 @@ fn invalid_input_is_one_sentence() {
     );
     assert_eq!(
         error("a.jsonl --group tpic --out r.html"),
-        "--group: no row has the field `tpic`; the rows have `topic`"
+        "--group: no row has the field `tpic`; did you mean `topic`?"
     );
     assert_eq!(
         error("a.jsonl --out nowhere/r.html"),
@@ -87,7 +87,7 @@ fn scores_with_rows_become_one_file_without_requests() {
         "<title>run</title>",
         "50.00%</p>",
         "<b>1</b> of 2 true",
-        r#""gold":{"answer":"Paris","question":"Q \u0026 A"}"#,
+        r#""question":"Q \u0026 A""#,
         r#""pred":{"answer":"\u003cb\u003eParis\u003c/b\u003e"}"#,
     ] {
         assert!(html.contains(part), "{part}");

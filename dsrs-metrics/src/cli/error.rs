@@ -32,6 +32,8 @@ pub(super) enum CliError {
     DuplicateParam { metric: String, key: String },
     #[error("--map: duplicate mapping of `{field}`; write one")]
     DuplicateMapping { field: String },
+    #[error("--map {mapping}: no metric of this run reads `{field}`{hint}")]
+    UnreadMapping { mapping: String, field: String, hint: Hint },
     #[error("--out {}: {reason}", file.display())]
     Out { file: PathBuf, reason: String },
     #[error("--journal: cannot read {}: {reason}", file.display())]

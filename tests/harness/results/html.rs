@@ -74,8 +74,8 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
     let places =
         places.map(|group| groups.find(group).unwrap_or_else(|| panic!("{group}: {groups}")));
     assert!(places[0] < places[2] && places[1] < places[2], "{places:?}");
-    let unknown = HtmlReport::new(&results).group("topic").to_html().unwrap_err().to_string();
-    assert_eq!(unknown, "no row has the field `topic`; the rows have `t`");
+    let unknown = HtmlReport::new(&results).group("source").to_html().unwrap_err().to_string();
+    assert_eq!(unknown, "no row has the field `source`; the rows have `t`");
 }
 
 #[test]

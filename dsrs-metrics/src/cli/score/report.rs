@@ -11,7 +11,7 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{fail_under, journal};
+use super::{fail_under, journal, rows};
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::stdio::{print, print_error, print_json};
@@ -20,6 +20,7 @@ use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
 use crate::metrics::Registry;
 use crate::text::shown;
+use crate::text::suggest::nearest;
 
 /// The exit code of bad usage or input.
 const USAGE: u8 = 2;
@@ -157,14 +158,25 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
 /// A line if no row has the field of `--group`.
 fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
     let field = args.group.as_deref().filter(|_| result.without_group == result.rows)?;
-    let has_side = ["gold.", "pred."].iter().any(|side| field.starts_with(side));
-    let field = shown::name(field);
-    Some(match has_side {
-        true => format!("--group {field}: no row has this field"),
-        false => format!(
-            "--group {field}: no row has this attribute; write gold.{field} or pred.{field} for a field of the gold row or the prediction"
+    let side = ["gold.", "pred."].into_iter().find(|side| field.starts_with(side));
+    let known = rows::groups_of_first_row(args);
+    // The beginning of a path makes no names similar.
+    let prefix = side.unwrap_or_default();
+    let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
+    let nearest = nearest(&field[prefix.len()..], names);
+    let name = shown::name(field);
+    let (what, otherwise) = match side {
+        Some(_) => ("field", String::new()),
+        None => (
+            "attribute",
+            format!(
+                "; write gold.{name} or pred.{name} for a field of the gold row or the prediction"
+            ),
         ),
-    })
+    };
+    let end = nearest
+        .map_or(otherwise, |nearest| format!("; did you mean `{prefix}{}`?", shown::name(nearest)));
+    Some(format!("--group {name}: no row has this {what}{end}"))
 }
 
 /// A line for each field that a metric reads and no row has.

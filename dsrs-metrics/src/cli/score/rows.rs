@@ -9,16 +9,19 @@ use futures_util::{FutureExt, Stream, stream};
 
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
+use crate::cli::hint::Hint;
 use crate::core::call::MetricCall;
 use crate::core::error::{FieldError, MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
 use crate::core::panic::catch;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
+use crate::core::spec::Side;
 use crate::data::{
     DataError, DataReader, FieldSelection, Format, LentRow, Mapping, Pairing, Pairs, RowVisitor,
 };
 use crate::evaluate::ChunkRows;
+use crate::text::suggest::nearest;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
 pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {
@@ -32,10 +35,39 @@ pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result
         }
         reader = reader.with_mapping(mapping.clone());
     }
+    check_mappings(args, metrics)?;
     if let Some(selection) = selection(args, metrics) {
         reader = reader.with_selection(selection);
     }
     Ok(reader.read(&args.data)?)
+}
+
+/// Checks that no mapping has a misspelt field: one that nothing reads, beside a field of a similar name that is read and
+/// not mapped. Another mapping that nothing reads has no effect: the options may be those of several runs.
+fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
+    let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
+    if args.with_rows || metrics.iter().any(may_read_others) {
+        return Ok(());
+    }
+    let mut read: Vec<(Side, &str)> = Vec::new();
+    for metric in metrics {
+        read.extend(metric.spec().get_input_spec().map(|(side, field)| (side, field.name)));
+    }
+    let is_mapped = |side, name: &str| args.mappings.iter().any(|mapping| mapping.sets(side, name));
+    for mapping in &args.mappings {
+        let Some((side, name)) = mapping.side_and_name() else { continue };
+        let field = mapping.field();
+        let is_group = args.group.as_deref().is_some_and(|group| group.starts_with(&field));
+        if is_group || read.contains(&(side, name)) {
+            continue;
+        }
+        let of_side = read.iter().filter(|(its, _)| *its == side).map(|(_, name)| *name);
+        if let Some(meant) = nearest(name, of_side).filter(|meant| !is_mapped(side, meant)) {
+            let hint = Hint::DidYouMean(format!("{side}.{meant}"));
+            return Err(CliError::UnreadMapping { mapping: mapping.to_string(), field, hint });
+        }
+    }
+    Ok(())
 }
 
 /// The fields that the run reads, if others need not be decoded.
@@ -60,6 +92,23 @@ fn selection(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Option<Field
         selection.add_path(group);
     }
     Some(selection)
+}
+
+/// Returns the attributes of the first row and the paths of its fields, to name one in an error; none of a stream.
+pub(super) fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
+    let Some(file) = args.data.first().filter(|file| super::is_regular(file)) else {
+        return Vec::new();
+    };
+    let mut reader = DataReader::new();
+    if let Some(format) = args.format {
+        reader = reader.with_format(format.into());
+    }
+    let first = reader.read([file]).ok().and_then(|mut rows| rows.next()?.ok());
+    first.map_or_else(Vec::new, |Pair { gold, pred, attributes, .. }| {
+        let gold = gold.keys().map(|name| format!("gold.{name}"));
+        let pred = pred.keys().map(|name| format!("pred.{name}"));
+        attributes.keys().map(str::to_owned).chain(gold).chain(pred).collect()
+    })
 }
 
 /// Whether several workers can decode the rows: those of JSONL files, for metrics that compute at once. Metrics that wait

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::results::CompareError;
 use crate::text::shown;
+use crate::text::suggest::nearest;
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +14,11 @@ pub enum HtmlError {
     #[error(transparent)]
     Compare(#[from] Box<CompareError>),
     /// No row has the field of the groups.
-    #[error("no row has the field `{}`; the rows have {}", shown::name(field), known_fields(known))]
+    #[error(
+        "no row has the field `{}`; {}",
+        shown::name(field),
+        meant(field, known).unwrap_or_else(|| format!("the rows have {}", known_fields(known)))
+    )]
     NoGroup {
         /// The field.
         field: String,
@@ -21,7 +26,13 @@ pub enum HtmlError {
         known: Vec<String>,
     },
     /// A metric whose lower scores are better is in no run.
-    #[error("lower is better for `{}`, which no run has; the runs have {}", shown::name(metric), shown::names(known.iter().map(String::as_str)))]
+    #[error(
+        "lower is better for `{}`, which no run has; {}",
+        shown::name(metric),
+        meant(metric, known).unwrap_or_else(|| {
+            format!("the runs have {}", shown::names(known.iter().map(String::as_str)))
+        })
+    )]
     NoMetric {
         /// The metric.
         metric: String,
@@ -42,6 +53,12 @@ pub enum HtmlError {
     /// The template of the page cannot be rendered, which is an error in this library.
     #[error("the page cannot be rendered: {0}")]
     Template(#[from] minijinja::Error),
+}
+
+/// The question for the name that was meant, if one is similar.
+fn meant(name: &str, known: &[String]) -> Option<String> {
+    let nearest = nearest(name, known.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", shown::name(nearest)))
 }
 
 fn known_fields(known: &[String]) -> String {
