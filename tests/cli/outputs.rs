@@ -84,6 +84,21 @@ fn trap_38_no_output_of_any_command_is_an_input() {
         "score in.jsonl -m sparql_executes --param sparql_executes.data=graph.nt --markdown ./graph.nt",
         "--markdown ./graph.nt and --param sparql_executes.data graph.nt are the same file; choose another file for --markdown",
     );
+    // A folder that a metric reads, with a file that exists and with a new one.
+    fs::create_dir(folder.path("tests")).unwrap();
+    folder.write("tests/check.md", "exit 0");
+    for output in ["--markdown tests/check.md", "--out ./tests/new.jsonl", "--journal tests"] {
+        let (option, _) = output.split_once(' ').unwrap();
+        refused(
+            &folder,
+            &format!(
+                "score in.jsonl -m sandbox --param sandbox.command=true --param sandbox.folder=tests {output}"
+            ),
+            &format!(
+                "{output} is in the folder `tests`, which the parameter `Sandbox.folder` names; choose another file for {option}"
+            ),
+        );
+    }
     // Standard input is a file, too.
     let mut command = folder.command(&["compare", "-", "b.jsonl", "--markdown", "a.jsonl"]);
     let ran =

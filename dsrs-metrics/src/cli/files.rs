@@ -5,14 +5,16 @@ use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Param;
 use super::error::CliError;
+use crate::core::files::MetricFile;
+use crate::core::metric::Metric;
 use crate::evaluate::journal::journal_file;
 use crate::evaluate::report::real_path;
 
 /// The files of a command, each with the option or argument that names it.
-#[derive(Default)]
 pub(super) struct Files<'a> {
     read: Vec<Named<'a>>,
     written: Vec<Named<'a>>,
@@ -23,7 +25,7 @@ pub(super) struct Files<'a> {
 struct Named<'a> {
     option: Cow<'a, str>,
     /// The path as the user wrote it.
-    path: &'a Path,
+    path: Cow<'a, Path>,
     file: Option<Identity>,
 }
 
@@ -33,6 +35,15 @@ pub(super) fn is_standard(path: &Path) -> bool {
 }
 
 impl<'a> Files<'a> {
+    /// The files that every command has: those of language models.
+    pub(super) fn new() -> Self {
+        let of_models = of_models().into_iter().map(|(name, path)| {
+            let file = existing_or_new(&path);
+            Named { option: name.into(), path: path.into(), file }
+        });
+        Self { read: of_models.collect(), written: Vec::new(), printed: Vec::new() }
+    }
+
     /// Adds inputs; `-` is standard input.
     pub(super) fn read(
         mut self,
@@ -41,7 +52,7 @@ impl<'a> Files<'a> {
     ) -> Self {
         self.read.extend(paths.into_iter().map(|path| {
             let file = if is_standard(path) { stream(&io::stdin()) } else { existing(path) };
-            Named { option: option.into(), path, file }
+            Named { option: option.into(), path: path.into(), file }
         }));
         self
     }
@@ -52,7 +63,7 @@ impl<'a> Files<'a> {
             let path = Path::new(&param.value);
             let file = existing(path).filter(|_| !is_standard(path))?;
             let option = format!("--param {}.{}", param.metric, param.key).into();
-            Some(Named { option, path, file: Some(file) })
+            Some(Named { option, path: path.into(), file: Some(file) })
         }));
         self
     }
@@ -63,7 +74,7 @@ impl<'a> Files<'a> {
             Some(path) if is_standard(path) => self.printed.push(format!("{option} -")),
             Some(path) => {
                 let file = existing_or_new(path);
-                self.written.push(Named { option: option.into(), path, file });
+                self.written.push(Named { option: option.into(), path: path.into(), file });
             }
             None => {}
         }
@@ -74,7 +85,11 @@ impl<'a> Files<'a> {
     pub(super) fn write_journal(mut self, option: &'a str, dir: Option<&'a PathBuf>) -> Self {
         let of = |path: &'a PathBuf| [existing_or_new(path), existing_or_new(&journal_file(path))];
         let files = dir.into_iter().flat_map(|path| of(path).map(|file| (path, file)));
-        self.written.extend(files.map(|(path, file)| Named { option: option.into(), path, file }));
+        self.written.extend(files.map(|(path, file)| Named {
+            option: option.into(),
+            path: path.into(),
+            file,
+        }));
         self
     }
 
@@ -106,7 +121,7 @@ impl<'a> Files<'a> {
     /// # Errors
     /// An error with both options and files.
     pub(super) fn check(&self) -> Result<(), CliError> {
-        if self.read.iter().filter(|input| is_standard(input.path)).count() > 1 {
+        if self.read.iter().filter(|input| is_standard(&input.path)).count() > 1 {
             return Err(CliError::StandardInputTwice);
         }
         if let [first, second, ..] = &*self.printed {
@@ -136,6 +151,48 @@ impl<'a> Files<'a> {
         }
         Ok(())
     }
+
+    /// Checks that no output is a file that a metric reads, or is in such a folder: a later run would read it.
+    ///
+    /// # Errors
+    /// An error with the output, the file or folder, and the parameter that names it.
+    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
+        let mut files = Vec::new();
+        metrics.iter().for_each(|metric| metric.files(&mut files));
+        for (parameter, path) in files.iter().filter_map(MetricFile::path) {
+            let file = existing(path);
+            let folder = path.is_dir().then(|| real_path(path));
+            let is_read = |output: &&Named<'_>| match &folder {
+                Some(folder) => real_path(&output.path).starts_with(folder),
+                None => file.is_some() && output.file == file,
+            };
+            if let Some(found) = self.written.iter().find(is_read) {
+                let is_folder = folder.is_some();
+                let (output, option) = (found.to_string(), found.option.to_string());
+                let (path, parameter) = (path.to_path_buf(), parameter.to_owned());
+                return Err(CliError::ReadByMetric { output, option, path, parameter, is_folder });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reply cache, which contains paid replies, and the prices of the user.
+#[cfg(feature = "lm")]
+fn of_models() -> Vec<(&'static str, PathBuf)> {
+    use crate::lm::ReplyCache;
+
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("DSRS_CACHE").or_else(ReplyCache::default_dir);
+    let cache = cache.map(|dir| ("the reply cache", dir.join(ReplyCache::FILE)));
+    let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
+    cache.into_iter().chain(prices).collect()
+}
+
+#[cfg(not(feature = "lm"))]
+fn of_models() -> Vec<(&'static str, PathBuf)> {
+    Vec::new()
 }
 
 impl std::fmt::Display for Named<'_> {
