@@ -93,6 +93,21 @@ fn trap_38_no_output_of_any_command_is_an_input() {
     let twice = r#"score in.jsonl -m em -q --param sparql_executes.data=["graph.nt","graph.nt"]"#;
     let ran = folder.run(&twice.split(' ').collect::<Vec<_>>());
     assert!(ran.err.contains("`sparql_executes` is not a metric of this run"), "{ran:?}");
+    // A folder that a metric reads, with a file that exists and with a new one.
+    fs::create_dir(folder.path("tests")).unwrap();
+    folder.write("tests/check.md", "exit 0");
+    for output in ["--markdown tests/check.md", "--out ./tests/new.jsonl", "--journal tests"] {
+        let (option, _) = output.split_once(' ').unwrap();
+        refused(
+            &folder,
+            &format!(
+                "score in.jsonl -m sandbox --param sandbox.command=true --param sandbox.folder=tests {output}"
+            ),
+            &format!(
+                "{output} is in the folder `tests`, which the parameter `Sandbox.folder` names; choose another file for {option}"
+            ),
+        );
+    }
     // Standard input is a file, too.
     let mut command = folder.command(&["compare", "-", "b.jsonl", "--markdown", "a.jsonl"]);
     let ran =

@@ -64,7 +64,7 @@ fn invalid_input_is_one_sentence() {
 
 #[test]
 fn scores_with_rows_become_one_file_without_requests() {
-    let rows = r#"{"id":"a","gold":{"question":"Q & A","answer":"Paris"},"pred":{"answer":"<b>Paris</b>"},"topic":"x"}
+    let rows = r#"{"id":"a","gold":{"answer":"Paris","question":"Q & A"},"pred":{"answer":"<b>Paris</b>"},"topic":"x"}
 {"id":"b","gold":{"question":"B","answer":"Rome"},"pred":{"answer":"Rome"},"topic":"y"}"#;
     let folder = Folder::with("rows.jsonl", rows);
     let score = [

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmErrorKind, RetryPolicy};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 use crate::server::{Answer, Server};
 use crate::{ask, plain};
@@ -267,7 +269,7 @@ async fn trap_14_an_invalid_response_is_never_a_reply() {
     );
     let corrupt = failure(Answer::chat("{}").with_header("content-encoding", "gzip")).await;
     let LmErrorKind::InvalidReply { reason } = corrupt.kind() else { panic!("{corrupt}") };
-    assert!(reason.starts_with("cannot decompress it ("), "{corrupt}");
+    assert!(reason.starts_with("cannot decode it ("), "{corrupt}");
     let other = failure(Answer::json(200, &json!({ "hello": "world" }))).await;
     assert!(matches!(other.kind(), LmErrorKind::InvalidReply { .. }), "{other}");
     let cut = failure(Answer::chat("{}").interrupted()).await;
@@ -290,6 +292,28 @@ async fn trap_14_an_invalid_response_is_never_a_reply() {
         assert_eq!(error.is_transient(), is_transient, "{error}");
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
     }
+}
+
+/// A body whose chunks have no valid sizes is not compressed, so the message does not mention compression.
+#[tokio::test]
+async fn an_invalid_chunk_is_reported_as_such() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        assert!(connection.read(&mut request).await.unwrap() > 0);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+        connection.write_all(head.as_bytes()).await.unwrap();
+        connection.write_all(b"zz\r\n{}").await.unwrap();
+        // The connection remains open until the client has reported its error.
+        while connection.read(&mut request).await.is_ok_and(|read| read > 0) {}
+    });
+    let lm = plain("openai:m", &url).build().unwrap();
+    let error = lm.complete(&ask("?")).await.unwrap_err();
+    let LmErrorKind::InvalidReply { reason } = error.kind() else { panic!("{error}") };
+    assert!(reason.starts_with("cannot decode it (") && reason.contains("chunk"), "{reason}");
+    server.abort();
 }
 
 #[tokio::test]

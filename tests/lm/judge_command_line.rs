@@ -81,6 +81,22 @@ pub(crate) fn refused(ran: &Ran, expected: &str) {
 pub(crate) const MODEL: &str = "openai:gpt-5-mini";
 
 #[tokio::test]
+async fn trap_38_no_output_is_the_reply_cache_or_the_price_file() {
+    let variables = [("DSRS_CACHE", "cache"), ("DSRS_PRICES", "prices.json")];
+    for (output, file) in [
+        ("cache/replies.redb", "the reply cache cache/replies.redb"),
+        ("./prices.json", "DSRS_PRICES prices.json"),
+    ] {
+        let args = ["-m", "polite", "--lm", "openai:gpt-5-mini", "--markdown", output];
+        let ran = score(1, &args, &variables).await;
+        let message = format!(
+            "error: --markdown {output} and {file} are the same file; choose another file for --markdown\n"
+        );
+        assert_eq!((ran.code, ran.err), (Some(2), message));
+    }
+}
+
+#[tokio::test]
 async fn an_unusable_model_is_reported_before_the_first_row() {
     let none = score(3, &["-m", "polite"], &[]).await;
     refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
@@ -277,20 +293,4 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
     let ran = run("1 usd", "many").await;
     let message = "invalid DSRS_MSATS_PER_USD `many`: expected a positive number";
     assert!(ran.err.contains(message), "{}", ran.err);
-}
-
-#[tokio::test]
-async fn trap_38_the_price_file_is_an_input() {
-    let dir = tempfile::tempdir().unwrap();
-    let prices = dir.path().join("prices.json");
-    std::fs::write(&prices, "{}").unwrap();
-    let file = prices.to_str().unwrap();
-    let ran = score(1, &["-m", "em", "--summary", file], &[("DSRS_PRICES", file)]).await;
-    refused(
-        &ran,
-        &format!(
-            "--summary {file} and DSRS_PRICES {file} are the same file; choose another file for --summary\n"
-        ),
-    );
-    assert_eq!(std::fs::read_to_string(&prices).unwrap(), "{}");
 }

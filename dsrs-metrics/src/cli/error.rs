@@ -44,6 +44,17 @@ pub(super) enum CliError {
     Unwritable { option: &'static str, file: PathBuf, reason: io::Error },
     #[error("{output} and {other} are the same file; choose another file for {option}")]
     SameFile { output: String, other: String, option: String },
+    #[error(
+        "{output} is {}`{}`, which the parameter `{parameter}` names; choose another file for {option}",
+        if *is_folder { "in the folder " } else { "the file " }, path.display()
+    )]
+    ReadByMetric {
+        output: String,
+        option: String,
+        path: PathBuf,
+        parameter: String,
+        is_folder: bool,
+    },
     #[error("{first} and {second} both write to standard output; choose one of them")]
     StandardOutputTwice { first: String, second: String },
     #[cfg(not(feature = "lm"))]

@@ -5,14 +5,16 @@ use std::borrow::Cow;
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::args::Param;
 use super::error::CliError;
+use crate::core::files::MetricFile;
+use crate::core::metric::Metric;
 use crate::evaluate::journal::journal_file;
 use crate::evaluate::report::real_path;
 
 /// The files of a command, each with the option or argument that names it.
-#[derive(Default)]
 pub(super) struct Files<'a> {
     read: Vec<Named<'a>>,
     written: Vec<Named<'a>>,
@@ -33,6 +35,15 @@ pub(super) fn is_standard(path: &Path) -> bool {
 }
 
 impl<'a> Files<'a> {
+    /// The files that every command has: those of language models.
+    pub(super) fn new() -> Self {
+        let of_models = of_models().into_iter().map(|(name, path)| {
+            let file = existing_or_new(&path);
+            Named { option: name.into(), path: path.into(), file }
+        });
+        Self { read: of_models.collect(), written: Vec::new(), printed: Vec::new() }
+    }
+
     /// Adds inputs; `-` is standard input.
     pub(super) fn read(
         mut self,
@@ -53,31 +64,21 @@ impl<'a> Files<'a> {
             let paths = list.unwrap_or_else(|_| vec![param.value.clone()]);
             let option = format!("--param {}.{}", param.metric, param.key);
             for path in paths.into_iter().map(PathBuf::from).filter(|path| !is_standard(path)) {
-                self = self.read_existing(option.clone(), path);
+                self.read_existing(&option, path);
             }
         }
         self
     }
 
-    /// Adds the file that an environment variable names.
-    #[cfg(feature = "lm")]
-    pub(super) fn read_variable(self, variable: &'static str) -> Self {
-        match std::env::var_os(variable) {
-            Some(path) => self.read_existing(variable, path.into()),
-            None => self,
-        }
-    }
-
-    fn read_existing(mut self, option: impl Into<Cow<'a, str>>, path: PathBuf) -> Self {
-        let option = option.into();
+    fn read_existing(&mut self, option: &str, path: PathBuf) {
         // A file that a list names twice is read twice, which is not a mistake.
         let is_new = |file: &Identity| {
             self.read.iter().all(|it| it.option != option || it.file.as_ref() != Some(file))
         };
         if let Some(file) = existing(&path).filter(is_new) {
+            let option = option.to_owned().into();
             self.read.push(Named { option, path: path.into(), file: Some(file) });
         }
-        self
     }
 
     /// Adds an output; `-` is standard output.
@@ -97,12 +98,11 @@ impl<'a> Files<'a> {
     pub(super) fn write_journal(mut self, option: &'a str, dir: Option<&'a PathBuf>) -> Self {
         let of = |path: &'a PathBuf| [existing_or_new(path), existing_or_new(&journal_file(path))];
         let files = dir.into_iter().flat_map(|path| of(path).map(|file| (path, file)));
-        let named = |(path, file): (&'a PathBuf, _)| Named {
+        self.written.extend(files.map(|(path, file)| Named {
             option: option.into(),
             path: path.into(),
             file,
-        };
-        self.written.extend(files.map(named));
+        }));
         self
     }
 
@@ -164,6 +164,48 @@ impl<'a> Files<'a> {
         }
         Ok(())
     }
+
+    /// Checks that no output is a file that a metric reads, or is in such a folder: a later run would read it.
+    ///
+    /// # Errors
+    /// An error with the output, the file or folder, and the parameter that names it.
+    pub(super) fn check_metrics(&self, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
+        let mut files = Vec::new();
+        metrics.iter().for_each(|metric| metric.files(&mut files));
+        for (parameter, path) in files.iter().filter_map(MetricFile::path) {
+            let file = existing(path);
+            let folder = path.is_dir().then(|| real_path(path));
+            let is_read = |output: &&Named<'_>| match &folder {
+                Some(folder) => real_path(&output.path).starts_with(folder),
+                None => file.is_some() && output.file == file,
+            };
+            if let Some(found) = self.written.iter().find(is_read) {
+                let is_folder = folder.is_some();
+                let (output, option) = (found.to_string(), found.option.to_string());
+                let (path, parameter) = (path.to_path_buf(), parameter.to_owned());
+                return Err(CliError::ReadByMetric { output, option, path, parameter, is_folder });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The reply cache, which contains paid replies, and the prices of the user.
+#[cfg(feature = "lm")]
+fn of_models() -> Vec<(&'static str, PathBuf)> {
+    use crate::lm::ReplyCache;
+
+    let variable =
+        |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = variable("DSRS_CACHE").or_else(ReplyCache::default_dir);
+    let cache = cache.map(|dir| ("the reply cache", dir.join(ReplyCache::FILE)));
+    let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
+    cache.into_iter().chain(prices).collect()
+}
+
+#[cfg(not(feature = "lm"))]
+fn of_models() -> Vec<(&'static str, PathBuf)> {
+    Vec::new()
 }
 
 impl std::fmt::Display for Named<'_> {

@@ -52,6 +52,15 @@ impl MetricFile {
         let source = Source::Loaded { name: name.into(), hash: hash.into() };
         Self { parameter: parameter.into(), source }
     }
+
+    /// Returns the parameter and the path of a file or folder that is read for the comparison.
+    #[must_use]
+    pub fn path(&self) -> Option<(&str, &Path)> {
+        match &self.source {
+            Source::Path(path) => Some((&self.parameter, path)),
+            Source::Loaded { .. } => None,
+        }
+    }
 }
 
 /// The contents of files, by parameter and by the name of the file within its folder.

@@ -15,6 +15,7 @@
 //= uses/future_that_is_not_send | answered | drop what is not `Send` before `.await`
 
 //= uses/main_without_its_feature | answered | write `features = ["cli"]`
+//= uses/builtin_without_its_feature | answered | the item is gated behind the `sparql` feature
 //= uses/default_of_a_metric_that_requires_a_value | answered | write `Short::builder()`
 
 //# main_with_parameters | answered | set them with `--param short.name=VALUE`

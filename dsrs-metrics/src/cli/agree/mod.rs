@@ -53,7 +53,7 @@ fn is_zero(rows: &u64) -> bool {
 }
 
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
-    Files::default().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
+    Files::new().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
     check_unique(&args.metrics)?;
     let mut results = results::read(&args.results, &args.metrics, &args.label)?;
     check_metrics(&results, args)?;

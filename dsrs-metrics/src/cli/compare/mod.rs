@@ -52,7 +52,7 @@ fn more(others: usize) -> String {
 }
 
 pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Error> {
-    Files::default()
+    Files::new()
         .read("A", [&args.a])
         .read("B", [&args.b])
         .write("--markdown", args.markdown.as_ref())

@@ -49,7 +49,7 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if !is_html(&args.out) {
         return Err(ReportError::NotHtml { file: args.out.clone() });
     }
-    Files::default().read("RESULTS", &args.results).write("--out", Some(&args.out)).check()?;
+    Files::new().read("RESULTS", &args.results).write("--out", Some(&args.out)).check()?;
     if args.results.len() > 2 {
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }

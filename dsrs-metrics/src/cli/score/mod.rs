@@ -45,6 +45,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check()?;
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
+    files.check_metrics(&metrics)?;
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
@@ -87,10 +88,9 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
 
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
-    let files = Files::default().read("DATA", &args.data).read_params(&args.params);
-    #[cfg(feature = "lm")]
-    let files = files.read_variable("DSRS_PRICES");
-    files
+    Files::new()
+        .read("DATA", &args.data)
+        .read_params(&args.params)
         .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
         .write("--junit", args.junit.as_ref())

@@ -59,6 +59,9 @@ impl ReplyCache {
         Ok(Self { store: Store::open(dir.as_ref(), max_bytes)? })
     }
 
+    /// The name of the file in its directory.
+    pub(crate) const FILE: &str = "replies.redb";
+
     /// The default directory: `dsrs-metrics` in the user's cache directory. `None` if the user has
     /// no home directory.
     #[must_use]

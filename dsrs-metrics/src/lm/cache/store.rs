@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
+use super::ReplyCache;
 use super::file::{File, cache_error, not_creatable};
 use super::tables::{self, Batch, REPLIES};
 use crate::lm::key::{Hash, Key};
@@ -73,7 +74,7 @@ impl Store {
     pub(super) fn open(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
         let failed = |error| not_creatable(dir, error);
         create_private_dir(dir).map_err(failed)?;
-        let path = dir.canonicalize().map_err(failed)?.join("replies.redb");
+        let path = dir.canonicalize().map_err(failed)?.join(ReplyCache::FILE);
         let mut open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(store);

@@ -68,7 +68,7 @@ pub(super) fn unreadable(
     }
 }
 
-/// Whether a body cannot be decompressed, as opposed to one that cannot be received.
+/// Whether a body cannot be decoded (decompressed, or divided into chunks), as opposed to one that cannot be received.
 fn is_corrupt(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -82,11 +82,11 @@ fn is_corrupt(error: &reqwest::Error) -> bool {
     false
 }
 
-/// A response with a success status whose body cannot be received or decompressed.
+/// A response with a success status whose body cannot be received or decoded.
 pub(super) fn incomplete(error: reqwest::Error, target: &Target) -> LmError {
     let cause = sanitize(&causes(&error), target);
     let failed = match is_corrupt(&error) {
-        true => invalid_reply(format!("cannot decompress it ({cause})"), target),
+        true => invalid_reply(format!("cannot decode it ({cause})"), target),
         false => {
             let reason = format!("connection lost ({cause})");
             LmError::new(&*target.id, LmErrorKind::TruncatedReply { reason })
