@@ -1,8 +1,9 @@
 use dsrs_metrics::prelude::*;
 
+/// Is the response grounded?
 #[judge]
 struct Grounded {
-    #[input]
+    #[input(pred)]
     response: String,
     #[param(flatten)]
     limits: Limits,

@@ -176,7 +176,7 @@ fn groups(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
         quote_spanned! {*span=>
             impl<#params #(#states),*> #private::HasParams<#owner> for #builder<#arguments #(#states),*> #where_clause {
                 fn params_mut(&mut self) -> &mut #owner {
-                    self.#name.get_or_insert_with(#defaults)
+                    self.#name.get_or_insert_with(|| #defaults())
                 }
             }
         }
