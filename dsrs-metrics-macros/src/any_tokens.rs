@@ -52,6 +52,7 @@ const WORDS: &[&str] = &[
     "labels",
     "desc",
     "record",
+    "flatten",
     "proxy",
     "truth",
     "F1",
@@ -253,6 +254,7 @@ fn expand(args: &str, item: &str) -> Result<(), TestCaseError> {
         crate::expand_judge(args.clone(), &item),
         crate::expand_judge_output(args, &item),
         crate::expand_record(item.clone()),
+        crate::expand_param_group(item.clone()),
     ];
     if syn::parse2::<syn::Item>(item).is_ok() {
         for expanded in expanded {

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 
 use crate::shared::item_kind::is_struct;
-use crate::{added_metrics, composite, judge, judge_output, metric, record};
+use crate::{added_metrics, composite, judge, judge_output, metric, param_group, record};
 
 pub(crate) fn expand_metric(args: TokenStream, item: &TokenStream) -> TokenStream {
     if is_struct(item) {
@@ -28,6 +28,13 @@ pub(crate) fn expand_added_metrics(input: TokenStream) -> TokenStream {
 pub(crate) fn expand_record(item: TokenStream) -> TokenStream {
     match syn::parse2(item) {
         Ok(item) => record::expand(&item),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+pub(crate) fn expand_param_group(item: TokenStream) -> TokenStream {
+    match syn::parse2(item) {
+        Ok(item) => param_group::expand(&item),
         Err(error) => error.into_compile_error(),
     }
 }

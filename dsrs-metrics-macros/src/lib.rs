@@ -1,4 +1,5 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`.
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]`, `#[derive(Record)]` and
+//! `#[derive(ParamGroup)]`.
 //! Use them through that crate, which contains their documentation.
 //!
 //! `expansions` selects the module that expands an item. The modules of the attributes import from
@@ -20,11 +21,13 @@ mod judge_output;
 #[cfg(test)]
 mod messages;
 mod metric;
+mod param_group;
 mod record;
 mod shared;
 
 use expansions::{
-    expand_added_metrics, expand_judge, expand_judge_output, expand_metric, expand_record,
+    expand_added_metrics, expand_judge, expand_judge_output, expand_metric, expand_param_group,
+    expand_record,
 };
 use proc_macro::TokenStream;
 
@@ -57,4 +60,10 @@ pub fn added_metrics(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(item: TokenStream) -> TokenStream {
     expand_record(item.into()).into()
+}
+
+/// Makes a struct usable as parameters that several metrics share. See the crate `dsrs-metrics`.
+#[proc_macro_derive(ParamGroup, attributes(param, param_group))]
+pub fn param_group(item: TokenStream) -> TokenStream {
+    expand_param_group(item.into()).into()
 }

@@ -5,8 +5,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Data, DeriveInput, Field, Fields, GenericParam, Generics, LitStr, Meta, Path};
+use syn::{Data, DeriveInput, Field, Fields, GenericParam, Generics, LitStr, Path};
 
+use crate::shared::attributes::arguments;
 use crate::shared::attrs::{self, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::field_name::name_type;
@@ -108,7 +109,7 @@ impl FieldAttrs {
     fn parse(attrs: &[syn::Attribute], errors: &mut Errors) -> Self {
         let mut field = Self::default();
         let alone = "missing arguments of `#[record]`; write `#[record(rename = \"name\")]`";
-        for tokens in record_attrs(attrs, alone, errors) {
+        for tokens in arguments(attrs, "record", alone, errors) {
             attrs::parse_into(&mut field, tokens, errors);
         }
         field
@@ -143,7 +144,7 @@ impl Attribute for StructAttrs {
 fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
     let mut parsed = StructAttrs::default();
     let alone = "missing arguments of `#[record]`; remove it";
-    for tokens in record_attrs(attrs, alone, errors) {
+    for tokens in arguments(attrs, "record", alone, errors) {
         attrs::parse_into(&mut parsed, tokens, errors);
     }
     let path = parsed.0.krate;
@@ -151,18 +152,6 @@ fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
         check_crate_path(path, errors);
     }
     path
-}
-
-/// Returns the arguments of each `#[record(..)]`.
-fn record_attrs(attrs: &[syn::Attribute], alone: &str, errors: &mut Errors) -> Vec<TokenStream> {
-    let mut contents = Vec::new();
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
-        match &attr.meta {
-            Meta::List(list) => contents.push(list.tokens.clone()),
-            _ => errors.at(&attr.meta, alone),
-        }
-    }
-    contents
 }
 
 struct Expansion<'a> {

@@ -6,6 +6,10 @@ pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, is_scored, unreadable_field};
 pub use crate::core::explanation::explained;
 pub use crate::core::missing::Absent;
+pub use crate::core::param_group::{
+    ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
+    joined, repeated_param,
+};
 pub use crate::core::params::{Debugged, Parameter, Typed, Undisplayed, Untyped, read_param};
 pub use crate::core::probe::{
     Compared, NamesNothing, Naming, NotComparable, RequiresNothing, Requiring,
@@ -24,6 +28,7 @@ pub use crate::judge::configured::{
 };
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
+pub use crate::metrics::setters;
 pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};

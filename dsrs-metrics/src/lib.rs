@@ -131,7 +131,6 @@ macro_rules! main {
 
 pub use crate::metrics::agents::outcome_coupled;
 pub use async_trait::async_trait;
-pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/judge.md")]
 pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/judge_output.md")]
@@ -139,6 +138,7 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/metric.md")]
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
+pub use dsrs_metrics_macros::{ParamGroup, Record};
 
 pub use crate::core::answer::Answer;
 pub use crate::core::call::MetricCall;
@@ -166,6 +166,9 @@ pub use crate::core::metric::{Metric, ScoredAtOnce};
 pub use crate::core::optimizer::HasVerdict;
 pub use crate::core::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::core::outcome::Outcome;
+pub use crate::core::param_group::ParamGroup;
+#[doc(hidden)]
+pub use crate::core::param_group::ParamType;
 #[doc(hidden)]
 pub use crate::core::params::HasDefaults;
 pub use crate::core::params::{Configure, ParamError, Params};

@@ -2,10 +2,12 @@
 
 pub use crate::{
     AcceptanceTest, Example, FeedbackEvaluator, FeedbackMetric, Grade, Metric, MetricCall,
-    MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, WithSettings,
-    async_trait, example, judge, judge_output, metric, metric_fn, prediction, traced_metric_fn,
-    typed_metric_fn,
+    MetricScore, MetricSpec, MetricTier, Outcome, ParamGroup, Prediction, Record, Scores, Trace,
+    WithSettings, async_trait, example, judge, judge_output, metric, metric_fn, prediction,
+    traced_metric_fn, typed_metric_fn,
 };
 
 pub use crate::judge::rescale;
+#[doc(hidden)]
+pub use crate::metrics::setters::*;
 pub use crate::stats::harmonic_mean;

@@ -17,6 +17,8 @@ mod judge;
 mod judge_output;
 #[path = "../../dsrs-metrics-macros/src/metric/mod.rs"]
 mod metric;
+#[path = "../../dsrs-metrics-macros/src/param_group.rs"]
+mod param_group;
 #[path = "../../dsrs-metrics-macros/src/record.rs"]
 mod record;
 #[path = "../../dsrs-metrics-macros/src/shared/mod.rs"]
@@ -38,10 +40,11 @@ fuzz_target!(|data: &[u8]| {
     let (Ok(args), Ok(item)) = (args.parse::<TokenStream>(), item.parse::<TokenStream>()) else {
         return;
     };
-    let expand = || match choice & 3 {
+    let expand = || match choice & 7 {
         0 => expansions::expand_metric(args.clone(), &item),
         1 => expansions::expand_judge(args.clone(), &item),
         2 => expansions::expand_judge_output(args.clone(), &item),
+        4 => expansions::expand_param_group(item.clone()),
         _ => expansions::expand_record(item.clone()),
     };
     let expanded = expand();

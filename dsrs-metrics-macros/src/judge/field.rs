@@ -261,6 +261,9 @@ impl Attribute for InputAttr {
 }
 
 fn not_of_param(name: &str) -> String {
+    if name == "flatten" {
+        return "`flatten` is not supported in a judge; write each parameter as a field with `#[param]`".to_owned();
+    }
     format!(
         "unknown key `{name}` in `#[param]`; expected `default`, `default = value` or `desc = \"..\"`"
     )

@@ -58,9 +58,9 @@ impl Expander {
             Macro::Judge => crate::expand_judge(used.args.clone(), &item),
             Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
             // A derive adds to its item.
-            Macro::Record => {
-                let added = crate::expand_record(item.clone());
-                item.into_iter().chain(added).collect()
+            Macro::Record => item.clone().into_iter().chain(crate::expand_record(item)).collect(),
+            Macro::ParamGroup => {
+                item.clone().into_iter().chain(crate::expand_param_group(item)).collect()
             }
         };
         self.collect(expanded.clone(), used.call_site);
@@ -134,6 +134,7 @@ enum Macro {
     Judge,
     JudgeOutput,
     Record,
+    ParamGroup,
 }
 
 /// A macro of this crate where it is used.
@@ -161,10 +162,14 @@ impl Use {
             "judge_output" => Macro::JudgeOutput,
             "derive" => {
                 let derived = Punctuated::<Path, Token![,]>::parse_terminated.parse2(args).ok()?;
-                let record = derived.iter().find(|path| name(path).as_deref() == Some("Record"))?;
+                let (of, path) = derived.iter().find_map(|path| match name(path)?.as_str() {
+                    "Record" => Some((Macro::Record, path)),
+                    "ParamGroup" => Some((Macro::ParamGroup, path)),
+                    _ => None,
+                })?;
                 let ident = |segment: &syn::PathSegment| segment.ident.span();
-                let call_site = (ident(record.segments.first()?), ident(record.segments.last()?));
-                return Some(Self { of: Macro::Record, args: TokenStream2::new(), call_site });
+                let call_site = (ident(path.segments.first()?), ident(path.segments.last()?));
+                return Some(Self { of, args: TokenStream2::new(), call_site });
             }
             _ => return None,
         };

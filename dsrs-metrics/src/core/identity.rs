@@ -132,7 +132,7 @@ fn differences<'a>(
     after: Option<&'a Value>,
     each: &mut dyn FnMut(&[&str], String, String),
 ) {
-    if before == after {
+    if before == after || path.last() == Some(&"params") && declared(before) == declared(after) {
         return;
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
@@ -146,6 +146,17 @@ fn differences<'a>(
         return;
     }
     each(path, short(before), short(after));
+}
+
+/// Returns the declarations of parameters by name. Neither their order nor the spelling of their types is part of a
+/// metric's identity: a parameter that moves to a struct of parameters is the same one.
+fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
+    let mut all = BTreeMap::new();
+    for param in params?.as_array()? {
+        let fields = param.as_object()?.iter().filter(|(key, _)| *key != "type");
+        all.insert(param.get("name")?.as_str()?, fields.collect());
+    }
+    Some(all)
 }
 
 /// Returns the name of a path in an identity: `` `threshold` ``, or `` parameter `F1.profile` ``.

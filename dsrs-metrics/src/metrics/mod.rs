@@ -38,6 +38,16 @@ pub use check::{Check, Unscored};
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};
 
+/// The setters of parameters that several metrics share, without their names. They are in the prelude.
+#[doc(hidden)]
+pub mod setters {
+    pub use super::corpus::LabelComparisonSetters as _;
+    pub use super::matching::StringSearchSetters as _;
+    pub use super::overlap::RougeWordsSetters as _;
+    #[cfg(feature = "sandbox")]
+    pub use super::sandbox::CommandSettingsSetters as _;
+}
+
 // By name, so that rustc names the feature if it is not enabled.
 #[cfg(feature = "sparql")]
 #[doc(hidden)]
@@ -45,8 +55,8 @@ pub use self::rag::{HeritageRag, HeritageRagStrict};
 #[cfg(feature = "sandbox")]
 #[doc(hidden)]
 pub use self::sandbox::{
-    FileSource, Isolation, Sandbox, SandboxFiles, TestPass, VerificationDelta, sandbox, test_pass,
-    verification_delta,
+    CommandSettings, CommandSettingsSetters, FileSource, Isolation, Sandbox, SandboxFiles,
+    TestPass, VerificationDelta, sandbox, test_pass, verification_delta,
 };
 #[cfg(feature = "sparql")]
 #[doc(hidden)]

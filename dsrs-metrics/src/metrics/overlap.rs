@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
-use crate::metric;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,
 };
+use crate::{ParamGroup, metric};
 
 use super::StrOrList;
 use super::check::{at_least, within};
@@ -193,21 +193,33 @@ fn rouge(
     Ok(scores.with("precision", score.precision).with("recall", score.recall))
 }
 
-/// Declares the metric of one ROUGE. All of them have the same parameters.
+/// The parameters of all ROUGE metrics.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct RougeWords {
+    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
+    #[param(default = RougeTokens::Ascii)]
+    pub tokens: RougeTokens,
+    /// Whether words are reduced to their English stems, so that "cats" equals "cat".
+    #[param(default = false)]
+    pub use_stemmer: bool,
+}
+
+impl RougeWords {
+    pub(super) fn options(&self) -> RougeOptions {
+        RougeOptions { tokens: self.tokens, use_stemmer: self.use_stemmer }
+    }
+}
+
+/// Declares the metric of one ROUGE.
 macro_rules! rouge_metric {
     ($(#[$($attribute:tt)*])* fn $name:ident = $rouge:expr;) => {
         $(#[$($attribute)*])*
         pub fn $name(
             #[gold] answer: StrOrList<'_>,
             #[pred("answer", missing)] prediction: &str,
-            /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
-            #[param(default = RougeTokens::Ascii)]
-            tokens: RougeTokens,
-            /// Whether words are reduced to their English stems, so that "cats" equals "cat".
-            #[param(default = false)]
-            use_stemmer: bool,
+            #[param(flatten)] words: &RougeWords,
         ) -> Result<Scores, String> {
-            rouge($rouge, prediction, &answer, RougeOptions { tokens, use_stemmer })
+            rouge($rouge, prediction, &answer, words.options())
         }
     };
 }

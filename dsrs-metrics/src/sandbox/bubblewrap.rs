@@ -138,6 +138,7 @@ impl Bubblewrap {
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
+    /// use dsrs_metrics::prelude::*;
     /// use dsrs_metrics::sandbox::Bubblewrap;
     ///
     /// let provider = Bubblewrap::new().with_path("/srv/tests/.venv/bin:/usr/bin:/bin");

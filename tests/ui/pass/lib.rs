@@ -36,6 +36,7 @@ cases! {
     named_fields
     names_like_ours
     no_implicit_prelude
+    param_groups
     path_to_the_crate
     raw_identifiers
     shadowed_prelude

@@ -126,7 +126,11 @@ fn value(cx: &Context<'_>, index: usize) -> TokenStream {
     for (key, argument) in &leaf.args {
         value = quote_spanned!(key.span()=> #value.#key(#argument));
     }
-    quote_spanned!(leaf.span=> #value.build())
+    let imports = (!leaf.args.is_empty()).then(|| {
+        let private = &cx.private;
+        quote_spanned!(cx.span=> #[allow(unused_imports)] use #private::setters::*;)
+    });
+    quote_spanned!(leaf.span=> { #imports #value.build() })
 }
 
 fn name(cx: &Context<'_>) -> String {

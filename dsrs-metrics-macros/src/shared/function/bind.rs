@@ -1,6 +1,6 @@
 //! Binds each parameter: by its attribute, or by its name and type.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::ext::IdentExt as _;
 use syn::{PatType, Type, TypeReference};
 
@@ -21,16 +21,36 @@ impl Binding {
         errors: &mut Errors,
     ) -> Self {
         match role {
-            Some(RoleAttr { role: Role::Param, default, into, .. }) => {
+            Some(RoleAttr { role: Role::Param, default, into, flatten, .. }) => {
                 if ident.is_none() {
                     errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
                 }
-                Self::Config(Config { default, into })
+                if let Some(flatten) = flatten {
+                    return Self::group(default, into, flatten, errors);
+                }
+                Self::Config(Config { default, into: into.is_some(), is_group: false })
             }
             Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),
             None => Self::by_name(ident, typed, attrs, errors),
         }
+    }
+
+    /// Binds `#[param(flatten)] settings: &Settings`, whose default is that of the struct.
+    fn group(
+        default: Option<DefaultValue>,
+        into: Option<Span>,
+        flatten: Span,
+        errors: &mut Errors,
+    ) -> Self {
+        if let Some(default) = default {
+            errors.at_span(default.span, "`default` is not supported with `flatten`, since each parameter of the struct has its own; remove `default`");
+        }
+        if let Some(into) = into {
+            errors.at_span(into, "`into` is not supported with `flatten`; remove it, and write `#[param(into)]` at a field of the struct");
+        }
+        let default = Some(DefaultValue { span: flatten, expr: None });
+        Self::Config(Config { default, into: false, is_group: true })
     }
 
     fn field(

@@ -1,7 +1,7 @@
 //! The expansion after an error: the function as written and a stub of the metric, so that uses of
 //! the metric still resolve and one error is one message.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -10,7 +10,9 @@ use super::model::Model;
 use crate::shared::contract;
 use crate::shared::errors::Errors;
 use crate::shared::function::expand::context::{Context, hidden};
+use crate::shared::function::expand::owner;
 use crate::shared::names::shadows_prelude;
+use crate::shared::tokens::as_written;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
     let function = model.function.stripped();
@@ -56,5 +58,18 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
             pub fn #name<T>(self, _: T) -> Self { self }
         }
     });
-    contract::stub(&cx.paths(), ident, &quote!(#(#setters)*))
+    let stub = contract::stub(&cx.paths(), ident, &quote!(#(#setters)*));
+    let groups: BTreeMap<_, _> = model.groups().map(|(_, it)| (as_written(&it.ty), it)).collect();
+    let groups = groups.into_values().map(|param| has_params(cx, &owner(cx, param)));
+    quote!(#stub #(#groups)*)
+}
+
+/// Emits the setters of a struct of parameters.
+fn has_params(cx: &Context<'_>, group: &TokenStream) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    quote_spanned! {*span=>
+        impl #private::HasParams<#group> for #ident {
+            fn params_mut(&mut self) -> &mut #group { ::core::unreachable!() }
+        }
+    }
 }

@@ -84,6 +84,11 @@ impl Model {
         }
     }
 
+    /// Returns the `#[param(flatten)]`s with their names.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Ident, &Param)> {
+        self.configs().filter(|(.., config)| config.is_group).map(|(name, param, _)| (name, param))
+    }
+
     /// Returns the `#[param]`s with their names.
     pub(crate) fn configs(&self) -> impl Iterator<Item = (&Ident, &Param, &Config)> {
         self.params.iter().filter_map(|param| match &param.binding {
@@ -123,7 +128,7 @@ fn params(sig: &mut Signature, attrs: &Settings, errors: &mut Errors) -> Vec<Par
     params
 }
 
-fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Param {
+pub(crate) fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Param {
     let role = RoleAttr::take(&mut typed.attrs, errors);
     let docs = typed.attrs.extract_if(.., |attr| attr.path().is_ident("doc")).collect();
     for cfg in typed.attrs.iter().filter(|attr| is_cfg(attr)) {

@@ -46,6 +46,8 @@ pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
     /// Whether its setter accepts every type that converts into its type.
     pub(crate) into: bool,
+    /// Whether it is a struct of parameters, each of which is a parameter of the metric.
+    pub(crate) is_group: bool,
 }
 
 /// The binding of a parameter.

@@ -48,8 +48,10 @@ pub(crate) struct RoleAttr {
     /// The `#[param]` whose value is the name of the field.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
-    /// Whether the setter of a `#[param]` accepts every type that converts into its type.
-    pub(crate) into: bool,
+    /// `into`: the setter of a `#[param]` accepts every type that converts into its type.
+    pub(crate) into: Option<Span>,
+    /// `flatten`: the `#[param]` is a struct of parameters.
+    pub(crate) flatten: Option<Span>,
     /// `missing` or `missing = expr`.
     pub(crate) missing: Option<DefaultValue>,
 }
@@ -82,7 +84,8 @@ impl RoleAttr {
 
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
         let (rename, named_by, default, missing) = (None, None, None, None);
-        let mut parsed = Self { role, rename, named_by, default, into: false, missing };
+        let (into, flatten) = (None, None);
+        let mut parsed = Self { role, rename, named_by, default, into, flatten, missing };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -139,8 +142,12 @@ impl RoleAttr {
         }
         if key == "into" && self.role == Role::Param && !input.peek(Token![=]) {
             seen.note(&key, errors);
-            self.into = true;
+            self.into = Some(key.span());
             return Ok(());
+        }
+        if key == "flatten" {
+            seen.note(&key, errors);
+            return self.flatten(&key, input);
         }
         let is_missing = key == "missing" && self.role != Role::Param;
         if key != "default" && !is_missing {
@@ -170,6 +177,19 @@ impl RoleAttr {
         Ok(())
     }
 
+    /// Parses what follows `flatten`, which is nothing.
+    fn flatten(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let value = list::to_comma(input)?;
+        if self.role != Role::Param {
+            return Err(Error::new(key.span(), FLATTENED_ROW));
+        }
+        self.flatten = Some(key.span());
+        if !value.is_empty() {
+            return Err(Error::new_spanned(value, FLATTEN_WITH_VALUE));
+        }
+        Ok(())
+    }
+
     /// Returns the word before `=` and the key that is meant by it. A word alone is rather the name of a field.
     fn misspelt(&self, found: &str) -> Option<(String, &'static str)> {
         let (word, _) = found.split_once('=').unwrap_or((found, ""));
@@ -180,7 +200,7 @@ impl RoleAttr {
         let keys: &[&str] = match self.role {
             Role::Gold => &["default", "named_by"],
             Role::Pred => &["default", "missing", "named_by"],
-            Role::Param => &["default", "into"],
+            Role::Param => &["default", "flatten", "into"],
             Role::Trace => &[],
         };
         let word = word.trim();
@@ -199,7 +219,7 @@ impl RoleAttr {
         }
         if self.role == Role::Param {
             return format!(
-                "expected `default`, `default = value` or `into` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
+                "expected `default`, `default = value`, `flatten` or `into` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
             );
         }
         let meant = meant_name(found);
@@ -219,6 +239,10 @@ impl RoleAttr {
 
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
+
+const FLATTENED_ROW: &str = "`flatten` is only supported in `#[param]`, for a struct of parameters; write `gold: &Row` or `pred: &Row` to read a whole row";
+
+const FLATTEN_WITH_VALUE: &str = "unexpected value for `flatten`; write `flatten` alone, and the default of each parameter in the struct";
 
 const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, since a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
 

@@ -1,7 +1,7 @@
 //! The fields that a `#[metric]` composite reads: those of its components, without duplicates, as a `const`.
 
-use super::rules::same;
 use crate::core::rows::by_name::WHOLE;
+use crate::core::sentence::same;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};
 
 const NONE: FieldSpec<'static> = FieldSpec::new("", "", false);

@@ -5,4 +5,3 @@ pub(super) mod derived;
 pub(super) mod error;
 pub(super) mod fields;
 pub(super) mod rules;
-mod sentence;

@@ -2,7 +2,7 @@
 //! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro provides the place.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
-use super::sentence::Sentence;
+use crate::core::sentence::{Sentence, same};
 use crate::core::spec::{MetricSpec, MetricTier, ScoreRange};
 
 const fn says(what: &str) -> Sentence {
@@ -238,20 +238,4 @@ pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
         return None;
     }
     Some(says("`strict` requires a threshold; add `threshold = 0.5`"))
-}
-
-/// Whether two names are equal.
-pub(super) const fn same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < a.len() {
-        if a[index] != b[index] {
-            return false;
-        }
-        index += 1;
-    }
-    true
 }

@@ -126,6 +126,21 @@ mod tests {
         );
     }
 
+    /// A parameter may move to a struct of parameters.
+    #[test]
+    fn order_and_types_of_parameters_are_not_compared() {
+        let metric = crate::metrics::MacroF1::default();
+        let run = run(&[("macro_f1", &metric)]);
+        let mut started = serde_json::to_value(&run).unwrap();
+        let params = started["metrics"]["macro_f1"]["params"].as_array_mut().unwrap();
+        assert_eq!(params.len(), 2);
+        params.swap(0, 1);
+        params[0]["type"] = "another".into();
+        run.check(&started, Path::new("j")).unwrap();
+        started["metrics"]["macro_f1"]["params"][0]["default"] = "another".into();
+        run.check(&started, Path::new("j")).unwrap_err();
+    }
+
     /// The output of `Debug` is for programmers.
     #[test]
     fn the_settings_of_a_panel_are_named_one_by_one() {

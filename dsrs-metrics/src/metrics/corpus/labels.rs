@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::label::Label;
 use super::record::Record;
 use crate::core::counted::CorpusState;
-use crate::metric;
 use crate::stats::{AlphaLevel, KappaWeights, LabelPairs, NotDefined};
+use crate::{ParamGroup, metric};
 
 /// The labels of all rows, and the formula of their score.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,19 +34,6 @@ pub(super) enum LabelFormula {
 }
 
 impl LabelScore {
-    fn new(
-        gold: &Label<'_>,
-        predicted: &Label<'_>,
-        case_sensitive: bool,
-        formula: LabelFormula,
-    ) -> Self {
-        let (gold, predicted) = (gold.as_str(), predicted.as_str());
-        match case_sensitive {
-            true => Self::of_pair(gold, predicted, formula),
-            false => Self::of_pair(&gold.to_lowercase(), &predicted.to_lowercase(), formula),
-        }
-    }
-
     pub(super) fn of_pair(gold: &str, predicted: &str, formula: LabelFormula) -> Self {
         let mut pairs = LabelPairs::default();
         pairs.add(gold, predicted);
@@ -84,13 +71,31 @@ impl CorpusState for LabelScore {
     }
 }
 
-/// The labels as they are compared.
-fn folded(labels: &[String], case_sensitive: bool) -> Vec<String> {
-    let folded = |label: &String| match case_sensitive {
-        true => label.trim().to_owned(),
-        false => label.trim().to_lowercase(),
-    };
-    labels.iter().map(folded).collect()
+/// The parameters of all metrics of a gold and a predicted label.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct LabelComparison {
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    pub case_sensitive: bool,
+}
+
+impl LabelComparison {
+    fn score(&self, gold: &Label<'_>, predicted: &Label<'_>, formula: LabelFormula) -> LabelScore {
+        let (gold, predicted) = (gold.as_str(), predicted.as_str());
+        match self.case_sensitive {
+            true => LabelScore::of_pair(gold, predicted, formula),
+            false => LabelScore::of_pair(&gold.to_lowercase(), &predicted.to_lowercase(), formula),
+        }
+    }
+
+    /// Returns the labels as they are compared.
+    fn folded(&self, labels: &[String]) -> Vec<String> {
+        let folded = |label: &String| match self.case_sensitive {
+            true => label.trim().to_owned(),
+            false => label.trim().to_lowercase(),
+        };
+        labels.iter().map(folded).collect()
+    }
 }
 
 /// The share of rows with the right label, over all rows.
@@ -117,11 +122,9 @@ fn folded(labels: &[String], case_sensitive: bool) -> Vec<String> {
 pub fn accuracy(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Accuracy)
+    comparison.score(&answer, &prediction, LabelFormula::Accuracy)
 }
 
 /// The mean F1 of the labels, each with the same weight, over all rows.
@@ -148,19 +151,12 @@ pub fn accuracy(
 pub fn macro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
     /// The labels whose F1 counts; all labels without any.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    LabelScore::new(
-        &answer,
-        &prediction,
-        case_sensitive,
-        LabelFormula::MacroF1(folded(labels, case_sensitive)),
-    )
+    comparison.score(&answer, &prediction, LabelFormula::MacroF1(comparison.folded(labels)))
 }
 
 /// The F1 of all labels together, over all rows.
@@ -187,19 +183,12 @@ pub fn macro_f1(
 pub fn micro_f1(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
     /// The labels whose F1 counts; all labels without any.
     #[param(default)]
     labels: &[String],
 ) -> LabelScore {
-    LabelScore::new(
-        &answer,
-        &prediction,
-        case_sensitive,
-        LabelFormula::MicroF1(folded(labels, case_sensitive)),
-    )
+    comparison.score(&answer, &prediction, LabelFormula::MicroF1(comparison.folded(labels)))
 }
 
 /// The mean share of right rows by gold label, over all rows.
@@ -226,11 +215,9 @@ pub fn micro_f1(
 pub fn balanced_accuracy(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::BalancedAccuracy)
+    comparison.score(&answer, &prediction, LabelFormula::BalancedAccuracy)
 }
 
 /// The Matthews correlation of gold and predicted labels, over all rows.
@@ -257,11 +244,9 @@ pub fn balanced_accuracy(
 pub fn matthews_correlation(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Matthews)
+    comparison.score(&answer, &prediction, LabelFormula::Matthews)
 }
 
 /// Cohen's kappa of gold and predicted labels, over all rows.
@@ -289,14 +274,12 @@ pub fn matthews_correlation(
 pub fn cohen_kappa(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
     /// The weight of a disagreement: `unweighted`, `linear` or `quadratic`.
     #[param(default = KappaWeights::Unweighted)]
     weights: KappaWeights,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Kappa(weights))
+    comparison.score(&answer, &prediction, LabelFormula::Kappa(weights))
 }
 
 /// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
@@ -323,12 +306,10 @@ pub fn cohen_kappa(
 pub fn krippendorff_alpha(
     #[gold] answer: Label<'_>,
     #[pred("answer", missing)] prediction: Label<'_>,
-    /// Whether labels that differ in case only are different.
-    #[param(default = true)]
-    case_sensitive: bool,
+    #[param(flatten)] comparison: &LabelComparison,
     /// The difference of two labels: `nominal`, `ordinal` or `interval`.
     #[param(default = AlphaLevel::Nominal)]
     level: AlphaLevel,
 ) -> LabelScore {
-    LabelScore::new(&answer, &prediction, case_sensitive, LabelFormula::Alpha(level))
+    comparison.score(&answer, &prediction, LabelFormula::Alpha(level))
 }

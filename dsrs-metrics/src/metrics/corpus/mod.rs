@@ -18,9 +18,9 @@ pub(crate) mod record;
 
 pub use label::{Label, Truth};
 pub use labels::{
-    Accuracy, BalancedAccuracy, CohenKappa, KrippendorffAlpha, LabelScore, MacroF1,
-    MatthewsCorrelation, MicroF1, accuracy, balanced_accuracy, cohen_kappa, krippendorff_alpha,
-    macro_f1, matthews_correlation, micro_f1,
+    Accuracy, BalancedAccuracy, CohenKappa, KrippendorffAlpha, LabelComparison,
+    LabelComparisonSetters, LabelScore, MacroF1, MatthewsCorrelation, MicroF1, accuracy,
+    balanced_accuracy, cohen_kappa, krippendorff_alpha, macro_f1, matthews_correlation, micro_f1,
 };
 pub use probabilities::{
     BrierScore, ExpectedCalibrationError, brier_score, expected_calibration_error,

@@ -6,7 +6,7 @@
 
 use super::{any_of, list};
 use crate::metrics::answers::StrOrList;
-use crate::metrics::matching::{expected_labels, selected_labels, values_or};
+use crate::metrics::matching::{StringSearch, expected_labels, selected_labels, values_or};
 use crate::syntax::RegexPattern;
 use crate::text::shown::quoted;
 use crate::text::{Location, Searchable};
@@ -63,12 +63,11 @@ pub(in crate::metrics) fn contains_all(
     answer: StrOrList<'_>,
     text: &str,
     values: &[String],
-    case_sensitive: bool,
-    whole_words: bool,
+    search: &StringSearch,
     _: &str,
     score: f64,
 ) -> String {
-    let text = Searchable::new(text, case_sensitive, whole_words);
+    let text = search.of(text);
     let searched = values_or(values, &answer).unwrap_or_default();
     let missing: Vec<&str> =
         searched.iter().copied().filter(|value| !text.contains(value)).collect();
@@ -82,12 +81,11 @@ pub(in crate::metrics) fn contains_any(
     answer: StrOrList<'_>,
     text: &str,
     values: &[String],
-    case_sensitive: bool,
-    whole_words: bool,
+    search: &StringSearch,
     _: &str,
     score: f64,
 ) -> String {
-    let found = Searchable::new(text, case_sensitive, whole_words);
+    let found = search.of(text);
     let searched = values_or(values, &answer).unwrap_or_default();
     match searched.iter().find(|value| score > 0.0 && found.contains(value)) {
         Some(found) => format!("the output contains {}", quoted(found)),

@@ -6,10 +6,9 @@
 
 use super::{Words, best, joined, number};
 use crate::metrics::StrOrList;
+use crate::metrics::overlap::RougeWords;
 use crate::text::shown::quoted;
-use crate::text::{
-    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NormalForm, RougeOptions, RougeTokens,
-};
+use crate::text::{BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NormalForm};
 
 #[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
 pub(in crate::metrics) fn bleu(
@@ -70,11 +69,10 @@ pub(in crate::metrics) fn chrf(
 pub(in crate::metrics) fn rouge(
     answer: StrOrList<'_>,
     prediction: &str,
-    tokens: RougeTokens,
-    use_stemmer: bool,
+    words: &RougeWords,
     score: f64,
 ) -> Option<String> {
-    let options = RougeOptions { tokens, use_stemmer };
+    let options = words.options();
     let ours = options.words(prediction);
     let words = |reference: &str| Words::new(&options.words(reference), &ours);
     let closest = best(&answer, |reference| words(reference).f1());

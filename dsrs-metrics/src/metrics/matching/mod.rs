@@ -50,7 +50,8 @@ pub use patterns::{Pattern, Regex, pattern, regex};
 pub use references::{Includes, Matches, includes, matches};
 pub(super) use strings::values_or;
 pub use strings::{
-    ContainsAll, ContainsAny, IsJson, OneOf, contains_all, contains_any, is_json, one_of,
+    ContainsAll, ContainsAny, IsJson, OneOf, StringSearch, StringSearchSetters, contains_all,
+    contains_any, is_json, one_of,
 };
 
 /// Checks the strings of a row, or of a configuration, that an output is searched for.

@@ -6,12 +6,12 @@
 
 use super::searched;
 use crate::core::requirements::{Requirement, Requires};
-use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::{Check, Unscored};
 use crate::metrics::explained::matching as explained;
 use crate::metrics::proxies::format;
 use crate::text::Searchable;
+use crate::{ParamGroup, metric};
 
 /// Returns the strings to search for: those of the configuration, or else those of the gold row.
 ///
@@ -67,6 +67,23 @@ pub fn one_of(
     Ok(values_or(values, &answer)?.iter().any(|value| text.equals(value.trim())))
 }
 
+/// How the output is searched for strings.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct StringSearch {
+    /// Whether the comparison is case-sensitive.
+    #[param(default = false)]
+    pub case_sensitive: bool,
+    /// Whether a string matches only whole words and numbers.
+    #[param(default = false)]
+    pub whole_words: bool,
+}
+
+impl StringSearch {
+    pub(in crate::metrics) fn of<'a>(&self, text: &'a str) -> Searchable<'a> {
+        Searchable::new(text, self.case_sensitive, self.whole_words)
+    }
+}
+
 /// Whether the output contains all of the strings.
 ///
 /// promptfoo's `contains-all` (with `case_sensitive`) and `icontains-all`. `keyword` scores the share of
@@ -92,17 +109,12 @@ pub fn contains_all(
     /// The strings that the output must contain; without any, those of `gold.answer`.
     #[param(default)]
     values: &[String],
-    /// Whether the comparison is case-sensitive.
-    #[param(default = false)]
-    case_sensitive: bool,
-    /// Whether a string matches only whole words and numbers.
-    #[param(default = false)]
-    whole_words: bool,
+    #[param(flatten)] search: &StringSearch,
     /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<bool, String> {
-    let text = Searchable::new(text, case_sensitive, whole_words);
+    let text = search.of(text);
     Ok(values_or(values, &answer)?.iter().all(|value| text.contains(value)))
 }
 
@@ -128,17 +140,12 @@ pub fn contains_any(
     /// The output must contain at least one of these strings; without any, of those in `gold.answer`.
     #[param(default)]
     values: &[String],
-    /// Whether the comparison is case-sensitive.
-    #[param(default = false)]
-    case_sensitive: bool,
-    /// Whether a string matches only whole words and numbers.
-    #[param(default = false)]
-    whole_words: bool,
+    #[param(flatten)] search: &StringSearch,
     /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<bool, String> {
-    let text = Searchable::new(text, case_sensitive, whole_words);
+    let text = search.of(text);
     Ok(values_or(values, &answer)?.iter().any(|value| text.contains(value)))
 }
 

@@ -6,25 +6,51 @@ use std::sync::Arc;
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
 use super::stages::Ran;
+use crate::ParamGroup;
 use crate::core::requirements::Requirement;
 use crate::metrics::check::at_least;
 use crate::sandbox::{Limits, Termination};
 
-/// The parameters that all metrics of this module have in common.
-#[derive(Clone, Copy)]
-pub(super) struct CommandSettings<'a> {
-    pub(super) command: &'a str,
-    pub(super) files: &'a SandboxFiles,
-    pub(super) folder: &'a str,
-    pub(super) readable: &'a [String],
-    pub(super) timeout_secs: u64,
-    pub(super) limits: &'a Limits,
-    pub(super) isolation: &'a Isolation,
-    pub(super) check: &'a str,
-    pub(super) check_files: &'a SandboxFiles,
+/// How the command of a metric runs: its files and limits, its check stage, its isolation.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct CommandSettings {
+    /// The files of the work directory: a JSON object from path to field (`"program"`,
+    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
+    #[param(default)]
+    pub files: SandboxFiles,
+    /// The command line of a second stage, the check, which decides the result. It runs in a new
+    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    #[param(default = "")]
+    pub check: String,
+    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
+    /// program never sees them.
+    #[param(default)]
+    pub check_files: SandboxFiles,
+    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
+    /// `output_kb`.
+    #[param(default)]
+    pub limits: Limits,
+    /// A host directory whose content is copied into the work directory.
+    #[param(default = "")]
+    pub folder: String,
+    /// Further host paths that the command may read.
+    #[param(default)]
+    pub readable: Vec<String>,
+    /// The isolation provider: `bubblewrap`.
+    #[param(default)]
+    pub isolation: Isolation,
 }
 
-impl CommandSettings<'_> {
+/// The command of a metric, with its settings.
+#[derive(Clone, Copy)]
+pub(super) struct Command<'a> {
+    pub(super) command: &'a str,
+    pub(super) timeout_secs: u64,
+    pub(super) settings: &'a CommandSettings,
+}
+
+impl Command<'_> {
     /// Validates the settings before the first row, since an invalid setting would fail every row.
     ///
     /// # Errors
@@ -33,17 +59,20 @@ impl CommandSettings<'_> {
         if self.command.trim().is_empty() {
             return Err("`command` is empty; set it to the command line to run".to_owned());
         }
-        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = *self.limits;
+        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = self.settings.limits;
         at_least("timeout_secs", self.timeout_secs, 1)?;
         at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
         at_least("limits.memory_mb", memory_mb, 1)?;
         at_least("limits.processes", processes, 1)?;
         at_least("limits.disk_mb", disk_mb, 1)?;
-        if !self.folder.is_empty() && !Path::new(self.folder).is_dir() {
-            return Err(format!("`folder`: the directory `{}` does not exist", self.folder));
+        if !self.settings.folder.is_empty() && !Path::new(&self.settings.folder).is_dir() {
+            return Err(format!(
+                "`folder`: the directory `{}` does not exist",
+                self.settings.folder
+            ));
         }
         self.validate_check()?;
-        self.readable.iter().try_for_each(|path| match Path::new(path) {
+        self.settings.readable.iter().try_for_each(|path| match Path::new(path) {
             relative if !relative.is_absolute() => {
                 Err(format!("`readable`: expected an absolute path, found `{path}`"))
             }
@@ -56,7 +85,7 @@ impl CommandSettings<'_> {
 
     /// The command of the check stage, if there are two stages.
     pub(super) fn check_command(&self) -> Option<&str> {
-        Some(self.check).filter(|check| !check.trim().is_empty())
+        Some(&*self.settings.check).filter(|check| !check.trim().is_empty())
     }
 
     /// Validates the files of the check.
@@ -64,12 +93,12 @@ impl CommandSettings<'_> {
     /// # Errors
     /// A file with a field of the prediction, or files without a command.
     pub(super) fn validate_check(&self) -> Result<(), String> {
-        match self.check_files.field_of_prediction() {
+        match self.settings.check_files.field_of_prediction() {
             Some((path, field)) => Err(format!(
                 "`check_files`: expected constant content and fields of the gold row, found `pred.{field}` in `{path}`; \
                  add that file to `files`, and read it at `/program/files`"
             )),
-            None if self.check_command().is_none() && !self.check_files.is_empty() => Err(
+            None if self.check_command().is_none() && !self.settings.check_files.is_empty() => Err(
                 "`check_files` is set without `check`; set `check` to the command that reads them"
                     .to_owned(),
             ),
@@ -88,7 +117,7 @@ impl CommandSettings<'_> {
         if let Some(invalid) = Requirement::unless(metric, self.validate().and(others)) {
             return all.push(invalid);
         }
-        let isolation = self.isolation.clone();
+        let isolation = self.settings.isolation.clone();
         let job = Arc::new(self.preflight_job());
         all.push(Requirement::check(metric, move || {
             let (isolation, job) = (isolation.clone(), Arc::clone(&job));
@@ -99,7 +128,7 @@ impl CommandSettings<'_> {
     /// Describes why the command did not terminate with the expected exit code, or returns `None`
     /// if it did. The text contains neither times nor paths, so that it is reproducible.
     pub(super) fn failure(&self, ran: &Ran, expected: i32) -> Option<String> {
-        let Limits { output_kb, memory_mb, file_mb, .. } = self.limits;
+        let Limits { output_kb, memory_mb, file_mb, .. } = self.settings.limits;
         let report = &ran.report;
         let reason = match report.termination {
             Termination::Exited(code) if code == expected => return None,
@@ -118,30 +147,22 @@ impl CommandSettings<'_> {
     }
 }
 
-/// Implements what the metrics of this module have in common: access to the shared settings, and
-/// `file` on the builder.
+/// Implements what the metrics of this module have in common: what they require, where `validate` checks the metric's own
+/// parameters, and `file` on the builder.
 macro_rules! command_metric {
-    ($metric:ident, $builder:ident $(<$state:ident>)?) => {
-        impl $metric {
-            fn settings(&self) -> $crate::metrics::sandbox::command::CommandSettings<'_> {
-                $crate::metrics::sandbox::command::CommandSettings {
-                    command: &self.command,
-                    files: &self.files,
-                    folder: &self.folder,
-                    readable: &self.readable,
-                    timeout_secs: self.timeout_secs,
-                    limits: &self.limits,
-                    isolation: &self.isolation,
-                    check: &self.check,
-                    check_files: &self.check_files,
-                }
+    ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {
+        impl $crate::core::requirements::Requires for $metric {
+            fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
+                let Self { command, timeout_secs, settings, .. } = self;
+                let validate: fn(&Self) -> Result<(), String> = $validate;
+                Command { command, timeout_secs: *timeout_secs, settings }
+                    .requirements(Self::SPEC.name, validate(self), all);
             }
 
-            /// The folder whose files are copied to the work directory.
-            fn folder_file(&self) -> Option<$crate::MetricFile> {
+            fn files(&self, all: &mut Vec<$crate::MetricFile>) {
+                let folder = &self.settings.folder;
                 let parameter = concat!(stringify!($metric), ".folder");
-                let is_set = !self.folder.is_empty();
-                is_set.then(|| $crate::MetricFile::new(parameter, &self.folder))
+                all.extend((!folder.is_empty()).then(|| $crate::MetricFile::new(parameter, folder)));
             }
         }
 
@@ -152,7 +173,7 @@ macro_rules! command_metric {
                 path: impl Into<String>,
                 source: $crate::metrics::sandbox::FileSource,
             ) -> Self {
-                self.files.get_or_insert_default().push(path, source);
+                self.settings.get_or_insert_default().files.push(path, source);
                 self
             }
 
@@ -163,7 +184,7 @@ macro_rules! command_metric {
                 path: impl Into<String>,
                 source: $crate::metrics::sandbox::FileSource,
             ) -> Self {
-                self.check_files.get_or_insert_default().push(path, source);
+                self.settings.get_or_insert_default().check_files.push(path, source);
                 self
             }
         }

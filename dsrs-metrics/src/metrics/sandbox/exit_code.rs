@@ -1,14 +1,9 @@
 //! The exit code of a command.
 
-use super::command::{CommandSettings, command_metric};
-use super::files::SandboxFiles;
-use super::isolation::Isolation;
-use crate::core::files::MetricFile;
-use crate::core::requirements::{Requirement, Requires};
+use super::command::{Command, CommandSettings, command_metric};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
 use crate::metrics::check::{Check, Explained, Unscored, within};
-use crate::sandbox::Limits;
 
 /// Whether a command over the row's files exits with the expected code, isolated from the host.
 ///
@@ -48,6 +43,7 @@ use crate::sandbox::Limits;
 ///
 /// ```no_run
 /// # use dsrs_metrics::metrics::{FileSource, Sandbox};
+/// # use dsrs_metrics::prelude::*;
 /// let metric = Sandbox::builder()
 ///     .command("python3 main.py")
 ///     .file("main.py", FileSource::pred("program"))
@@ -61,73 +57,28 @@ use crate::sandbox::Limits;
 /// --param 'sandbox.check=cmp /program/stdout expected'
 /// --param 'sandbox.check_files={"expected":"gold.stdout"}'`.
 #[metric(tier = truth, cost = "500 msat")]
-#[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
 pub async fn sandbox(
     example: &Example,
     pred: &Prediction,
     /// The command line for `/bin/sh`.
     #[param]
     command: &str,
-    /// The files of the work directory: a JSON object from path to field (`"program"`,
-    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
-    #[param(default)]
-    files: &SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new
-    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
-    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
-    #[param(default = "")]
-    check: &str,
-    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
-    /// program never sees them.
-    #[param(default)]
-    check_files: &SandboxFiles,
+    #[param(flatten)] settings: &CommandSettings,
     /// The exit code that counts as a pass, of the check stage if there is one.
     #[param(default = 0)]
     expected_exit_code: i32,
     /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 30)]
     timeout_secs: u64,
-    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
-    /// `output_kb`.
-    #[param(default)]
-    limits: &Limits,
-    /// A host directory whose content is copied into the work directory.
-    #[param(default = "")]
-    folder: &str,
-    /// Further host paths that the command may read.
-    #[param(default)]
-    readable: &[String],
-    /// The isolation provider: `bubblewrap`.
-    #[param(default)]
-    isolation: &Isolation,
 ) -> Result<Explained<Check>, Unscored> {
-    let settings = CommandSettings {
-        command,
-        files,
-        folder,
-        readable,
-        timeout_secs,
-        limits,
-        isolation,
-        check,
-        check_files,
-    };
-    let ran = settings.run(example, pred).await?;
-    let score = Check::unless(settings.failure(&ran, expected_exit_code));
+    let command = Command { command, timeout_secs, settings };
+    let ran = command.run(example, pred).await?;
+    let score = Check::unless(command.failure(&ran, expected_exit_code));
     let passed = || format!("exit code {expected_exit_code}\n{}", ran.output());
     let details = score.passed.then(|| passed().trim_end().to_owned());
     Ok(Explained { score, details })
 }
 
-command_metric!(Sandbox, SandboxBuilder<C>);
-
-impl Requires for Sandbox {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let exit_code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
-        self.settings().requirements(Self::SPEC.name, exit_code, all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        all.extend(self.folder_file());
-    }
-}
+command_metric!(Sandbox, SandboxBuilder<C>, |metric| {
+    within("expected_exit_code", metric.expected_exit_code, [0, 255])
+});

@@ -14,6 +14,7 @@ use crate::sandbox::{Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unc
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Isolation, Sandbox};
+/// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics::sandbox::Bubblewrap;
 ///
 /// let isolation = Isolation::with_provider(Bubblewrap::with_program("/opt/bubblewrap/bwrap"));

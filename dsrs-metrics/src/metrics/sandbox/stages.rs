@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::command::{CommandSettings, tail};
+use super::command::{Command, tail};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metrics::check::Unscored;
 use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, temp_space};
@@ -31,27 +31,28 @@ impl Ran {
     }
 }
 
-impl CommandSettings<'_> {
+impl Command<'_> {
     /// Runs the command over the row's files and, if there are two stages, the check over what it
     /// left. A program that exceeds a limit is not checked.
     pub(super) async fn run(&self, example: &Example, pred: &Prediction) -> Result<Ran, Unscored> {
         // The preflight check has reported this, if there was one.
         self.validate_check().map_err(Unscored::Because)?;
-        let (read_only, files) = self.files.of_row(example, pred)?;
+        let (read_only, files) = self.settings.files.of_row(example, pred)?;
         let job = Job {
             command: self.command.to_owned(),
             files,
             read_only,
-            folder: (!self.folder.is_empty()).then(|| self.folder.into()),
+            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
             requires: program_of(self.command).map(str::to_owned).into_iter().collect(),
             ..self.job()
         };
         match self.check_command() {
             Some(check) => {
-                self.run_stages(job, check, self.check_files.of_row(example, pred)?.0).await
+                self.run_stages(job, check, self.settings.check_files.of_row(example, pred)?.0)
+                    .await
             }
             None => {
-                let report = self.isolation.run(&job).await.map_err(Unscored::because)?;
+                let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
                 Ok(Ran { report, stage: None, program_failure: None })
             }
         }
@@ -69,7 +70,7 @@ impl CommandSettings<'_> {
         let files = dir.path().join(FILES);
         fs::create_dir(&files).map_err(|error| io("creating a directory", &error))?;
         let program = Job { keep: Some(files), ..program };
-        let report = self.isolation.run(&program).await.map_err(Unscored::because)?;
+        let report = self.settings.isolation.run(&program).await.map_err(Unscored::because)?;
         let Termination::Exited(code) = report.termination else {
             return Ok(Ran { report, stage: Some("program"), program_failure: None });
         };
@@ -84,15 +85,15 @@ impl CommandSettings<'_> {
             program: Some(dir.path().to_owned()),
             ..self.job()
         };
-        let report = self.isolation.run(&job).await.map_err(Unscored::because)?;
+        let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
         Ok(Ran { report, stage: Some("check"), program_failure })
     }
 
     /// The part of a job that all rows and both stages have in common.
     fn job(&self) -> Job {
         Job {
-            readable: self.readable.iter().map(Into::into).collect(),
-            limits: Limits { time_secs: self.timeout_secs, ..self.limits.clone() },
+            readable: self.settings.readable.iter().map(Into::into).collect(),
+            limits: Limits { time_secs: self.timeout_secs, ..self.settings.limits.clone() },
             ..Job::default()
         }
     }
@@ -104,7 +105,7 @@ impl CommandSettings<'_> {
         Job {
             requires: programs.map(str::to_owned).collect(),
             // It may name a toolchain.
-            folder: (!self.folder.is_empty()).then(|| self.folder.into()),
+            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
             // No file is written to it in the preflight check.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
             ..self.job()

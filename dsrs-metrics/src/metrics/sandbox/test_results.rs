@@ -1,17 +1,13 @@
 //! Test results: whether all tests pass, and whether more pass than before.
 
-use super::command::{CommandSettings, command_metric, tail};
-use super::files::SandboxFiles;
-use super::isolation::Isolation;
+use super::command::{Command, CommandSettings, command_metric, tail};
 use super::stages::Ran;
-use crate::core::files::MetricFile;
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::metrics::check::{Explained, Unscored};
 use crate::sandbox::counts::{self, Counts};
-use crate::sandbox::{Limits, Report, Termination, on_thread};
+use crate::sandbox::{Report, Termination, on_thread};
 
 /// Whether the tests pass: the test command exits with 0, at least one test ran, and none failed.
 ///
@@ -44,59 +40,23 @@ use crate::sandbox::{Limits, Report, Termination, on_thread};
 /// # }
 /// ```
 #[metric(tier = truth, cost = "500 msat", range = 0.0..=1.0, threshold = 1.0)]
-#[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
 pub async fn test_pass(
     example: &Example,
     pred: &Prediction,
     /// The command line for `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
-    /// The files of the work directory: a JSON object from path to field (`"program"`,
-    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
-    #[param(default)]
-    files: &SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new
-    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
-    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
-    #[param(default = "")]
-    check: &str,
-    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
-    /// program never sees them.
-    #[param(default)]
-    check_files: &SandboxFiles,
+    #[param(flatten)] settings: &CommandSettings,
     /// Whether to score the share of tests that pass instead of all or nothing.
     #[param(default = false)]
     partial_credit: bool,
     /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 120)]
     timeout_secs: u64,
-    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
-    /// `output_kb`.
-    #[param(default)]
-    limits: &Limits,
-    /// A host directory whose content is copied into the work directory.
-    #[param(default = "")]
-    folder: &str,
-    /// Further host paths that the command may read.
-    #[param(default)]
-    readable: &[String],
-    /// The isolation provider: `bubblewrap`.
-    #[param(default)]
-    isolation: &Isolation,
 ) -> Result<Explained<FeedbackMetric>, Unscored> {
-    let settings = CommandSettings {
-        command,
-        files,
-        folder,
-        readable,
-        timeout_secs,
-        limits,
-        isolation,
-        check,
-        check_files,
-    };
-    let ran = settings.run(example, pred).await?;
-    let failure = settings.failure(&ran, 0);
+    let command = Command { command, timeout_secs, settings };
+    let ran = command.run(example, pred).await?;
+    let failure = command.failure(&ran, 0);
     let output = tail(&ran.report.stdout).to_owned();
     let score = score(&count(ran).await?, failure, partial_credit);
     let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
@@ -207,7 +167,6 @@ fn share(counts: Counts, is_success: bool) -> f64 {
 /// # }
 /// ```
 #[metric(tier = truth, cost = "500 msat", range = 0.0..=1.0)]
-#[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
 pub async fn verification_delta(
     example: &Example,
     pred: &Prediction,
@@ -215,49 +174,14 @@ pub async fn verification_delta(
     /// The command line for `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
-    /// The files of the work directory: a JSON object from path to field (`"program"`,
-    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
-    #[param(default)]
-    files: &SandboxFiles,
-    /// The command line of a second stage, the check, which decides the result. It runs in a new
-    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
-    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
-    #[param(default = "")]
-    check: &str,
-    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
-    /// program never sees them.
-    #[param(default)]
-    check_files: &SandboxFiles,
+    #[param(flatten)] settings: &CommandSettings,
     /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 120)]
     timeout_secs: u64,
-    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
-    /// `output_kb`.
-    #[param(default)]
-    limits: &Limits,
-    /// A host directory whose content is copied into the work directory.
-    #[param(default = "")]
-    folder: &str,
-    /// Further host paths that the command may read.
-    #[param(default)]
-    readable: &[String],
-    /// The isolation provider: `bubblewrap`.
-    #[param(default)]
-    isolation: &Isolation,
 ) -> Result<MetricScore, Unscored> {
-    let settings = CommandSettings {
-        command,
-        files,
-        folder,
-        readable,
-        timeout_secs,
-        limits,
-        isolation,
-        check,
-        check_files,
-    };
-    let ran = settings.run(example, pred).await?;
-    let failure = settings.failure(&ran, 0).unwrap_or_default();
+    let command = Command { command, timeout_secs, settings };
+    let ran = command.run(example, pred).await?;
+    let failure = command.failure(&ran, 0).unwrap_or_default();
     let (after, crash) = match count(ran).await? {
         Tests::Counted(counts) => (counts.passed, String::new()),
         Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
@@ -283,25 +207,5 @@ fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
 }
 
-command_metric!(TestPass, TestPassBuilder);
-command_metric!(VerificationDelta, VerificationDeltaBuilder);
-
-impl Requires for TestPass {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.settings().requirements(Self::SPEC.name, Ok(()), all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        all.extend(self.folder_file());
-    }
-}
-
-impl Requires for VerificationDelta {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.settings().requirements(Self::SPEC.name, Ok(()), all);
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        all.extend(self.folder_file());
-    }
-}
+command_metric!(TestPass, TestPassBuilder, |_| Ok(()));
+command_metric!(VerificationDelta, VerificationDeltaBuilder, |_| Ok(()));

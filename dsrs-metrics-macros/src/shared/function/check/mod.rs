@@ -9,9 +9,11 @@ use syn::Type;
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;
+use crate::shared::function::param::Param;
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::names::{self, shadows_prelude};
+use crate::shared::tokens::as_written;
 use crate::shared::types::ungrouped;
 
 pub(crate) fn check(model: &Model, errors: &mut Errors) {
@@ -21,9 +23,28 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     check_missing(model, errors);
     check_corpus(model, errors);
     signature::check_signature(&model.function, errors);
-    for param in &model.params {
+    check_params(&model.params, errors);
+    check_groups(model, errors);
+}
+
+/// Checks each parameter on its own.
+pub(crate) fn check_params(params: &[Param], errors: &mut Errors) {
+    for param in params {
         signature::check_param(param, errors);
         defaults::check_default(param, errors);
+    }
+}
+
+/// Reports a struct of parameters that is flattened twice. Two structs with a parameter of one name are rejected by
+/// `assert.rs`.
+fn check_groups(model: &Model, errors: &mut Errors) {
+    let mut seen: Vec<String> = Vec::new();
+    for (_, param) in model.groups() {
+        let written = as_written(&param.ty).trim_start_matches('&').to_owned();
+        if seen.contains(&written) {
+            errors.at(&param.ty, format!("`{written}` is flattened twice, so that its parameters have the same names; remove one"));
+        }
+        seen.push(written);
     }
 }
 

@@ -101,12 +101,13 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
         _ => return,
     }
     if let Binding::Config(config) = &param.binding
-        && let (Some(_), Some(default)) = (option_of(&param.ty), &config.default)
+        && let (Some(inner), Some(default)) = (option_of(&param.ty), &config.default)
     {
-        errors.at_span(
-            default.span,
-            "an `Option` is `None` by default; remove `default` or the `Option`",
-        );
+        let message = "an `Option` is `None` by default; remove `default` or the `Option`";
+        match config.is_group {
+            true => errors.at(&param.ty, group_in_option(&param.ty, inner)),
+            false => errors.at_span(default.span, message),
+        }
     }
     if matches!(param.binding, Binding::Config(_))
         && let Some(name) = param.ident.as_ref().filter(|name| *name == "build")
@@ -125,6 +126,14 @@ pub(super) fn check_param(param: &Param, errors: &mut Errors) {
     if let (Form::Ref(Type::TraitObject(object)), _) = Form::of(&param.ty) {
         errors.at(object, "trait objects are not supported for a field; write a concrete type");
     }
+}
+
+fn group_in_option(ty: &Type, inner: &Type) -> String {
+    let (found, inner) = (as_written(ty), as_written(inner));
+    let reference = if inner.starts_with('&') { "" } else { "&" };
+    format!(
+        "expected a struct of parameters for `flatten`, found `{found}`; write `{reference}{inner}`, since each parameter of the struct has a default"
+    )
 }
 
 fn check_reference(ty: &Type, errors: &mut Errors) {

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, is_looked_up, uses};
+use super::spec;
 use crate::shared::function::check::{
     BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD, MISSING,
 };
@@ -69,7 +70,33 @@ fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
         checks.extend(check(cx, (span, span), "is_number", BOOL_DIRECTION));
     }
     checks.extend(check_constants(cx));
+    checks.extend(names_differ(cx));
     checks
+}
+
+/// Checks that no parameter of a struct has the name of another parameter of the metric.
+fn names_differ(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    if cx.model.groups().next().is_none() {
+        return TokenStream::new();
+    }
+    let checks = cx.model.configs().map(|(name, param, config)| {
+        let first = spec::index(cx, name);
+        let len = spec::len(cx, [(name, param, config)].into_iter());
+        let (start, end) = if config.is_group { ends(&param.ty) } else { ends(name) };
+        let mut message =
+            Group::new(Delimiter::Parenthesis, quote_spanned!(*span=> "{}", message.as_str()));
+        message.set_span(end);
+        let panic = quote_spanned!(start=> ::core::panic!);
+        quote_spanned! {*span=>
+            const _: () = if let ::core::option::Option::Some(message) =
+                #private::repeated_param(#ident::SPEC.params, #first, #len)
+            {
+                #panic #message
+            };
+        }
+    });
+    checks.collect()
 }
 
 /// Checks thresholds and ranges that are constants and not literals.

@@ -9,6 +9,7 @@ use syn::ext::IdentExt as _;
 use super::context::Context;
 use super::definition::{default_fn, docs, is_unit, marker, marker_value, owner};
 use super::fields;
+use super::spec::group_item;
 use crate::shared::function::param::Param;
 use crate::shared::names::upper_camel;
 use crate::shared::types::{Form, is_string, option_of, ungrouped, vec_of};
@@ -140,9 +141,10 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let marker = marker_value(cx);
     let required_traits = required_traits(cx, &slots);
     let setters = slots.iter().map(|slot| setter(cx, &slots, slot));
-    let build = build(cx, &slots);
+    let (build, groups) = (build(cx, &slots), groups(cx, &slots));
     quote_spanned! {*span=>
         #required_traits
+        #groups
 
         impl #impl_generics #metric #ty_generics #where_clause {
             /// Returns a builder of the metric.
@@ -160,6 +162,26 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
             #build
         }
     }
+}
+
+/// Emits, for each struct of parameters, the impl that adds its setters to the builder.
+fn groups(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let (builder, states) = (ident(cx), states(slots));
+    let params = fields::trailing(&cx.generics);
+    let (_, ty_generics, where_clause) = cx.split();
+    let arguments = fields::inside(&ty_generics);
+    let groups = cx.model.groups().map(|(name, param)| {
+        let (owner, defaults) = (owner(cx, param), group_item(cx, param, "defaults"));
+        quote_spanned! {*span=>
+            impl<#params #(#states),*> #private::HasParams<#owner> for #builder<#arguments #(#states),*> #where_clause {
+                fn params_mut(&mut self) -> &mut #owner {
+                    self.#name.get_or_insert_with(|| #defaults())
+                }
+            }
+        }
+    });
+    groups.collect()
 }
 
 /// Emits, for each required parameter, the trait that its state implements once it is set.
@@ -199,18 +221,7 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     let Context { span, .. } = cx;
     let vis = &cx.model.function.vis;
     let (name, docs) = (slot.name, docs(slot.name, slot.param));
-    let owner = owner(cx, slot.param);
-    let (ty, value) = match option_of(&slot.param.ty) {
-        _ if slot.into => converted(cx, &owner),
-        Some(inner) => {
-            let (ty, value) = setter_argument(cx, inner);
-            (ty, quote_spanned!(*span=> ::core::option::Option::Some(#value)))
-        }
-        None => {
-            let (ty, value) = setter_argument(cx, &slot.param.ty);
-            (if ty.is_empty() { owner } else { ty }, value)
-        }
-    };
+    let (ty, value) = argument(cx, slot.param, slot.into);
     let Some((state, _)) = &slot.required else {
         return quote_spanned! {*span=>
             #(#docs)*
@@ -237,6 +248,21 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
                 __given: ::core::marker::PhantomData,
                 #marker
             }
+        }
+    }
+}
+
+/// Returns the type of a setter's argument, and its conversion to the type of the parameter.
+pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStream, TokenStream) {
+    match option_of(&param.ty) {
+        _ if into => converted(cx, &owner(cx, param)),
+        Some(inner) => {
+            let (ty, value) = setter_argument(cx, inner);
+            (ty, quote_spanned!(cx.span=> ::core::option::Option::Some(#value)))
+        }
+        None => {
+            let (ty, value) = setter_argument(cx, &param.ty);
+            (if ty.is_empty() { owner(cx, param) } else { ty }, value)
         }
     }
 }

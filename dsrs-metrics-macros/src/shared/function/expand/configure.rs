@@ -7,7 +7,8 @@ use quote::quote_spanned;
 use super::context::Context;
 use super::definition::{default_fn, is_unit, marker_value, owner};
 use super::fields;
-use super::spec::PANEL;
+use super::spec::{PANEL, group_item, index};
+use crate::shared::function::param::Param;
 use crate::shared::types::is_panel;
 
 /// Emits the impl. A metric without parameters has that of the runtime crate.
@@ -44,7 +45,8 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
 /// Returns the bounds that require the `#[param]`s to be deserializable.
 fn readable(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, read, .. } = cx;
-    let params = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
+    let params = cx.model.configs();
+    let params = params.filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
     let bounds = params.map(|(_, param, _)| {
         let owner = owner(cx, param);
         quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)
@@ -55,7 +57,11 @@ fn readable(cx: &Context<'_>) -> TokenStream {
 /// Returns the body of `configure`, which checks `params` and reads every `#[param]` from them.
 fn body(cx: &Context<'_>) -> TokenStream {
     let (span, spec) = (cx.span, cx.spec_ref());
-    let (values, marker) = (values(cx), marker_value(cx));
+    let values = values(cx, &quote_spanned!(span=> spec.params), |param| {
+        let (private, owner) = (&cx.private, owner(cx, param));
+        quote_spanned!(span=> #private::read_param::<#owner>)
+    });
+    let marker = marker_value(cx);
     let metric = quote_spanned!(span=> Self { #(#values,)* #marker });
     quote_spanned! {span=>
         let spec = #spec;
@@ -66,23 +72,29 @@ fn body(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Returns the value of each `#[param]`, read from `params`.
-fn values(cx: &Context<'_>) -> Vec<TokenStream> {
+/// Returns the value of each `#[param]`, read from `params` by the function `read`. `specs` has their declarations.
+pub(super) fn values(
+    cx: &Context<'_>,
+    specs: &TokenStream,
+    read: impl Fn(&Param) -> TokenStream,
+) -> Vec<TokenStream> {
     let Context { span, private, .. } = cx;
-    let mut index = 0;
     let values = cx.model.configs().map(|(name, param, config)| {
         let value = if is_panel(&param.ty) {
-            index += PANEL;
             quote_spanned!(*span=> #private::read_panel(params, spec))
+        } else if config.is_group {
+            let read = group_item(cx, param, "read");
+            quote_spanned!(*span=> #read(params, spec))
         } else {
-            let place = Literal::usize_unsuffixed(index);
-            index += 1;
-            let owner = owner(cx, param);
+            let place = index(cx, name);
+            let read = read(param);
             let default = match default_fn(cx, name, param, config) {
-                Some(default) => quote_spanned!(*span=> ::core::option::Option::Some(Self::#default)),
+                Some(default) => {
+                    quote_spanned!(*span=> ::core::option::Option::Some(Self::#default))
+                }
                 None => quote_spanned!(*span=> ::core::option::Option::None),
             };
-            quote_spanned!(*span=> #private::read_param::<#owner>(params, spec, &spec.params[#place], #default))
+            quote_spanned!(*span=> #read(params, spec, &#specs[#place], #default))
         };
         quote_spanned! {*span=>
             #name: match #value {
@@ -95,7 +107,7 @@ fn values(cx: &Context<'_>) -> Vec<TokenStream> {
 }
 
 /// Emits `defaults`, if there are parameters: the text of each default.
-fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
+pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     if cx.model.has_only_a_panel() {
         return Some(quote_spanned! {*span=>
@@ -111,21 +123,29 @@ fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
         };
         (0..PANEL).map(default).collect()
     };
-    let defaults = cx.model.configs().flat_map(|(name, param, config)| {
+    let defaults = cx.model.configs().map(|(name, param, config)| {
         if is_panel(&param.ty) {
-            return panel();
+            let panel: Vec<_> = panel();
+            return quote_spanned!(*span=> all.extend([#(#panel),*]););
         }
-        vec![match default_fn(cx, name, param, config) {
+        if config.is_group {
+            let texts = group_item(cx, param, "param_texts");
+            return quote_spanned!(*span=> all.extend(#texts()););
+        }
+        let text = match default_fn(cx, name, param, config) {
             Some(default) => quote_spanned!(*span=> #private::Typed(&Self::#default()).text()),
             None => quote_spanned!(*span=> ::core::option::Option::None),
-        }]
+        };
+        quote_spanned!(*span=> all.push(#text);)
     });
     let defaults: Vec<_> = defaults.collect();
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
                 use #private::Untyped as _;
-                <#private::vec::Vec<_> as ::core::convert::From<_>>::from([#(#defaults),*])
+                let mut all = #private::vec::Vec::new();
+                #(#defaults)*
+                all
             }
         }
     })

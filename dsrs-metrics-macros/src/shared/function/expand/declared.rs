@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
 use super::context::Context;
+use super::spec::group_item;
 use super::{builder, definition, fields, spec};
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
@@ -97,7 +98,11 @@ fn files(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
     let required = required(cx, "files", &quote_spanned!(*span=> all));
     let params = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
-    let named = params.map(|(name, ..)| {
+    let named = params.map(|(name, param, config)| {
+        if config.is_group {
+            let (files, metric) = (group_item(cx, param, "files"), ident.to_string());
+            return quote_spanned!(*span=> #files(&self.#name, #metric, all););
+        }
         let text = format!("{ident}.{}", syn::ext::IdentExt::unraw(name));
         quote_spanned!(*span=> #private::Naming(&self.#name).files(#text, all);)
     });
@@ -129,14 +134,29 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() || definition::is_unit(cx) {
         return TokenStream::new();
     }
-    let equal = cx.model.configs().map(|(name, param, _)| match is_panel(&param.ty) {
+    let methods = parameters(cx);
+    quote_spanned!(*span=> impl #private::Configured for #ident { #methods })
+}
+
+/// The methods of `Configured`, which `ParamGroup` has too.
+pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let equal = cx.model.configs().map(|(name, param, config)| match is_panel(&param.ty) {
         true => quote_spanned!(*span=> self.#name == other.#name),
+        false if config.is_group => {
+            let same = group_item(cx, param, "has_same_parameters");
+            quote_spanned!(*span=> #same(&self.#name, &other.#name))
+        }
         false => quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal()),
     });
-    let shown = cx.model.configs().map(|(name, param, _)| {
+    let shown = cx.model.configs().map(|(name, param, config)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
         match is_panel(&param.ty) {
             true => quote_spanned!(*span=> all.extend(#private::shown_panel(&self.#name));),
+            false if config.is_group => {
+                let shown = group_item(cx, param, "parameters");
+                quote_spanned!(*span=> all.extend(#shown(&self.#name));)
+            }
             false => {
                 let shown = quote_spanned!(*span=> (&#private::Parameter(&self.#name)).shown());
                 quote_spanned!(*span=> all.push((#text, #shown));)
@@ -144,24 +164,22 @@ fn configured(cx: &Context<'_>) -> TokenStream {
         }
     });
     quote_spanned! {*span=>
-        impl #private::Configured for #ident {
-            fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
-                use #private::NotComparable as _;
-                #(#equal)&&*
-            }
+        fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
+            use #private::NotComparable as _;
+            #(#equal)&&*
+        }
 
-            fn parameters(
-                &self,
-            ) -> #private::vec::Vec<(
-                &'static ::core::primitive::str,
-                ::core::option::Option<#private::string::String>,
-            )> {
-                #[allow(unused_imports)]
-                use #private::{Debugged as _, Undisplayed as _};
-                let mut all = #private::vec::Vec::new();
-                #(#shown)*
-                all
-            }
+        fn parameters(
+            &self,
+        ) -> #private::vec::Vec<(
+            &'static ::core::primitive::str,
+            ::core::option::Option<#private::string::String>,
+        )> {
+            #[allow(unused_imports)]
+            use #private::{Debugged as _, Undisplayed as _};
+            let mut all = #private::vec::Vec::new();
+            #(#shown)*
+            all
         }
     }
 }

@@ -6,10 +6,12 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Ident, Lit};
 
 use super::context::Context;
+use super::spec::group_item;
 use super::spec_line::spec_line;
 use crate::shared::attributes::is_cfg;
 use crate::shared::contract::unit_struct;
 use crate::shared::function::param::{Config, Param};
+use crate::shared::names;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, is_string, option_of};
 
@@ -49,7 +51,8 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
 /// Emits `Clone`, `Default`, and the functions that return the parameters' defaults.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let (defaults, default, clone) = (default_fns(cx), default_impl(cx), clone_impl(cx));
-    quote!(#defaults #default #clone)
+    let constant = constant_with_groups(cx);
+    quote!(#defaults #default #constant #clone)
 }
 
 fn belongs_to_struct(attr: &Attribute) -> bool {
@@ -83,7 +86,7 @@ pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
     if !param.attrs.is_empty() {
         return param.attrs.iter().map(quote::ToTokens::to_token_stream).collect();
     }
-    let doc = format!("The parameter `{name}` of the function.");
+    let doc = format!("The parameter `{name}`.");
     vec![quote!(#[doc = #doc])]
 }
 
@@ -92,7 +95,7 @@ fn is_optional(param: &Param) -> bool {
 }
 
 /// Returns the type of a `#[param]` in the struct.
-pub(super) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
+pub(crate) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
     let (form, optional) = Form::of(&param.ty);
     if !form.is_borrowed() {
         return param.ty.to_token_stream();
@@ -112,7 +115,7 @@ pub(super) fn default_fn(
     has_default.then(|| format_ident!("__default_{}", name.unraw(), span = cx.span))
 }
 
-fn default_fns(cx: &Context<'_>) -> TokenStream {
+pub(super) fn default_fns(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let functions = cx.model.configs().filter_map(|(name, param, config)| {
@@ -137,6 +140,10 @@ fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStrea
     let Some(default) = &config.default else {
         return quote_spanned!(cx.span=> ::core::option::Option::None);
     };
+    if config.is_group {
+        let defaults = group_item(cx, param, "defaults");
+        return quote_spanned!(cx.span=> #defaults());
+    }
     let Some(expr) = &default.expr else {
         return quote_spanned!(default.span=> ::core::default::Default::default());
     };
@@ -201,9 +208,25 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     };
     let vis = &model.function.vis;
     let cfgs = model.function.attrs.iter().filter(|attr| is_cfg(attr));
-    let item = match model.configs().all(|(_, param, config)| is_constant(param, config)) {
-        true => quote_spanned!(*span=> #vis const #ident: #ident = #ident { #(#values,)* };),
-        false => quote_spanned! {*span=>
+    let item = match (has_constants(cx), kind_of_defaults(cx)) {
+        (true, None) => {
+            quote_spanned!(*span=> #vis const #ident: #ident = #ident { #(#values,)* };)
+        }
+        (true, Some(kind)) => {
+            // At the type of the struct, where rustc reports a type that is not one.
+            let (start, end) = ends(&kind);
+            let runtime = names::runtime_at(model.attrs.krate.as_ref(), start, *span);
+            let mut metric = (*ident).clone();
+            metric.set_span(end);
+            let by_name =
+                quote_spanned!(start=> <#kind as #runtime::__private::DefaultByName<#metric>>);
+            let [ty, value] = ["Value", "VALUE"].map(|item| {
+                let item = Ident::new(item, end);
+                quote_spanned!(end=> #by_name::#item)
+            });
+            quote_spanned!(*span=> #vis const #ident: #ty = #value;)
+        }
+        (false, _) => quote_spanned! {*span=>
             #vis fn #ident() -> #ident {
                 ::core::default::Default::default()
             }
@@ -217,12 +240,57 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
             deprecated,
             non_snake_case,
             non_upper_case_globals,
+            private_interfaces,
             unreachable_pub,
             clippy::all,
             clippy::pedantic,
             clippy::nursery
         )]
         #item
+    }
+}
+
+/// Whether the defaults of all parameters are constants, apart from those of structs of parameters.
+pub(super) fn has_constants(cx: &Context<'_>) -> bool {
+    cx.model.configs().all(|(_, param, config)| config.is_group || is_constant(param, config))
+}
+
+/// Returns the type that shows whether the defaults of all structs of parameters are constants, which only rustc knows.
+fn kind_of_defaults(cx: &Context<'_>) -> Option<TokenStream> {
+    let kinds = cx.model.groups().map(|(_, param)| group_item(cx, param, "Kind"));
+    kinds.reduce(|one, other| {
+        let (start, end) = ends(&other);
+        let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
+        let and = quote_spanned!(end=> ::And<#other>);
+        quote_spanned!(start=> <#one as #runtime::__private::DefaultKind>#and)
+    })
+}
+
+/// Emits the default as a constant, which is evaluated only if the defaults of all structs of parameters are constants.
+fn constant_with_groups(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, private, .. } = cx;
+    if model.groups().next().is_none() || !cx.generics.params.is_empty() || !has_constants(cx) {
+        return TokenStream::new();
+    }
+    let values = model.configs().filter_map(|(name, param, config)| {
+        if config.is_group {
+            let value = quote_spanned!(*span=> ::core::mem::ManuallyDrop::into_inner(#name));
+            return Some(quote_spanned!(*span=> #name: #value));
+        }
+        let function = default_fn(cx, name, param, config)?;
+        Some(quote_spanned!(*span=> #name: Self::#function()))
+    });
+    let names = model.groups().map(|(name, _)| name);
+    let defaults = model.groups().map(|(_, param)| group_item(cx, param, "DEFAULT"));
+    let option = quote_spanned!(*span=> ::core::option::Option);
+    let drop = quote_spanned!(*span=> ::core::mem::ManuallyDrop);
+    quote_spanned! {*span=>
+        impl #private::ConstantDefault for #ident {
+            const DEFAULT: #option<#drop<Self>> = match (#(#defaults,)*) {
+                (#(#option::Some(#names),)*) => #option::Some(#drop::new(#ident { #(#values,)* })),
+                _ => #option::None,
+            };
+        }
     }
 }
 
@@ -250,7 +318,7 @@ fn is_constant_expression(expr: &Expr) -> bool {
 }
 
 /// Emits `Default`, if no `#[param]` requires a value.
-fn default_impl(cx: &Context<'_>) -> TokenStream {
+pub(super) fn default_impl(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let Some(values) = default_fields(cx, &Ident::new("Self", *span)) else {

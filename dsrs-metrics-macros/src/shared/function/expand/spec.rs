@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
 use super::context::Context;
+use super::definition::owner;
 use super::fields::{FieldUse, help, uses};
 use crate::shared::attributes::doc_text;
 use crate::shared::contract::spec_readers;
@@ -148,16 +149,74 @@ fn with_params(cx: &Context<'_>) -> Option<TokenStream> {
             quote_spanned!(*span=> .with_params(&#private::panel_params([#(#defaults),*]))),
         );
     }
-    let params = params(cx);
-    (!params.is_empty()).then(|| quote_spanned!(*span=> .with_params(&[#(#params),*])))
+    let mut lists = param_lists(cx);
+    if lists.len() < 2 {
+        return lists.pop().map(|list| quote_spanned!(*span=> .with_params(#list)));
+    }
+    let len = len(cx, model.configs());
+    Some(
+        quote_spanned!(*span=> .with_params(const { &#private::joined::<{ #len }>(&[#(#lists),*]) })),
+    )
 }
 
-fn params(cx: &Context<'_>) -> Vec<TokenStream> {
-    let several = |(name, param, config): (&Ident, &Param, &Config)| match is_panel(&param.ty) {
-        true => panel(cx),
-        false => vec![self::param(cx, name, param, config)],
+/// Returns the parameters as slices: one for each struct of parameters, and one for the parameters between two structs.
+fn param_lists(cx: &Context<'_>) -> Vec<TokenStream> {
+    let (mut lists, mut own) = (Vec::new(), Vec::new());
+    let list = |own: &mut Vec<TokenStream>| {
+        let own = std::mem::take(own);
+        (!own.is_empty()).then(|| quote_spanned!(cx.span=> &[#(#own),*]))
     };
-    cx.model.configs().flat_map(several).collect()
+    for (name, param, config) in cx.model.configs() {
+        match is_panel(&param.ty) {
+            true => own.extend(panel(cx)),
+            false if config.is_group => {
+                lists.extend(list(&mut own));
+                lists.push(group_item(cx, param, "PARAMS"));
+            }
+            false => own.push(self::param(cx, name, param, config)),
+        }
+    }
+    lists.extend(list(&mut own));
+    lists
+}
+
+/// Returns the parameters of a struct of parameters, each of which is one of the metric's.
+pub(super) fn params(cx: &Context<'_>) -> TokenStream {
+    param_lists(cx).into_iter().collect()
+}
+
+/// Returns the index of a `#[param]` among the parameters of the spec.
+pub(super) fn index(cx: &Context<'_>, name: &Ident) -> TokenStream {
+    len(cx, cx.model.configs().take_while(|(other, ..)| *other != name))
+}
+
+/// Returns the number of parameters in the spec for these `#[param]`s.
+pub(super) fn len<'a>(
+    cx: &Context<'_>,
+    configs: impl Iterator<Item = (&'a Ident, &'a Param, &'a Config)>,
+) -> TokenStream {
+    let (mut own, mut groups) = (0, Vec::new());
+    for (_, param, config) in configs {
+        match is_panel(&param.ty) {
+            true => own += PANEL,
+            false if config.is_group => groups.push(group_item(cx, param, "PARAMS")),
+            false => own += 1,
+        }
+    }
+    let own = Literal::usize_unsuffixed(own);
+    quote_spanned!(cx.span=> #own #(+ #groups.len())*)
+}
+
+/// Returns `<Settings as ParamGroup>::item` with the span of the type, so that rustc reports a type that is not a struct
+/// of parameters once and at that type.
+pub(super) fn group_item(cx: &Context<'_>, param: &Param, item: &str) -> TokenStream {
+    let owner = owner(cx, param);
+    let (start, end) = ends(&owner);
+    let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
+    let item = Ident::new(item, end);
+    let path = quote_spanned!(start=> <#owner as #runtime::ParamGroup>);
+    let item = quote_spanned!(end=> ::#item);
+    quote!(#path #item)
 }
 
 fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {

@@ -1,5 +1,5 @@
 //! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
-//! evaluation. The messages are in `rules.rs`.
+//! evaluation: those of `composite/legality/rules.rs` and of `param_group.rs`.
 
 /// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;
@@ -12,7 +12,7 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self { bytes: [0; CAPACITY], len: 0 }
     }
 
@@ -25,7 +25,7 @@ impl Sentence {
         }
     }
 
-    pub(super) const fn text(mut self, text: &str) -> Self {
+    pub(crate) const fn text(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         if self.len + text.len() > CAPACITY {
             return self;
@@ -40,11 +40,11 @@ impl Sentence {
     }
 
     /// Appends a name in backquotes.
-    pub(super) const fn name(self, name: &str) -> Self {
+    pub(crate) const fn name(self, name: &str) -> Self {
         self.text("`").text(name).text("`")
     }
 
-    pub(super) const fn whole(self, number: u128) -> Self {
+    pub(crate) const fn whole(self, number: u128) -> Self {
         let mut digits = [0; 40];
         let mut start = digits.len();
         let mut rest = number;
@@ -63,7 +63,7 @@ impl Sentence {
     }
 
     /// Appends a number with up to twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
-    pub(super) const fn decimal(self, number: f64) -> Self {
+    pub(crate) const fn decimal(self, number: f64) -> Self {
         if number.is_nan() {
             return self.text("NaN");
         }
@@ -94,6 +94,22 @@ impl Sentence {
             }
         }
     }
+}
+
+/// Whether two names are equal.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < a.len() {
+        if a[index] != b[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 #[cfg(test)]

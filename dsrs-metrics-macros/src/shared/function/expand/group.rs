@@ -1,0 +1,145 @@
+//! Expands a struct of parameters: its setters, its default, and `ParamGroup`. The model is that of a function whose
+//! parameters are the fields of the struct.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+
+use super::context::{Context, hidden};
+use super::definition::{default_fn, default_fns, default_impl, docs, has_constants};
+use super::{builder, configure, declared, spec};
+use crate::shared::function::model::Model;
+use crate::shared::names;
+use crate::shared::tokens::ends;
+
+/// Returns the trait of the setters and the hidden block of impls.
+pub(crate) fn expand(model: &Model) -> TokenStream {
+    let cx = &Context::new(model);
+    let Context { span, ident, private, .. } = cx;
+    let setters = cx.model.configs().map(|(name, param, config)| {
+        let docs = docs(name, param);
+        let (ty, value) = builder::argument(cx, param, config.into);
+        quote_spanned! {*span=>
+            #(#docs)*
+            #[must_use]
+            fn #name(mut self, value: #ty) -> Self {
+                #private::HasParams::<#ident>::params_mut(&mut self).#name = #value;
+                self
+            }
+        }
+    });
+    let definition = setters_trait(cx, &setters.collect());
+    let (defaults, default, group) = (default_fns(cx), default_impl(cx), group(cx));
+    let hidden = hidden(cx, &quote!(#defaults #default #group));
+    quote!(#definition #hidden)
+}
+
+/// The expansion after an error: a struct without parameters, whose setters accept any value.
+pub(crate) fn stub(model: &Model) -> TokenStream {
+    let cx = &Context::new(model);
+    let Context { span, ident, runtime, private, .. } = cx;
+    let setters = cx.model.configs().map(|(name, ..)| {
+        quote_spanned!(*span=> #[doc = ""] #[must_use] fn #name<T>(self, _: T) -> Self { self })
+    });
+    let definition = setters_trait(cx, &setters.collect());
+    let unreachable = quote_spanned!(*span=> ::core::unreachable!());
+    let methods = methods(cx, &unreachable, &TokenStream::new());
+    let hidden = hidden(
+        cx,
+        &quote_spanned! {*span=>
+            impl ::core::default::Default for #ident {
+                fn default() -> Self { #unreachable }
+            }
+            impl #runtime::ParamGroup for #ident {
+                const PARAMS: &'static [#runtime::ParamSpec<'static>] = &[];
+                type Kind = #private::ComputedDefaults;
+                const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = ::core::option::Option::None;
+                #methods
+            }
+        },
+    );
+    quote!(#definition #hidden)
+}
+
+/// Emits the trait whose methods set the parameters in a builder of a metric.
+fn setters_trait(cx: &Context<'_>, setters: &TokenStream) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    let (vis, name) = (&cx.model.function.vis, format_ident!("{ident}Setters"));
+    let doc = format!(
+        "The setters of [`{ident}`], which the builder of every metric has that flattens it."
+    );
+    quote_spanned! {*span=>
+        #[doc = #doc]
+        #[allow(dead_code, private_bounds, private_interfaces, unreachable_pub, clippy::pedantic)]
+        #vis trait #name: #private::HasParams<#ident> + ::core::marker::Sized {
+            #setters
+        }
+        #[doc(hidden)]
+        impl<Builder: #private::HasParams<#ident>> #name for Builder {}
+    }
+}
+
+fn group(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, private, .. } = cx;
+    let (params, parameters) = (spec::params(cx), declared::parameters(cx));
+    let (kind, constant) = match has_constants(cx) {
+        true => {
+            let values = cx.model.configs().filter_map(|(name, param, config)| {
+                let function = default_fn(cx, name, param, config)?;
+                Some(quote_spanned!(*span=> #name: Self::#function()))
+            });
+            let values: Vec<_> = values.collect();
+            (
+                "ConstantDefaults",
+                quote_spanned!(*span=> ::core::option::Option::Some(::core::mem::ManuallyDrop::new(Self { #(#values,)* }))),
+            )
+        }
+        false => ("ComputedDefaults", quote_spanned!(*span=> ::core::option::Option::None)),
+    };
+    let kind = Ident::new(kind, *span);
+    let values = configure::values(cx, &quote_spanned!(*span=> Self::PARAMS), |param| {
+        let (start, end) = ends(&param.ty);
+        let (ty, runtime) =
+            (&param.ty, names::runtime_at(cx.model.attrs.krate.as_ref(), start, *span));
+        let read = quote_spanned!(end=> ::read);
+        quote_spanned!(start=> <#ty as #runtime::ParamType>#read)
+    });
+    let read = quote_spanned!(*span=> ::core::result::Result::Ok(Self { #(#values,)* }));
+    let files = cx.model.configs().map(|(name, ..)| {
+        let path = format!(".{}", name.unraw());
+        quote_spanned!(*span=> #private::Naming(&self.#name).files(&[metric, #path].concat(), all);)
+    });
+    let files = quote_spanned!(*span=> use #private::NamesNothing as _; #(#files)*);
+    let (methods, texts) = (methods(cx, &read, &files), configure::defaults(cx));
+    quote_spanned! {*span=>
+        impl #runtime::ParamGroup for #ident {
+            const PARAMS: &'static [#runtime::ParamSpec<'static>] = #params;
+            type Kind = #private::#kind;
+            const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = #constant;
+            #methods
+            #texts
+            #parameters
+        }
+    }
+}
+
+/// Returns the methods of `ParamGroup` without a default. `read` and `files` are the bodies of two of them.
+fn methods(cx: &Context<'_>, read: &TokenStream, files: &TokenStream) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    quote_spanned! {*span=>
+        fn defaults() -> Self {
+            ::core::default::Default::default()
+        }
+
+        fn read(
+            params: &#runtime::Params,
+            spec: &#runtime::MetricSpec<'static>,
+        ) -> ::core::result::Result<Self, #runtime::ParamError> {
+            #read
+        }
+
+        fn files(&self, metric: &::core::primitive::str, all: &mut #private::Files) {
+            #files
+        }
+    }
+}

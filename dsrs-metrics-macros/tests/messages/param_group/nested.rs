@@ -1,0 +1,10 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Debug, Clone, ParamGroup)]
+struct Outer {
+    #[param(flatten)]
+    inner: Inner,
+    #[cfg(unix)]
+    #[param(default)]
+    unix: bool,
+}

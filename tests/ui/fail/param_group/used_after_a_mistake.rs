@@ -1,0 +1,17 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Debug, Clone, ParamGroup)]
+struct Limits {
+    #[param(default = "0.5")]
+    least: f64,
+}
+
+#[metric]
+fn overlap(#[pred] given: f64, #[param(flatten)] limits: &Limits) -> bool {
+    given >= limits.least
+}
+
+fn main() {
+    let _ = Overlap::builder().least(0.5).build().score(&example! {}, &prediction! {});
+    let _ = Limits { ..Limits::default() };
+}
