@@ -231,6 +231,7 @@ impl<'a> Keys<'a> {
             metadata,
             components,
             corpus: self.typed("corpus", record::restore, CORPUS)?,
+            written_corpus: None,
             is_share: false,
             is_judged_offline,
         })

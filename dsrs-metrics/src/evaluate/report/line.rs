@@ -122,26 +122,14 @@ struct ScoreLines<'a> {
 impl Serialize for ScoreLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let scores = self.metrics.iter().zip(self.outcomes);
-        serializer.collect_map(scores.map(|(name, outcome)| (name, ScoreLine::of(outcome))))
+        serializer.collect_map(scores.map(|(name, outcome)| (name, score_of_metric(outcome))))
     }
 }
 
-/// The score of a metric. Components have no contribution.
-#[derive(Serialize)]
-struct ScoreLine<'a> {
-    #[serde(flatten)]
-    score: ResultScore<Cow<'a, str>>,
-    /// The contribution to the score of all rows, from which `compare` computes it again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    corpus: Option<Value>,
-}
-
-impl<'a> ScoreLine<'a> {
-    fn of(outcome: &'a Outcome) -> Self {
-        let corpus = match outcome {
-            Outcome::Counted(counted) => counted.record(),
-            outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
-        };
-        Self { score: ResultScore::of(outcome), corpus }
-    }
+fn score_of_metric(outcome: &Outcome) -> ResultScore<Cow<'_, str>> {
+    let written_corpus = match outcome {
+        Outcome::Counted(counted) => counted.record(),
+        outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
+    };
+    ResultScore { written_corpus, ..ResultScore::of(outcome) }
 }

@@ -54,7 +54,7 @@ pub struct ResultRow {
 
 /// The result of one metric, or of one component of a composite, on one row.
 ///
-/// With serde, it has the form of a result file.
+/// With serde, it has the form of a result file. `S` is the type of its strings, which a writer of files borrows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ResultScore<S: Eq + Hash = String> {
@@ -93,9 +93,12 @@ pub struct ResultScore<S: Eq + Hash = String> {
     /// The results of the components of a composite.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub components: IndexMap<S, ResultScore<S>>,
-    /// The contribution to the score of all rows. [`ScoreLine`](super::line) writes it.
+    /// The contribution to the score of all rows, which only a metric has, and no component.
     #[serde(skip)]
     pub(crate) corpus: Option<Counted>,
+    /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
+    #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
+    pub(crate) written_corpus: Option<Value>,
     /// Whether the value is the mean of repeats that are all pass or fail.
     #[serde(skip)]
     pub(crate) is_share: bool,
@@ -188,9 +191,7 @@ impl ResultRow {
         let unknown = || Origin { file: Path::new("evaluation").into(), line: 0 };
         self.origin.clone().unwrap_or_else(unknown)
     }
-}
 
-impl ResultRow {
     /// Creates the record of a row in memory. Contributions of any type are part of it, also of those that are not written.
     pub(crate) fn of<G: Serialize, P: Serialize>(
         row: &RowResult<G, P>,
@@ -264,6 +265,7 @@ impl<S: Eq + Hash> ResultScore<S> {
         let text = |text: &'a str| S::from(text.into());
         let scored = outcome.scored();
         let metadata = scored.and_then(Scored::metadata).cloned().unwrap_or_default();
+        let parts = scored.into_iter().flat_map(Scored::parts);
         let components = scored.into_iter().flat_map(Scored::components);
         let components: IndexMap<_, _> = components.map(Self::of_component).collect();
         Self {
@@ -284,15 +286,12 @@ impl<S: Eq + Hash> ResultScore<S> {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: scored
-                .map_or(&[][..], Scored::parts)
-                .iter()
-                .map(|it| (text(&it.name), it.value))
-                .collect(),
+            parts: parts.map(|part| (text(&part.name), part.value)).collect(),
             is_judged_offline: is_judged_offline(&metadata, &components),
             metadata,
             components,
             corpus: None,
+            written_corpus: None,
             is_share: false,
         }
     }
