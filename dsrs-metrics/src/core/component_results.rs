@@ -4,25 +4,72 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Deserializer, Serialize, de};
+
 use crate::core::error::{MetricError, Result};
+use crate::core::interned_names::intern_all;
 use crate::core::outcome::Outcome;
-use crate::core::score::{MetricScore, Note, Scored};
+use crate::core::score::{MetricScore, Note, Scored, is_zero};
 
 /// The results of the components of a composite, each under its name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Components {
     pub(crate) names: &'static [&'static str],
     pub(crate) results: Box<[ComponentResult]>,
 }
 
+impl<'de> Deserialize<'de> for Components {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Stored {
+            names: Vec<String>,
+            results: Box<[ComponentResult]>,
+        }
+        let Stored { names, results } = Stored::deserialize(from)?;
+        if names.len() != results.len() {
+            return Err(de::Error::invalid_length(results.len(), &"a result for each name"));
+        }
+        Ok(Self { names: intern_all(names.iter().map(|name| &**name)), results })
+    }
+}
+
 /// The result of one component. Nearly all are numbers only, so anything else is boxed.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "StoredResult", into = "StoredResult")]
 pub(crate) struct ComponentResult {
     state: State,
     value: f64,
     cost_msats: u64,
     /// Any outcome that is more than numbers.
     outcome: Option<Box<Outcome>>,
+}
+
+/// A [`ComponentResult`] as it is stored.
+#[derive(Serialize, Deserialize)]
+struct StoredResult {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    cost_msats: u64,
+}
+
+impl From<ComponentResult> for StoredResult {
+    fn from(result: ComponentResult) -> Self {
+        let outcome = result.outcome().map(Cow::into_owned);
+        Self { outcome, cost_msats: result.cost_msats }
+    }
+}
+
+impl From<StoredResult> for ComponentResult {
+    fn from(StoredResult { outcome, cost_msats }: StoredResult) -> Self {
+        match outcome {
+            None => Self::default(),
+            Some(Outcome::Scored(scored)) if scored.is_plain() => {
+                Self::of_number(Number::of(&scored))
+            }
+            Some(outcome) => Self::other(outcome, cost_msats),
+        }
+    }
 }
 
 /// A score that is numbers only; see [`Scored::is_plain`].
@@ -159,17 +206,6 @@ impl ComponentResult {
         match &answer {
             Ok(scored) if scored.is_plain() => Self::of_number(Number::of(scored)),
             _ => Self::of_outcome(answer),
-        }
-    }
-
-    /// Restores a result from what [`outcome`](Self::outcome) and [`cost_msats`](Self::cost_msats) returned.
-    pub(crate) fn restored(outcome: Option<Outcome>, cost_msats: u64) -> Self {
-        match outcome {
-            None => Self::default(),
-            Some(Outcome::Scored(scored)) if scored.is_plain() => {
-                Self::of_number(Number::of(&scored))
-            }
-            Some(outcome) => Self::other(outcome, cost_msats),
         }
     }
 

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::counted::Counted;
 use crate::core::missing::MissingFields;
 use crate::core::score::Scored;
@@ -24,19 +26,25 @@ pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 /// assert_eq!((error.metric(), error.cost_msats()), ("wer", 70));
 /// assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }));
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct MetricError(Box<Inner>);
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Inner {
     metric: String,
     kind: MetricErrorKind,
+    #[serde(default)]
     cost_msats: u64,
-    source: Option<Arc<dyn Error + Send + Sync>>,
+    #[serde(default, rename = "component", with = "component")]
+    #[serde(skip_serializing_if = "component::is_none")]
+    source: Source,
 }
 
+type Source = Option<Arc<dyn Error + Send + Sync>>;
+
 /// The reason of a [`MetricError`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MetricErrorKind {
     /// A field that the metric reads is missing or cannot be read.
@@ -58,11 +66,13 @@ pub enum MetricErrorKind {
     /// The score is NaN or infinite.
     NotFinite {
         /// The value.
+        #[serde(with = "any_float")]
         value: f64,
     },
     /// The score is outside the range that the metric declares.
     OutOfRange {
         /// The value.
+        #[serde(with = "any_float")]
         value: f64,
         /// The declared range.
         range: ScoreRange,
@@ -103,11 +113,13 @@ pub enum MetricErrorKind {
     Abstained,
     /// The metric scores all rows together: this is the contribution of the row, which the harness merges. It is not a
     /// failure.
+    #[serde(skip)]
     Counted(Counted),
 }
 
 /// The reason why a field of a row could not be read.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FieldError {
     /// The row has no such field.
@@ -133,6 +145,46 @@ pub enum FieldError {
         /// The value that the field has.
         found: String,
     },
+}
+
+/// NaN and infinities are not JSON numbers, so these values are stored as strings.
+mod any_float {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{value:?}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The stored source of an error: the error of a component. Any other source is a type of the metric's author.
+mod component {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{MetricError, Source};
+
+    pub(super) fn of(source: &Source) -> Option<&MetricError> {
+        source.as_deref()?.downcast_ref()
+    }
+
+    pub(super) fn is_none(source: &Source) -> bool {
+        of(source).is_none()
+    }
+
+    pub(super) fn serialize<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
+        of(source).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
+        let error = Option::<MetricError>::deserialize(from)?;
+        Ok(error.map(|error| Arc::new(error) as _))
+    }
 }
 
 impl MetricError {
@@ -246,8 +298,7 @@ impl MetricError {
                 reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
             }
             MetricErrorKind::MissingComponent { .. } => {
-                let component = self.source().and_then(|source| source.downcast_ref::<Self>());
-                component.is_some_and(Self::is_missing_from_prediction)
+                component::of(&self.0.source).is_some_and(Self::is_missing_from_prediction)
             }
             _ => false,
         }

@@ -38,7 +38,6 @@ pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod sentence;
 pub(crate) mod settings;
-pub(crate) mod snapshot;
 pub(crate) mod spec;
 pub(crate) mod value_type;
 pub(crate) mod weights;

@@ -13,13 +13,16 @@ use crate::lm::LmReply;
 ///
 /// Two runs are equal if the program returned the same: a latency that the harness measured is neither compared nor shown
 /// by `Debug`, so that equal runs give equal reports.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProgramRun {
     /// The steps of the program, if it returned them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Tokens and cost of the program's calls of language models, if it returned them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<ProgramUsage>,
     /// The duration of the run: as the program returned it, or else as the harness measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Duration>,
     /// Whether the harness measured the latency.
     is_measured: bool,
@@ -38,31 +41,6 @@ impl ProgramRun {
             (self.latency, self.is_measured) = (Some(latency), true);
         }
         self
-    }
-}
-
-/// A [`ProgramRun`] as a journal stores it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct RunSnapshot {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    trace: Option<Trace>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    usage: Option<ProgramUsage>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    latency: Option<Duration>,
-    is_measured: bool,
-}
-
-impl From<&ProgramRun> for RunSnapshot {
-    fn from(run: &ProgramRun) -> Self {
-        let ProgramRun { trace, usage, latency, is_measured } = run.clone();
-        Self { trace, usage, latency, is_measured }
-    }
-}
-
-impl From<RunSnapshot> for ProgramRun {
-    fn from(RunSnapshot { trace, usage, latency, is_measured }: RunSnapshot) -> Self {
-        Self { trace, usage, latency, is_measured }
     }
 }
 

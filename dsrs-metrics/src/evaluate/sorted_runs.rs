@@ -1,7 +1,6 @@
-//! Hashes of ids as sorted runs in a temporary file, and the duplicates among them.
+//! Hashes of ids as sorted runs in temporary files, and the duplicates among them.
 //!
-//! If the file cannot be written, the runs remain in memory: a full disk for temporary files does not end a
-//! run.
+//! A run that cannot be written remains in memory: a full disk for temporary files does not end an evaluation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,28 +15,22 @@ pub(super) struct Seen {
     pub(super) place: u64,
 }
 
-/// The bytes of a [`Seen`] in the file.
-const ENTRY: usize = 24;
-
-/// The bytes of a run that are read at once.
-const BLOCK: usize = ENTRY << 11;
+/// The bytes of a file that are read or written at once.
+const BLOCK: usize = 48 << 10;
 
 impl Seen {
-    fn to_bytes(self) -> [u8; ENTRY] {
-        let mut bytes = [0; ENTRY];
-        for (to, from) in bytes.chunks_exact_mut(8).zip([self.hash[0], self.hash[1], self.place]) {
-            to.copy_from_slice(&from.to_le_bytes());
-        }
-        bytes
+    fn write(self, file: &mut impl Write) -> io::Result<()> {
+        let numbers = [self.hash[0], self.hash[1], self.place];
+        numbers.iter().try_for_each(|number| file.write_all(&number.to_le_bytes()))
     }
 
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let mut numbers = bytes.chunks_exact(8).map(|chunk| {
-            let number = chunk.iter().rev();
-            number.fold(0, |number, byte| number << 8 | u64::from(*byte))
-        });
-        let mut next = || numbers.next().unwrap_or_default();
-        Self { hash: [next(), next()], place: next() }
+    /// Returns `None` at the end of the file.
+    fn read(file: &mut impl Read) -> io::Result<Option<Self>> {
+        let Some(first) = read_number(file)? else { return Ok(None) };
+        let [Some(second), Some(place)] = [read_number(file)?, read_number(file)?] else {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        };
+        Ok(Some(Self { hash: [first, second], place }))
     }
 }
 
@@ -53,16 +46,18 @@ pub(super) struct Duplicate {
 /// Sorted runs of hashes.
 #[derive(Default)]
 pub(super) struct SortedRuns {
-    file: Option<TemporaryFile>,
-    /// The runs in the file, each with its first byte and the byte after it.
-    written: Vec<(u64, u64)>,
-    in_memory: Vec<Vec<Seen>>,
+    runs: Vec<Run>,
     ids: IdLog,
+}
+
+enum Run {
+    Written(TemporaryFile),
+    InMemory(Vec<Seen>),
 }
 
 impl SortedRuns {
     pub(super) fn is_empty(&self) -> bool {
-        self.written.is_empty() && self.in_memory.is_empty()
+        self.runs.is_empty()
     }
 
     /// Notes the id of a row for the message about a duplicate. Of two rows with the same id in different runs,
@@ -74,42 +69,26 @@ impl SortedRuns {
     }
 
     /// Adds a run of hashes in any order.
-    pub(super) fn push(&mut self, mut run: Vec<Seen>) {
-        run.sort_unstable();
-        match self.write(&run) {
-            Ok(bytes) => self.written.push(bytes),
-            Err(_) => self.in_memory.push(run),
-        }
+    pub(super) fn push(&mut self, run: Vec<Seen>) {
+        self.push_to(TemporaryFile::anonymous(), run);
     }
 
-    /// Returns the first byte of the run in the file, and the byte after it.
-    fn write(&mut self, run: &[Seen]) -> io::Result<(u64, u64)> {
-        if self.file.is_none() {
-            self.file = Some(TemporaryFile::anonymous()?);
-        }
-        let mut file =
-            self.file.as_ref().map(TemporaryFile::file).ok_or(io::ErrorKind::NotFound)?;
-        let start = self.written.last().map_or(0, |(_, end)| *end);
-        file.seek(SeekFrom::Start(start))?;
-        let mut file = BufWriter::with_capacity(BLOCK, file);
-        run.iter().try_for_each(|seen| file.write_all(&seen.to_bytes()))?;
-        file.flush()?;
-        Ok((start, start + (run.len() * ENTRY) as u64))
+    fn push_to(&mut self, file: io::Result<TemporaryFile>, mut run: Vec<Seen>) {
+        run.sort_unstable();
+        let written = file.and_then(|file| {
+            let mut file = BufWriter::with_capacity(BLOCK, file);
+            run.iter().try_for_each(|seen| seen.write(&mut file))?;
+            Ok(file.into_inner()?)
+        });
+        self.runs.push(written.map_or(Run::InMemory(run), Run::Written));
     }
 
     /// Merges the runs and returns the duplicate whose second row is the first in the input.
     pub(super) fn find_duplicate(&mut self) -> io::Result<Option<Duplicate>> {
-        let written = self.written.iter().map(|(start, end)| Run::Written {
-            next: *start,
-            end: *end,
-            block: Vec::new(),
-            read: 0,
-        });
-        let in_memory = self.in_memory.iter().map(|run| Run::InMemory(run.iter()));
-        let mut runs: Vec<Run<'_>> = written.chain(in_memory).collect();
+        let mut runs = self.runs.iter().map(Run::read).collect::<io::Result<Vec<_>>>()?;
         let mut heads = BinaryHeap::with_capacity(runs.len());
         for (number, run) in runs.iter_mut().enumerate() {
-            heads.extend(run.next(self.file.as_ref())?.map(|seen| Reverse((seen, number))));
+            heads.extend(run.next().transpose()?.map(|seen| Reverse((seen, number))));
         }
         let (mut last, mut found) = (None::<Seen>, None::<(u64, u64)>);
         while let Some(Reverse((seen, number))) = heads.pop() {
@@ -119,48 +98,23 @@ impl SortedRuns {
                 found = Some((last.place, seen.place));
             }
             last = Some(seen);
-            heads
-                .extend(runs[number].next(self.file.as_ref())?.map(|seen| Reverse((seen, number))));
+            heads.extend(runs[number].next().transpose()?.map(|seen| Reverse((seen, number))));
         }
-        drop(runs);
         found
             .map(|(first, second)| Ok(Duplicate { first, second, id: self.ids.find(second)? }))
             .transpose()
     }
 }
 
-/// A run while it is merged.
-enum Run<'a> {
-    Written {
-        /// The next byte to read from the file.
-        next: u64,
-        end: u64,
-        block: Vec<u8>,
-        /// The bytes of the block that were used.
-        read: usize,
-    },
-    InMemory(std::slice::Iter<'a, Seen>),
-}
-
-impl Run<'_> {
-    fn next(&mut self, file: Option<&TemporaryFile>) -> io::Result<Option<Seen>> {
-        let (next, end, block, read) = match self {
-            Self::InMemory(run) => return Ok(run.next().copied()),
-            Self::Written { next, end, block, read } => (next, *end, block, read),
+impl Run {
+    fn read(&self) -> io::Result<Box<dyn Iterator<Item = io::Result<Seen>> + '_>> {
+        let mut file = match self {
+            Self::InMemory(run) => return Ok(Box::new(run.iter().copied().map(Ok))),
+            Self::Written(file) => file.file(),
         };
-        if *read == block.len() {
-            if *next == end {
-                return Ok(None);
-            }
-            let mut file = file.map(TemporaryFile::file).ok_or(io::ErrorKind::NotFound)?;
-            file.seek(SeekFrom::Start(*next))?;
-            block.resize(usize::try_from(end - *next).map_or(BLOCK, |left| left.min(BLOCK)), 0);
-            file.read_exact(block)?;
-            (*next, *read) = (*next + block.len() as u64, 0);
-        }
-        let seen = Seen::from_bytes(&block[*read..*read + ENTRY]);
-        *read += ENTRY;
-        Ok(Some(seen))
+        file.seek(SeekFrom::Start(0))?;
+        let mut file = BufReader::with_capacity(BLOCK, file);
+        Ok(Box::new(std::iter::from_fn(move || Seen::read(&mut file).transpose())))
     }
 }
 
@@ -244,17 +198,16 @@ mod tests {
         }
         let found = Duplicate { first: 17, second: 80_000, id: Some("id 80000".to_owned()) };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
-        assert!(runs.in_memory.is_empty(), "all runs were written");
+        assert!(runs.runs.iter().all(|run| matches!(run, Run::Written(_))));
     }
 
     #[test]
     fn runs_that_cannot_be_written_are_in_memory() {
+        let mut runs = SortedRuns::default();
         // A file that cannot be written, as on a full disk.
-        let file = Some(TemporaryFile::unwritable());
-        let mut runs = SortedRuns { file, ..SortedRuns::default() };
-        runs.push(vec![seen(2, 2), seen(1, 1)]);
-        runs.push(vec![seen(2, 3)]);
-        assert_eq!((runs.written.len(), runs.in_memory.len()), (0, 2));
+        runs.push_to(Ok(TemporaryFile::unwritable()), vec![seen(2, 2), seen(1, 1)]);
+        runs.push_to(Err(io::ErrorKind::StorageFull.into()), vec![seen(2, 3)]);
+        assert!(runs.runs.iter().all(|run| matches!(run, Run::InMemory(_))));
         let found = Duplicate { first: 2, second: 3, id: None };
         assert_eq!(runs.find_duplicate().unwrap(), Some(found));
     }

@@ -2,23 +2,16 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
-use super::row::{ResultOutcome, ResultRow, ResultScore};
-use crate::core::counted::Counted;
-use crate::core::outcome::Outcome;
-use crate::core::rows::dynamic::Fields;
-use crate::core::rows::pair::Origin;
 use crate::core::spec::ScoreKind;
 use crate::data::ObjectRows;
 use crate::evaluate::EvaluationResult;
-use crate::evaluate::report::pair_value;
+use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
 ///
@@ -215,26 +208,8 @@ impl Results {
         let names: Vec<String> = result.metric_names().map(str::to_owned).collect();
         let mut results = Self::new("evaluation".to_owned());
         results.failure_score = result.failure_score();
-        let file: Arc<Path> = Path::new(&results.name).into();
-        for (line, row) in (1..).zip(&result.results) {
-            let Value::Object(mut fields) = pair_value(row, &names) else { continue };
-            let side = |value: Option<Value>| value.filter(|value| !value.is_null());
-            let unchecked = UncheckedRow {
-                at: Origin { file: Arc::clone(&file), line },
-                id: row.id.clone(),
-                gold: side(fields.remove("gold")),
-                pred: side(fields.remove("pred")),
-                fields: fields.into_iter().collect::<Fields>(),
-                is_flat: false,
-                names: names.clone(),
-            };
-            let mut checked = unchecked.check()?;
-            checked.origin = row.origin.clone();
-            for (outcome, score) in row.outcomes.iter().zip(checked.scores.values_mut()) {
-                // Also of types that are not written to files.
-                score.corpus = contribution(outcome);
-            }
-            results.add(checked)?;
+        for row in &result.results {
+            results.add(ResultRow::of(row, &names))?;
         }
         for name in &names {
             // Numbers may be 0 or 1 in every row. The mean of repeats of pass or fail may be a number.
@@ -245,13 +220,6 @@ impl Results {
             }
         }
         if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
-    }
-}
-
-fn contribution(outcome: &Outcome) -> Option<Counted> {
-    match outcome {
-        Outcome::Counted(counted) => Some(counted.contribution()),
-        outcome => Some(Counted::new(outcome.scored()?.corpus()?.clone())),
     }
 }
 

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::file::Results;
-use super::row::{ResultOutcome, ResultRow, ResultScore};
+use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::core::score::OFFLINE_JUDGE;
 
 /// What CI shows for one score.

@@ -1,8 +1,8 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
-//! [`command_line`](crate::guide::command_line) describes the format. `line.rs` of `evaluate/report` writes it; `parse.rs`
-//! is the only code that reads it. [`Comparison`] compares two runs.
+//! [`command_line`](crate::guide::command_line) describes the format. `record.rs` of `evaluate/report` has what a file
+//! contains of a row; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
 
 mod cell;
 mod compare;
@@ -14,7 +14,6 @@ mod html;
 mod junit;
 mod markdown;
 mod parse;
-mod row;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
@@ -35,6 +34,7 @@ pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
 #[cfg(feature = "cli")]
 pub(crate) use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
-pub use row::{ResultOutcome, ResultRow, ResultScore};
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
+
+pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};

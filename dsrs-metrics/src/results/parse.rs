@@ -1,16 +1,19 @@
 //! From the object of a row to a [`ResultRow`].
 
 use indexmap::IndexMap;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
-use super::row::{ResultOutcome, ResultRow, ResultScore, has_offline_label};
-use crate::core::counted::Counted;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::data::ObjectRow;
+use crate::evaluate::report::{
+    ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
+};
 use crate::json::describe::{found, text};
 use crate::metrics::corpus::record;
 
@@ -22,16 +25,16 @@ const ATTRIBUTES: &str = "attributes.";
 
 /// A row of any format, before its fields are checked.
 pub(super) struct UncheckedRow {
-    pub(super) at: Origin,
-    pub(super) id: String,
-    pub(super) gold: Option<Value>,
-    pub(super) pred: Option<Value>,
+    at: Origin,
+    id: String,
+    gold: Option<Value>,
+    pred: Option<Value>,
     /// All other keys, or columns.
-    pub(super) fields: Fields,
+    fields: Fields,
     /// Whether the row is from a format with columns.
-    pub(super) is_flat: bool,
+    is_flat: bool,
     /// The metrics, in order.
-    pub(super) names: Vec<String>,
+    names: Vec<String>,
 }
 
 impl From<ObjectRow> for UncheckedRow {
@@ -66,13 +69,13 @@ impl UncheckedRow {
     pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
         // In the order of the file, which reading the scores does not keep.
         let attributes = self.columns(|column| column.strip_prefix(ATTRIBUTES).map(str::to_owned));
-        let mut scores = match self.is_flat {
-            true => self.scores_of_columns()?,
-            false => self.scores_of_object()?,
-        };
+        let mut scores = self.scores()?;
         let repeats = parse_cell(&self.cell("repeats"));
         for (name, score) in &mut scores {
-            score.is_share = score.value.is_some() && are_verdicts(&repeats, name);
+            let repeats = repeats.as_array().into_iter().flatten();
+            let repeats = repeats.filter_map(|repeat| repeat.get("scores")?.get(name));
+            let repeats = repeats.map(|it| (it["value"].as_f64(), it["passed"].as_bool()));
+            score.is_share = score.value.is_some() && are_verdicts(repeats);
         }
         let attributes = match self.is_flat {
             true => self.attribute_columns(attributes),
@@ -94,54 +97,37 @@ impl UncheckedRow {
         })
     }
 
-    fn scores_of_object(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-        let Some(Value::Object(mut scores)) = self.fields.swap_remove("scores") else {
-            return Err(self.not_results());
+    fn scores(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
+        let (names, mut objects) = if self.is_flat {
+            let metric = |column: &str| {
+                let name = column.strip_suffix(OUTCOME)?;
+                (!column.starts_with(ATTRIBUTES)).then(|| name.to_owned())
+            };
+            (self.columns(metric), Map::new())
+        } else {
+            let Some(Value::Object(scores)) = self.fields.swap_remove("scores") else {
+                return Err(self.not_results());
+            };
+            (std::mem::take(&mut self.names), scores)
         };
-        let names = std::mem::take(&mut self.names);
-        self.check_metrics(&names)?;
-        let mut checked = IndexMap::with_capacity(names.len());
-        for name in names {
-            let path = format!("scores.{name}");
-            let score = object(scores.remove(&name).unwrap_or_default(), &self.at, &path)?;
-            let score =
-                UncheckedScore { at: &self.at, path, column: None, fields: score }.check()?;
-            checked.insert(name, score);
-        }
-        Ok(checked)
-    }
-
-    fn scores_of_columns(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-        let names: Vec<String> = self.columns(|column| {
-            let name = column.strip_suffix(OUTCOME)?;
-            (!column.starts_with(ATTRIBUTES)).then(|| name.to_owned())
-        });
-        if names.is_empty() {
+        if self.is_flat && names.is_empty() {
             return Err(self.not_results());
         }
-        self.check_metrics(&names)?;
-        let mut checked = IndexMap::with_capacity(names.len());
-        for name in names {
-            let mut fields = Map::new();
-            for (key, is_text) in KEYS {
-                let column = if key == "value" { name.clone() } else { format!("{name}.{key}") };
-                let cell = self.fields.swap_remove(&column).filter(|cell| !is_empty(cell));
-                if let Some(cell) = cell {
-                    fields.insert(key.to_owned(), if is_text { cell } else { parse_cell(&cell) });
+        if names.len() > MAX_METRICS {
+            return Err(ResultsError::too_many_metrics(&self.at));
+        }
+        let score = |name: String| {
+            let at = &self.at;
+            let score = match self.is_flat {
+                true => Keys { at, path: name.clone(), keys: KeysOf::Columns(&mut self.fields) },
+                false => {
+                    let score = objects.remove(&name).unwrap_or_default();
+                    Keys::of_object(score, at, format!("scores.{name}"))?
                 }
-            }
-            let (at, path) = (&self.at, name.clone());
-            let score = UncheckedScore { at, path, column: Some(&name), fields }.check()?;
-            checked.insert(name, score);
-        }
-        Ok(checked)
-    }
-
-    fn check_metrics(&self, names: &[String]) -> Result<(), ResultsError> {
-        match names.len() > MAX_METRICS {
-            true => Err(ResultsError::too_many_metrics(&self.at)),
-            false => Ok(()),
-        }
+            };
+            Ok((name, score.check()?))
+        };
+        names.into_iter().map(score).collect()
     }
 
     fn attribute_columns(&mut self, names: Vec<String>) -> Fields {
@@ -171,7 +157,7 @@ impl UncheckedRow {
 
     fn number(&mut self, key: &str) -> Result<Option<f64>, ResultsError> {
         let value = self.cell(key);
-        typed(&value, Value::as_f64, &self.at, key, "a number or null")
+        typed(&value, Value::as_f64, &self.at, key, NUMBER)
     }
 
     fn count(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {
@@ -190,125 +176,102 @@ impl UncheckedRow {
     }
 }
 
+const OUTCOMES: &str =
+    "scored, counted, gated, skipped, abstained, metric_failed or program_failed";
+const NUMBER: &str = "a number or null";
 const WHOLE: &str = "a whole number, at least 0";
+const CORPUS: &str = "what a row contributes to a score of all rows, as `score --out` writes it";
 
-/// The keys of a score, and whether the cell of a CSV file is the string itself.
-const KEYS: [(&str, bool); 15] = [
-    ("outcome", true),
-    ("value", false),
-    ("passed", false),
-    ("confidence", false),
-    ("details", true),
-    ("feedback", true),
-    ("cost_msats", false),
-    ("missing", false),
-    ("error", true),
-    ("gated_by", true),
-    ("budget_msats", false),
-    ("parts", false),
-    ("metadata", false),
-    ("components", false),
-    ("corpus", false),
-];
-
-/// A score before its fields are checked.
-struct UncheckedScore<'a> {
+/// The keys of a score before they are checked.
+struct Keys<'a> {
     at: &'a Origin,
-    /// The path of the score, for errors.
+    /// The path of the score, for errors, or the column of its value.
     path: String,
-    /// The column of the value, if the file is CSV.
-    column: Option<&'a str>,
-    fields: Map<String, Value>,
+    keys: KeysOf<'a>,
 }
 
-impl UncheckedScore<'_> {
+enum KeysOf<'a> {
+    Object(Map<String, Value>),
+    /// `PATH` is the value and `PATH.KEY` any other key.
+    Columns(&'a mut Fields),
+}
+
+impl<'a> Keys<'a> {
+    fn of_object(value: Value, at: &'a Origin, path: String) -> Result<Self, ResultsError> {
+        let keys = KeysOf::Object(object(value, at, &path)?);
+        Ok(Self { at, path, keys })
+    }
+
     fn check(mut self) -> Result<ResultScore, ResultsError> {
         let outcome = self.outcome()?;
         let value = match outcome {
             ResultOutcome::Scored => Some(self.value()?),
             _ => None,
         };
-        let passed = self
-            .typed("passed", Value::as_bool, "true, false or null")?
-            .filter(|_| value.is_some());
+        let passed = self.typed("passed", Value::as_bool, "true, false or null")?;
         let metadata = self.object("metadata")?;
         let components = self.components()?;
-        let details = self.fields.remove("details").and_then(text);
-        let is_judged_offline = has_offline_label(&metadata)
-            || components.values().any(|component| component.is_judged_offline)
-            || self.column.is_some() && details.as_deref().is_some_and(shows_offline_label);
+        let details = self.text("details");
+        let is_cell = matches!(self.keys, KeysOf::Columns(_));
+        let is_judged_offline = is_judged_offline(&metadata, &components)
+            || is_cell && details.as_deref().is_some_and(shows_offline_label);
         Ok(ResultScore {
             outcome,
             value,
-            passed,
-            confidence: self.typed("confidence", Value::as_f64, "a number or null")?,
+            passed: passed.filter(|_| value.is_some()),
+            confidence: self.typed("confidence", Value::as_f64, NUMBER)?,
             details,
-            feedback: self.fields.remove("feedback").and_then(text),
-            error: self.fields.remove("error").and_then(text),
+            feedback: self.text("feedback"),
+            error: self.text("error"),
             cost_msats: self.typed("cost_msats", Value::as_u64, WHOLE)?.unwrap_or(0),
-            missing: self.missing()?,
-            gated_by: self.fields.remove("gated_by").and_then(text),
+            missing: self.read("missing", "a list of fields")?.unwrap_or_default(),
+            gated_by: self.text("gated_by"),
             budget_msats: self.typed("budget_msats", Value::as_u64, WHOLE)?,
-            parts: self.parts()?,
+            parts: self.read("parts", "an object of numbers")?.unwrap_or_default(),
             metadata,
             components,
-            corpus: self.corpus()?,
+            corpus: self.typed("corpus", record::restore, CORPUS)?,
+            written_corpus: None,
             is_share: false,
             is_judged_offline,
         })
     }
 
     fn outcome(&mut self) -> Result<ResultOutcome, ResultsError> {
-        let value = self.fields.remove("outcome").unwrap_or_default();
-        let named = |outcome: &ResultOutcome| value == outcome.name();
-        ResultOutcome::ALL.into_iter().find(named).ok_or_else(|| {
-            let expected =
-                "scored, counted, gated, skipped, abstained, metric_failed or program_failed";
-            ResultsError::invalid(self.at, self.name("outcome"), expected, found(&value))
-        })
+        let value = self.take("outcome", true);
+        let outcome = ResultOutcome::deserialize(&value).ok().filter(|_| value.is_string());
+        outcome.ok_or_else(|| self.invalid("outcome", OUTCOMES, &value))
     }
 
     fn value(&mut self) -> Result<f64, ResultsError> {
-        let value = self.fields.remove("value").unwrap_or_default();
-        value.as_f64().filter(|value| value.is_finite()).ok_or_else(|| {
-            ResultsError::invalid(self.at, self.name("value"), "a finite number", found(&value))
-        })
-    }
-
-    fn missing(&mut self) -> Result<Vec<String>, ResultsError> {
-        let names = |value: &Value| {
-            value.as_array()?.iter().map(|name| Some(name.as_str()?.to_owned())).collect()
-        };
-        Ok(self.typed("missing", names, "a list of fields")?.unwrap_or_default())
-    }
-
-    fn parts(&mut self) -> Result<IndexMap<String, f64>, ResultsError> {
-        let numbers = |value: &Value| {
-            let parts = value.as_object()?.iter();
-            parts.map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
-        };
-        Ok(self.typed("parts", numbers, "an object of numbers")?.unwrap_or_default())
+        let value = self.take("value", false);
+        let finite = value.as_f64().filter(|value| value.is_finite());
+        finite.ok_or_else(|| self.invalid("value", "a finite number", &value))
     }
 
     fn components(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
         let components = self.object("components")?;
         let component = |(name, value): (String, Value)| {
             let path = format!("{}.{name}", self.name("components"));
-            let fields = object(value, self.at, &path)?;
-            let score = UncheckedScore { at: self.at, path, column: None, fields }.check()?;
-            Ok((name, score))
+            Ok((name, Keys::of_object(value, self.at, path)?.check()?))
         };
         components.into_iter().map(component).collect()
     }
 
-    fn corpus(&mut self) -> Result<Option<Counted>, ResultsError> {
-        let expected = "what a row contributes to a score of all rows, as `score --out` writes it";
-        self.typed("corpus", record::restore, expected)
+    fn text(&mut self, key: &str) -> Option<String> {
+        text(self.take(key, true))
+    }
+
+    fn read<T: DeserializeOwned>(
+        &mut self,
+        key: &str,
+        expected: &'static str,
+    ) -> Result<Option<T>, ResultsError> {
+        self.typed(key, |value| T::deserialize(value).ok(), expected)
     }
 
     fn object(&mut self, key: &str) -> Result<Map<String, Value>, ResultsError> {
-        let value = self.fields.remove(key).unwrap_or_default();
-        object(value, self.at, &self.name(key))
+        object(self.take(key, false), self.at, &self.name(key))
     }
 
     fn typed<T>(
@@ -317,29 +280,34 @@ impl UncheckedScore<'_> {
         read: impl Fn(&Value) -> Option<T>,
         expected: &'static str,
     ) -> Result<Option<T>, ResultsError> {
-        let value = self.fields.remove(key).unwrap_or_default();
+        let value = self.take(key, false);
         typed(&value, read, self.at, &self.name(key), expected)
     }
 
-    /// The path of a key, or the column.
+    /// Takes the value of a key. The cell of a string is the string itself; any other is parsed.
+    fn take(&mut self, key: &str, is_text: bool) -> Value {
+        let column = self.name(key);
+        match &mut self.keys {
+            KeysOf::Object(keys) => keys.remove(key).unwrap_or_default(),
+            KeysOf::Columns(columns) => {
+                let cell = columns.swap_remove(&column).filter(|cell| !is_empty(cell));
+                let cell = cell.unwrap_or_default();
+                if is_text { cell } else { parse_cell(&cell) }
+            }
+        }
+    }
+
+    /// The path of a key, or its column.
     fn name(&self, key: &str) -> String {
-        match self.column {
-            Some(column) if key == "value" => column.to_owned(),
+        match self.keys {
+            KeysOf::Columns(_) if key == "value" => self.path.clone(),
             _ => format!("{}.{key}", self.path),
         }
     }
-}
 
-/// Whether every repeat with a score of the metric has pass or fail as its score, and one does.
-fn are_verdicts(repeats: &Value, metric: &str) -> bool {
-    let repeats = repeats.as_array().into_iter().flatten();
-    let scores = repeats.filter_map(|repeat| repeat.get("scores")?.get(metric));
-    let is_verdict = |score: &Value| {
-        let value = score.get("value")?.as_f64()?;
-        let passed = score.get("passed").and_then(Value::as_bool);
-        Some(passed.is_some_and(|passed| value == f64::from(u8::from(passed))))
-    };
-    scores.filter_map(is_verdict).reduce(|a, b| a && b).unwrap_or(false)
+    fn invalid(&self, key: &str, expected: &'static str, value: &Value) -> ResultsError {
+        ResultsError::invalid(self.at, self.name(key), expected, found(value))
+    }
 }
 
 fn shows_offline_label(details: &str) -> bool {

@@ -1,10 +1,9 @@
 //! The score of one row, as metrics return it.
 //!
 //! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
-//! spec, and `snapshot.rs` stores it. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
+//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
 
 mod scored;
-mod snapshot;
 mod validated;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +13,6 @@ use serde_json::Value;
 
 pub use scored::Scored;
 pub(crate) use scored::{LostJudges, Note};
-pub(crate) use snapshot::ScoreSnapshot;
 
 /// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
 /// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
@@ -32,16 +30,35 @@ pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
 /// let score = MetricScore::new(0.75).with_details("3 of 4 entities found");
 /// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+///
+/// With serde, a confidence of 1, a cost of 0 and details that are `None` are omitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MetricScore {
     /// The value, in the metric's declared range.
     pub value: f64,
     /// The confidence in the value, in [0, 1].
+    #[serde(default = "certain", skip_serializing_if = "is_certain")]
     pub confidence: f64,
     /// A human-readable explanation; cut off after 64 KiB in a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
     /// The cost of the call, in millisatoshis.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_msats: u64,
+}
+
+const fn certain() -> f64 {
+    1.0
+}
+
+#[expect(clippy::float_cmp, reason = "any other confidence is stored")]
+fn is_certain(confidence: &f64) -> bool {
+    *confidence == 1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl MetricScore {

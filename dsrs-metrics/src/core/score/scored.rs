@@ -15,19 +15,24 @@ use crate::text::shown;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// The score.
+    #[serde(flatten)]
     pub score: MetricScore,
     /// The verdict; `None` if the metric neither returns `bool` nor has a threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passed: Option<bool>,
+    #[serde(default, skip_serializing_if = "Note::is_none")]
     pub(crate) note: Note,
 }
 
 /// Additional data of a score. Most scores have none, so the rare variant is boxed. A composite always has
 /// components, and boxing them again would take as long as evaluating a simple component.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Note {
+    #[default]
     None,
     /// The details of the score are the metric's feedback, so that one text is stored once.
     Feedback,
@@ -35,15 +40,28 @@ pub(crate) enum Note {
     Composite(Components),
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+impl Note {
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Critique {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) feedback: Option<String>,
     /// As [`Note::Feedback`].
     pub(super) shares_details: bool,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) metadata: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) parts: Vec<Part>,
+    /// Not stored, since its formula is code.
+    #[serde(skip)]
     pub(super) corpus: Option<CorpusCounts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) lost: Option<LostJudges>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Box<MissingFields>>,
 }
 

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::identity::RunIdentity;
 use crate::core::outcome::Outcome;
-use crate::core::program_run::RunSnapshot;
-use crate::core::snapshot::OutcomeSnapshot;
+use crate::core::program_run::ProgramRun;
 use crate::lm::LmReply;
 
 /// The first record.
@@ -50,7 +49,7 @@ const fn is_zero(number: &u32) -> bool {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StoredProgram {
-    Returned { prediction: StoredPrediction, run: RunSnapshot },
+    Returned { prediction: StoredPrediction, run: ProgramRun },
     Failed { error: String, traceback: Option<String> },
 }
 
@@ -95,32 +94,23 @@ pub(super) struct CallCost {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoredScores {
     /// Each outcome with the position of its metric.
-    outcomes: Vec<(usize, OutcomeSnapshot)>,
+    pub(super) outcomes: Vec<(usize, Outcome)>,
     /// The backtraces of the metrics that panicked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tracebacks: Vec<String>,
 }
 
 impl StoredScores {
-    /// Adds an outcome, unless it cannot be stored or should be evaluated again: a row that the budget did not cover.
+    /// Adds an outcome, unless it should be evaluated again: a row that the budget did not cover, or one that contributes to
+    /// a score of all rows, since such a contribution is a type of the metric's author.
     pub(crate) fn add(&mut self, metric: usize, outcome: &Outcome, traceback: Option<&str>) {
-        if matches!(outcome, Outcome::Skipped { .. }) {
-            return;
-        }
-        if let Some(outcome) = OutcomeSnapshot::of(outcome) {
-            self.outcomes.push((metric, outcome));
+        if !matches!(outcome, Outcome::Skipped { .. }) && !outcome.has_contribution() {
+            self.outcomes.push((metric, outcome.clone()));
             self.tracebacks.extend(traceback.map(str::to_owned));
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.outcomes.is_empty()
-    }
-
-    /// Iterates over the outcomes that can be restored.
-    pub(super) fn restore(self) -> impl Iterator<Item = (usize, Outcome)> {
-        let restored =
-            |(metric, outcome): (usize, OutcomeSnapshot)| Some((metric, outcome.restore()?));
-        self.outcomes.into_iter().filter_map(restored)
     }
 }

@@ -150,9 +150,9 @@ impl Found {
         if let Some(StoredReply { key, reply, .. }) = record.reply {
             self.replies.entry(key).or_default().push(reply);
         }
-        if let Some(mut scores) = record.scores {
-            self.tracebacks.append(&mut scores.tracebacks);
-            self.outcomes.extend(scores.restore());
+        if let Some(scores) = record.scores {
+            self.tracebacks.extend(scores.tracebacks);
+            self.outcomes.extend(scores.outcomes);
         }
     }
 }

@@ -336,7 +336,7 @@ impl<G, P> JournaledRow<G, P> {
         match self.row.take_program()? {
             StoredProgram::Failed { error, traceback } => Some(Err((error, traceback))),
             StoredProgram::Returned { prediction, run } => {
-                Some(Ok(((self.codec.decode)(prediction).ok()?, run.into())))
+                Some(Ok(((self.codec.decode)(prediction).ok()?, run)))
             }
         }
     }
@@ -348,7 +348,7 @@ impl<G, P> JournaledRow<G, P> {
                 StoredProgram::Failed { error: error.clone(), traceback: traceback.clone() }
             }
             Ok((prediction, run)) => match (self.codec.encode)(prediction) {
-                Ok(prediction) => StoredProgram::Returned { prediction, run: run.into() },
+                Ok(prediction) => StoredProgram::Returned { prediction, run: run.clone() },
                 // It is predicted again.
                 Err(_) => return,
             },

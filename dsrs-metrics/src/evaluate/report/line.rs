@@ -1,17 +1,19 @@
 //! One row of a result as a line of JSON, the format in which rows are stored on disk and exported.
+//!
+//! A line is written key by key, without a copy of the row. Its scores are the records of `record.rs`.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
-use serde_json::{Map, Value};
+use serde::ser::Serializer;
+use serde_json::Value;
 
+use super::record::{ResultScore, RunRecord, not_json};
 use crate::core::corpus::CorpusCounts;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::Fields;
-use crate::core::score::{Part, Scored};
-use crate::evaluate::{Repeat, RowResult};
+use crate::core::score::Scored;
+use crate::evaluate::RowResult;
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
 /// keys, is still written, so that no paid score is lost.
@@ -19,8 +21,9 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
-    let written = write(row, metrics, None::<&((), Option<()>)>, &[] as &[Option<()>], line);
-    debug_assert!(written.is_ok(), "a score line contains only strings and numbers");
+    let mut object = Object::begin(line);
+    object.add("id", &row.id);
+    object.add_results(row, metrics, |_, _| {});
 }
 
 /// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, and what the program returned about its run
@@ -29,247 +32,104 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     metrics: &[String],
     line: &mut Vec<u8>,
 ) {
-    let start = line.len();
-    let preds = (0..row.repeats.len()).map(|number| row.pred_of_repeat(number).map(Side::or_note));
-    let preds: Vec<_> = preds.collect();
-    let whole = (Side::Whole(&*row.gold), row.pred.as_ref().map(Side::Whole));
-    if write(row, metrics, Some(&whole), &preds, line).is_err() {
-        line.truncate(start);
-        let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
-        let written = write(row, metrics, Some(&sides), &preds, line);
-        debug_assert!(written.is_ok(), "a row that is not JSON was replaced by a note");
+    let mut object = Object::begin(line);
+    object.add("id", &row.id);
+    object.add("gold", &*row.gold);
+    object.add("pred", &row.pred);
+    let add_pred =
+        |repeat: &mut Object<'_>, number| repeat.add("pred", &row.pred_of_repeat(number));
+    object.add_results(row, metrics, add_pred);
+}
+
+/// An object of JSON that is written key by key.
+struct Object<'a>(&'a mut Vec<u8>);
+
+impl<'a> Object<'a> {
+    fn begin(line: &'a mut Vec<u8>) -> Self {
+        line.push(b'{');
+        Self(line)
     }
-}
 
-/// The row of [`pair_line`] as a value.
-pub(crate) fn pair_value<G: Serialize, P: Serialize>(
-    row: &RowResult<G, P>,
-    metrics: &[String],
-) -> Value {
-    let side = |side: serde_json::Result<Value>| side.unwrap_or_else(|error| note(&error).into());
-    let gold = side(serde_json::to_value(&*row.gold));
-    let pred = row.pred.as_ref().map(|pred| side(serde_json::to_value(pred)));
-    let preds = (0..row.repeats.len()).map(|number| row.pred_of_repeat(number).map(Side::or_note));
-    let preds: Vec<_> = preds.collect();
-    serde_json::to_value(line_of(row, metrics, Some(&(gold, pred)), &preds)).unwrap_or_default()
-}
-
-/// A gold row or prediction, or a note why it cannot be serialized; each is handled separately.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Side<'a, T> {
-    Whole(&'a T),
-    Note(String),
-}
-
-impl<'a, T: Serialize> Side<'a, T> {
-    fn or_note(side: &'a T) -> Self {
-        match serde_json::to_writer(std::io::sink(), side) {
-            Ok(()) => Self::Whole(side),
-            Err(error) => Self::Note(note(&error)),
+    fn add_key(&mut self, key: &str) {
+        let begin: &[u8] = if self.0.last() == Some(&b'{') { b"\"" } else { b",\"" };
+        for part in [begin, key.as_bytes(), b"\":"] {
+            self.0.extend_from_slice(part);
         }
     }
-}
 
-fn note(error: &serde_json::Error) -> String {
-    format!("cannot be written as JSON: {error}")
-}
-
-fn write<G, P>(
-    row: &RowResult<G, P>,
-    metrics: &[String],
-    pair: Option<&(impl Serialize, Option<impl Serialize>)>,
-    preds: &[Option<impl Serialize>],
-    line: &mut Vec<u8>,
-) -> serde_json::Result<()> {
-    serde_json::to_writer(line, &line_of(row, metrics, pair, preds))
-}
-
-fn line_of<'a, G, P, A, B, R>(
-    row: &'a RowResult<G, P>,
-    metrics: &'a [String],
-    pair: Option<&'a (A, Option<B>)>,
-    preds: &'a [Option<R>],
-) -> Line<'a, A, B, R> {
-    let repeats = row.repeats.iter().enumerate();
-    let repeats =
-        repeats.map(|(number, repeat)| RepeatLine::new(repeat, preds.get(number), metrics));
-    Line {
-        id: &row.id,
-        gold: pair.map(|(gold, _)| gold),
-        pred: pair.map(|(_, pred)| pred.as_ref()),
-        run: row.run.as_deref().map(RunLine::new).unwrap_or_default(),
-        attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
-        scores: ScoresByName { metrics, outcomes: &row.outcomes },
-        repeats: repeats.collect(),
-        traceback: row.traceback.as_deref(),
-    }
-}
-
-#[derive(Serialize)]
-struct Line<'a, G, P, R> {
-    id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gold: Option<&'a G>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pred: Option<Option<&'a P>>,
-    #[serde(flatten)]
-    run: RunLine,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attributes: Option<&'a Fields>,
-    scores: ScoresByName<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    repeats: Vec<RepeatLine<'a, R>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    traceback: Option<&'a str>,
-}
-
-/// One of several evaluations of a row.
-#[derive(Serialize)]
-struct RepeatLine<'a, R> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pred: Option<&'a Option<R>>,
-    #[serde(flatten)]
-    run: RunLine,
-    scores: ScoresByName<'a>,
-}
-
-impl<'a, R> RepeatLine<'a, R> {
-    fn new<P>(repeat: &'a Repeat<P>, pred: Option<&'a Option<R>>, metrics: &'a [String]) -> Self {
-        let run = repeat.run.as_deref().map(RunLine::new).unwrap_or_default();
-        Self { pred, run, scores: ScoresByName { metrics, outcomes: &repeat.outcomes } }
-    }
-}
-
-/// Latency and usage of the program, as it returned them. A latency that the harness measured is not written, so that
-/// the same rows give the same file.
-#[derive(Default, Serialize)]
-struct RunLine {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    latency_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_msats: Option<u64>,
-}
-
-impl RunLine {
-    fn new(run: &ProgramRun) -> Self {
-        Self {
-            latency_s: run.returned_latency().map(|latency| latency.as_secs_f64()),
-            input_tokens: run.usage.map(|usage| usage.input_tokens),
-            output_tokens: run.usage.map(|usage| usage.output_tokens),
-            cost_msats: run.usage.and_then(|usage| usage.cost_msats),
+    /// Adds a key with its value, or with a note why that cannot be written.
+    fn add(&mut self, key: &str, value: &impl Serialize) {
+        self.add_key(key);
+        let start = self.0.len();
+        if let Err(error) = serde_json::to_writer(&mut *self.0, value) {
+            self.0.truncate(start);
+            self.0.extend_from_slice(Value::from(not_json(&error)).to_string().as_bytes());
         }
     }
+
+    fn add_some(&mut self, key: &str, value: Option<impl Serialize>) {
+        if let Some(value) = value {
+            self.add(key, &value);
+        }
+    }
+
+    fn add_run(&mut self, run: Option<&ProgramRun>) {
+        let run = run.map(RunRecord::of).unwrap_or_default();
+        self.add_some("latency_s", run.latency_s);
+        self.add_some("input_tokens", run.input_tokens);
+        self.add_some("output_tokens", run.output_tokens);
+        self.add_some("cost_msats", run.cost_msats);
+    }
+
+    /// Adds everything but id, gold row and prediction, and ends the object. `add_pred` adds the prediction of a repeat.
+    fn add_results<G, P>(
+        mut self,
+        row: &RowResult<G, P>,
+        metrics: &[String],
+        add_pred: impl Fn(&mut Object<'_>, usize),
+    ) {
+        self.add_run(row.run.as_deref());
+        self.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
+        self.add("scores", &ScoreLines { metrics, outcomes: &row.outcomes });
+        for (number, repeat) in row.repeats.iter().enumerate() {
+            match number {
+                0 => {
+                    self.add_key("repeats");
+                    self.0.push(b'[');
+                }
+                _ => self.0.push(b','),
+            }
+            let mut object = Object::begin(self.0);
+            add_pred(&mut object, number);
+            object.add_run(repeat.run.as_deref());
+            object.add("scores", &ScoreLines { metrics, outcomes: &repeat.outcomes });
+            object.0.push(b'}');
+        }
+        if !row.repeats.is_empty() {
+            self.0.push(b']');
+        }
+        self.add_some("traceback", row.traceback.as_deref());
+        self.0.push(b'}');
+    }
 }
 
-struct ScoresByName<'a> {
+/// The scores of the metrics by name.
+struct ScoreLines<'a> {
     metrics: &'a [String],
     outcomes: &'a [Outcome],
 }
 
-impl Serialize for ScoresByName<'_> {
+impl Serialize for ScoreLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let scores = self.metrics.iter().zip(self.outcomes);
-        serializer
-            .collect_map(scores.map(|(name, outcome)| (name, OutcomeLine::of_metric(outcome))))
+        serializer.collect_map(scores.map(|(name, outcome)| (name, score_of_metric(outcome))))
     }
 }
 
-/// The outcome of one metric. The first seven keys are always present.
-#[derive(Serialize)]
-struct OutcomeLine<'a> {
-    outcome: &'static str,
-    value: Option<f64>,
-    passed: Option<bool>,
-    confidence: Option<f64>,
-    details: Option<&'a str>,
-    feedback: Option<Cow<'a, str>>,
-    cost_msats: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    missing: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gated_by: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    budget_msats: Option<u64>,
-    #[serde(skip_serializing_if = "<[Part]>::is_empty", serialize_with = "parts_by_name")]
-    parts: &'a [Part],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    metadata: Option<&'a Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    components: Option<ComponentLines<'a>>,
-    /// The contribution to the score of all rows, from which `compare` computes it again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    corpus: Option<Value>,
-}
-
-impl<'a> OutcomeLine<'a> {
-    fn of_metric(outcome: &'a Outcome) -> Self {
-        let corpus = match outcome {
-            Outcome::Counted(counted) => counted.record(),
-            outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
-        };
-        Self { corpus, ..Self::new(outcome) }
-    }
-
-    fn new(outcome: &'a Outcome) -> Self {
-        let scored = outcome.scored();
-        Self {
-            outcome: outcome.name(),
-            value: outcome.value(),
-            passed: scored.and_then(|scored| scored.passed),
-            confidence: scored.map(|scored| scored.score.confidence),
-            details: scored.and_then(Scored::own_details),
-            feedback: scored.and_then(Scored::feedback),
-            cost_msats: outcome.cost_msats(),
-            missing: scored.map(Scored::missing_fields).unwrap_or_default(),
-            error: outcome.error(),
-            gated_by: match outcome {
-                Outcome::Gated { by } => Some(by),
-                _ => None,
-            },
-            budget_msats: match outcome {
-                Outcome::Skipped { budget, .. } => Some(*budget),
-                _ => None,
-            },
-            parts: scored.map_or(&[], Scored::parts),
-            metadata: scored.and_then(Scored::metadata),
-            components: scored
-                .filter(|scored| scored.components().next().is_some())
-                .map(ComponentLines),
-            corpus: None,
-        }
-    }
-}
-
-fn parts_by_name<S: Serializer>(parts: &[Part], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(parts.len()))?;
-    for part in parts {
-        map.serialize_entry(&part.name, &part.value)?;
-    }
-    map.end()
-}
-
-/// The components of a composite, as `{"NAME": {"outcome": ..}}`.
-struct ComponentLines<'a>(&'a Scored);
-
-impl Serialize for ComponentLines<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let lines = self.0.components();
-        serializer
-            .collect_map(lines.map(|component| (component.name, ComponentLine(component.outcome))))
-    }
-}
-
-struct ComponentLine<'a>(Cow<'a, Outcome>);
-
-impl Serialize for ComponentLine<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        OutcomeLine::new(&self.0).serialize(serializer)
-    }
+fn score_of_metric(outcome: &Outcome) -> ResultScore<Cow<'_, str>> {
+    let written_corpus = match outcome {
+        Outcome::Counted(counted) => counted.record(),
+        outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
+    };
+    ResultScore { written_corpus, ..ResultScore::of(outcome) }
 }

@@ -13,17 +13,20 @@ mod output_file;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod progress;
+mod record;
 #[cfg(feature = "report")]
 mod table;
 mod temporary_file;
 
 pub(crate) use self::files::{Format, ResultFiles};
-pub(crate) use self::line::{Render, pair_line, pair_value, score_line};
+pub(crate) use self::line::{Render, pair_line, score_line};
 #[cfg(feature = "html")]
 pub(crate) use self::output_file::OutputFile;
 pub(crate) use self::output_file::real_path;
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
+pub use self::record::{ResultOutcome, ResultRow, ResultScore};
+pub(crate) use self::record::{are_verdicts, is_judged_offline};
 #[cfg(feature = "report")]
 pub use self::table::ResultTable;
 pub(super) use self::temporary_file::TemporaryFile;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::difference::{DifferenceTest, PairedDifference, Testing, power_rows};
 use super::pairs::{ABSENT, Pair, Selected};
 use crate::core::counted::Counted;
-use crate::results::row::{ResultOutcome, ResultRow};
+use crate::results::{ResultOutcome, ResultRow};
 use crate::stats::{Bootstrap, Uncertainty, exchange_test};
 
 /// The largest number of random assignments, and of contributions that these merge together.

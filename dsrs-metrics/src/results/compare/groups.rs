@@ -5,8 +5,8 @@ use indexmap::IndexSet;
 use super::error::CompareError;
 use super::pairs::Pair;
 use crate::json::describe;
+use crate::results::ResultRow;
 use crate::results::file::Results;
-use crate::results::row::ResultRow;
 
 /// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
 pub(super) struct Groups {

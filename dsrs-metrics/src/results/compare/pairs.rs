@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::CompareError;
 use crate::core::spec::ScoreKind;
 use crate::results::file::Results;
-use crate::results::row::{ResultRow, ResultScore};
+use crate::results::{ResultRow, ResultScore};
 
 /// The two rows of an id.
 #[derive(Clone, Copy)]

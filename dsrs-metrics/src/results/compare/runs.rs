@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::results::ResultRow;
 use crate::results::file::Results;
-use crate::results::row::ResultRow;
 
 /// The rows of a run and what they cost, over the rows that both runs have.
 #[derive(Debug, Clone, PartialEq, Serialize)]

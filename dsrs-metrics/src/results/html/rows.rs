@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
-use serde_json::{Map, Value};
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
 
 use super::HtmlReport;
 use super::view::View;
-use crate::core::rows::dynamic::Fields;
 use crate::core::spec::ScoreKind;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 use crate::text::shown;
@@ -41,63 +40,74 @@ struct RowData<'a> {
     runs: Vec<Option<RunData<'a>>>,
 }
 
-#[derive(Serialize)]
+/// A row of one run. Keys without a value are omitted.
 struct RunData<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pred: Option<Bounded<'a>>,
-    #[serde(skip_serializing_if = "FieldsData::is_empty")]
-    attributes: FieldsData<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    latency_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_msats: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    traceback: Option<Text<'a>>,
-    scores: Vec<Option<ScoreData<'a>>>,
+    row: &'a ResultRow,
+    kinds: &'a [(&'a str, ScoreKind)],
+}
+
+impl Serialize for RunData<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self { row, kinds } = self;
+        let mut keys = Keys(to.serialize_map(None)?);
+        keys.add("pred", row.pred.as_ref().map(Bounded))?;
+        keys.add("attributes", object(row.attributes.iter(), Bounded))?;
+        keys.add("latency_s", row.latency_s)?;
+        keys.add("input_tokens", row.input_tokens)?;
+        keys.add("output_tokens", row.output_tokens)?;
+        keys.add("cost_msats", row.cost_msats)?;
+        keys.add("traceback", row.traceback.as_deref().map(Text))?;
+        let scores = kinds.iter().map(|(name, _)| row.scores.get(*name).map(ScoreData));
+        keys.add("scores", Some(scores.collect::<Vec<_>>()))?;
+        keys.0.end()
+    }
 }
 
 /// A score. What most rows have in common is omitted: the outcome `scored`, a confidence of 1, a cost of 0.
-#[derive(Serialize)]
-struct ScoreData<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    passed: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    confidence: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    feedback: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "is_zero")]
-    cost_msats: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    missing: Vec<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gated_by: Option<Text<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    budget_msats: Option<u64>,
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    parts: IndexMap<Text<'a>, f64>,
-    #[serde(skip_serializing_if = "BoundedMap::is_empty")]
-    metadata: BoundedMap<'a>,
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
-    components: IndexMap<Text<'a>, ScoreData<'a>>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    judged_offline: bool,
+struct ScoreData<'a>(&'a ResultScore);
+
+impl Serialize for ScoreData<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(score) = self;
+        let mut keys = Keys(to.serialize_map(None)?);
+        let missing: Vec<_> = score.missing.iter().map(|field| Text(field)).collect();
+        keys.add("outcome", Some(score.outcome).filter(|it| *it != ResultOutcome::Scored))?;
+        keys.add("value", score.value)?;
+        keys.add("passed", score.passed)?;
+        keys.add("confidence", score.confidence.filter(|confidence| *confidence < 1.0))?;
+        keys.add("details", score.details.as_deref().map(Text))?;
+        keys.add("feedback", score.feedback.as_deref().map(Text))?;
+        keys.add("error", score.error.as_deref().map(Text))?;
+        keys.add("cost_msats", Some(score.cost_msats).filter(|cost| *cost > 0))?;
+        keys.add("missing", Some(missing).filter(|fields| !fields.is_empty()))?;
+        keys.add("gated_by", score.gated_by.as_deref().map(Text))?;
+        keys.add("budget_msats", score.budget_msats)?;
+        keys.add("parts", object(score.parts.iter(), |value| value))?;
+        keys.add("metadata", object(score.metadata.iter(), Bounded))?;
+        keys.add("components", object(score.components.iter(), ScoreData))?;
+        keys.add("judged_offline", score.is_judged_offline.then_some(true))?;
+        keys.0.end()
+    }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+/// The keys of an object.
+struct Keys<M>(M);
+
+impl<M: SerializeMap> Keys<M> {
+    /// Adds a key, unless it has no value.
+    fn add(&mut self, key: &str, value: Option<impl Serialize>) -> Result<(), M::Error> {
+        value.map_or(Ok(()), |value| self.0.serialize_entry(key, &value))
+    }
+}
+
+/// Names and values as an object in their order; `None` if there are none.
+fn object<'a, V: 'a, T>(
+    entries: impl Iterator<Item = (&'a (impl AsRef<str> + ?Sized + 'a), &'a V)>,
+    value: impl Fn(&'a V) -> T,
+) -> Option<IndexMap<Text<'a>, T>> {
+    let entries: IndexMap<_, _> =
+        entries.map(|(name, it)| (Text(name.as_ref()), value(it))).collect();
+    Some(entries).filter(|entries| !entries.is_empty())
 }
 
 /// Returns the rows as JSON without a character that HTML gives a meaning to.
@@ -119,11 +129,11 @@ pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Resu
 }
 
 /// The rows of the first run, each with the same row of the second one, then the other rows of the second run.
-fn rows<'a>(view: &View<'a>, runs: &[&'a Results]) -> Vec<RowData<'a>> {
+fn rows<'a>(view: &'a View<'a>, runs: &[&'a Results]) -> Vec<RowData<'a>> {
     let row = |of_runs: Vec<Option<&'a ResultRow>>| {
         let first = of_runs.iter().flatten().next()?;
         let gold = of_runs.iter().flatten().find_map(|row| row.gold.as_ref());
-        let runs = of_runs.iter().map(|row| row.map(|row| RunData::new(row, view)));
+        let runs = of_runs.iter().map(|row| row.map(|row| RunData { row, kinds: &view.kinds }));
         Some(RowData { id: Text(&first.id), gold: gold.map(Bounded), runs: runs.collect() })
     };
     let [first, others @ ..] = runs else { return Vec::new() };
@@ -134,45 +144,6 @@ fn rows<'a>(view: &View<'a>, runs: &[&'a Results]) -> Vec<RowData<'a>> {
     let rest = others.iter().flat_map(|run| run.rows());
     let rest = rest.filter(|row| first.row(&row.id).is_none()).map(|it| vec![None, Some(it)]);
     of_first.chain(rest).filter_map(row).collect()
-}
-
-impl<'a> RunData<'a> {
-    fn new(row: &'a ResultRow, view: &View<'a>) -> Self {
-        let score = |(name, _): &(&str, _)| row.scores.get(*name).map(ScoreData::new);
-        Self {
-            pred: row.pred.as_ref().map(Bounded),
-            attributes: FieldsData(&row.attributes),
-            latency_s: row.latency_s,
-            input_tokens: row.input_tokens,
-            output_tokens: row.output_tokens,
-            cost_msats: row.cost_msats,
-            traceback: row.traceback.as_deref().map(Text),
-            scores: view.kinds.iter().map(score).collect(),
-        }
-    }
-}
-
-impl<'a> ScoreData<'a> {
-    fn new(score: &'a ResultScore) -> Self {
-        let components = score.components.iter();
-        Self {
-            outcome: (score.outcome != ResultOutcome::Scored).then(|| score.outcome.name()),
-            value: score.value,
-            passed: score.passed,
-            confidence: score.confidence.filter(|confidence| *confidence < 1.0),
-            details: score.details.as_deref().map(Text),
-            feedback: score.feedback.as_deref().map(Text),
-            error: score.error.as_deref().map(Text),
-            cost_msats: score.cost_msats,
-            missing: score.missing.iter().map(|field| Text(field)).collect(),
-            gated_by: score.gated_by.as_deref().map(Text),
-            budget_msats: score.budget_msats,
-            parts: score.parts.iter().map(|(name, value)| (Text(name), *value)).collect(),
-            metadata: BoundedMap(&score.metadata),
-            components: components.map(|(name, it)| (Text(name), Self::new(it))).collect(),
-            judged_offline: score.is_judged_offline,
-        }
-    }
 }
 
 /// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.
@@ -206,46 +177,12 @@ impl Serialize for Bounded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             Value::String(text) => Text(text).serialize(serializer),
-            Value::Array(items) => {
-                let mut array = serializer.serialize_seq(Some(items.len()))?;
-                items.iter().try_for_each(|item| array.serialize_element(&Bounded(item)))?;
-                array.end()
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Bounded)),
+            Value::Object(fields) => {
+                serializer.collect_map(fields.iter().map(|(name, it)| (Text(name), Bounded(it))))
             }
-            Value::Object(fields) => BoundedMap(fields).serialize(serializer),
             other => other.serialize(serializer),
         }
-    }
-}
-
-struct BoundedMap<'a>(&'a Map<String, Value>);
-
-impl BoundedMap<'_> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for BoundedMap<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (Text(name), Bounded(value))))
-    }
-}
-
-struct FieldsData<'a>(&'a Fields);
-
-impl FieldsData<'_> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl Serialize for FieldsData<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        self.0
-            .iter()
-            .try_for_each(|(name, value)| map.serialize_entry(&Text(name), &Bounded(value)))?;
-        map.end()
     }
 }
 
