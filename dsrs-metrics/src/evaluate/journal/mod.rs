@@ -126,6 +126,18 @@ impl Journal {
         self.scan.unsettled_msats()
     }
 
+    /// Returns the cost of all recorded outcomes, in millisatoshis.
+    pub(crate) fn outcome_cost_msats(&self) -> Result<u64, JournalError> {
+        let mut total: u64 = 0;
+        for row in self.scan.recorded_rows() {
+            let scores = self.scan.of_row(row)?.into_iter().filter_map(|record| record.scores);
+            for (_, outcome) in scores.flat_map(StoredScores::restore) {
+                total = total.saturating_add(outcome.cost_msats());
+            }
+        }
+        Ok(total)
+    }
+
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }

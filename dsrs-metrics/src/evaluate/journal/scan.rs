@@ -181,6 +181,11 @@ impl Scan {
         self.records.last().map_or(0, |(row, _)| row.saturating_add(1))
     }
 
+    /// Iterates over the rows that have records.
+    pub(super) fn recorded_rows(&self) -> impl Iterator<Item = u64> {
+        self.records.chunk_by(|(one, _), (other, _)| one == other).map(|records| records[0].0)
+    }
+
     /// Returns the records of a row, in the order in which they were written.
     pub(super) fn of_row(&self, row: u64) -> Result<Vec<Record>, JournalError> {
         let first = self.records.partition_point(|(other, _)| *other < row);
