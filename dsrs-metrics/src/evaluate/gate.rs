@@ -4,13 +4,14 @@
 //! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::budget::{BudgetReport, Ledger, Reservation};
 use super::source::lock;
 use super::spending::Spending;
 use crate::core::outcome::Outcome;
+use crate::lm::recording::SpendingRecorder;
 
 /// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
@@ -68,7 +69,7 @@ impl Gate {
         let mut reservation = self.ledger.reserve(total).await?;
         let charge = |(metric, cost)| {
             let reservation = reservation.split(cost);
-            Charge { gate: self, metric, reservation, spending }
+            Charge { gate: self, metric, reservation, spending, open: None }
         };
         Ok(costs.into_iter().map(charge).collect())
     }
@@ -98,12 +99,38 @@ pub(super) struct Charge<'a> {
     metric: usize,
     reservation: Reservation<'a>,
     spending: &'a Mutex<Spending>,
+    open: Option<OpenCall>,
+}
+
+/// A call that a journal has recorded as reserved. It counts as spent if the process dies before its outcome is recorded.
+pub(super) struct OpenCall {
+    journal: Arc<dyn SpendingRecorder>,
+    number: u64,
+}
+
+impl OpenCall {
+    /// Records that the journal has the outcome, and with it the cost.
+    pub(super) fn close(self) {
+        self.journal.settle(self.number, 0);
+    }
 }
 
 impl Charge<'_> {
+    /// Records the reservation in a journal, before the call.
+    pub(super) fn record(mut self, journal: Option<Arc<dyn SpendingRecorder>>) -> Self {
+        let msats = self.reservation.msats();
+        // If the journal cannot be written, the run ends with its error.
+        let open = |journal: Arc<dyn SpendingRecorder>| {
+            let number = journal.reserve(msats).ok()?;
+            Some(OpenCall { journal, number })
+        };
+        self.open = journal.filter(|_| msats > 0).and_then(open);
+        self
+    }
+
     /// Records the cost of the call. The cost of a call that panicked is unknown, and counts as 0.
-    pub(super) fn settle(self, outcome: &Outcome, is_journaled: bool) {
-        let Self { gate, metric, reservation, spending } = self;
+    pub(super) fn settle(self, outcome: &Outcome, is_journaled: bool) -> Option<OpenCall> {
+        let Self { gate, metric, reservation, spending, open } = self;
         let cost = outcome.cost_msats();
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let (reserved, limited) = (reservation.msats(), reservation.is_limited());
@@ -112,5 +139,6 @@ impl Charge<'_> {
             gate.ledger.count_journaled(cost);
         }
         lock(spending).add(&Spending::of_call(reserved, cost, limited));
+        open
     }
 }

@@ -260,7 +260,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut scored = Vec::with_capacity(rollouts.len());
         for rollout in rollouts {
             let number = rollout.new_calls(metrics).count();
-            let charges: Vec<Charge<'a>> = charges.by_ref().take(number).collect();
+            let spending_of = |journal: &JournaledRow<G, P>| journal.row.journal() as _;
+            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(spending_of));
+            let charges: Vec<_> = charges.by_ref().take(number).map(record).collect();
             let mut restored = HashMap::new();
             for metric in metrics.clone() {
                 if let Some(outcome) = rollout.restored.remove(&metric) {

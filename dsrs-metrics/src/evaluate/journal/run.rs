@@ -238,7 +238,8 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         let is_stopped = || stop.is_set();
         let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref(), &is_stopped)?;
         if let Some(gate) = &plan.gate {
-            gate.add_journaled(journal.outcome_cost_msats()?);
+            let recorded = journal.outcome_cost_msats()?;
+            gate.add_journaled(recorded.saturating_add(journal.unsettled_msats()));
         }
         let metrics = plan.metrics.iter().enumerate();
         Ok(Self {
