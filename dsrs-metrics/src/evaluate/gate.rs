@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::budget::{BudgetReport, Ledger, Reservation};
+use super::journal::Journal;
 use super::source::lock;
 use super::spending::Spending;
 use crate::core::outcome::Outcome;
-use crate::lm::recording::SpendingRecorder;
 
 /// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
@@ -49,7 +49,7 @@ impl Gate {
         self.ledger.report()
     }
 
-    /// Adds the cost of the outcomes that a journal has, so that the budget covers earlier runs, too.
+    /// Adds the cost of the calls that a journal has, so that the budget covers earlier runs, too.
     pub(super) fn add_journaled(&self, total: u64) {
         self.ledger.add_journaled(total);
     }
@@ -102,43 +102,35 @@ pub(super) struct Charge<'a> {
     open: Option<OpenCall>,
 }
 
-/// A call that a journal has recorded as reserved. It counts as spent if the process dies before its outcome is recorded.
-pub(super) struct OpenCall {
-    journal: Arc<dyn SpendingRecorder>,
+/// A call that a journal has recorded as reserved. It counts as spent until its cost is recorded.
+struct OpenCall {
+    journal: Arc<Journal>,
     number: u64,
-}
-
-impl OpenCall {
-    /// Records that the journal has the outcome, and with it the cost.
-    pub(super) fn close(self) {
-        self.journal.settle(self.number, 0);
-    }
 }
 
 impl Charge<'_> {
     /// Records the reservation in a journal, before the call.
-    pub(super) fn record(mut self, journal: Option<Arc<dyn SpendingRecorder>>) -> Self {
-        let msats = self.reservation.msats();
-        // If the journal cannot be written, the run ends with its error.
-        let open = |journal: Arc<dyn SpendingRecorder>| {
-            let number = journal.reserve(msats).ok()?;
-            Some(OpenCall { journal, number })
+    pub(super) fn record(mut self, journal: Option<Arc<Journal>>) -> Self {
+        let (msats, is_limited) = (self.reservation.msats(), self.reservation.is_limited());
+        let open = |journal: Arc<Journal>| {
+            let number = journal.reserve_of_gate(msats);
+            OpenCall { journal, number }
         };
-        self.open = journal.filter(|_| msats > 0).and_then(open);
+        self.open = journal.filter(|_| is_limited).map(open);
         self
     }
 
     /// Records the cost of the call. The cost of a call that panicked is unknown, and counts as 0.
-    pub(super) fn settle(self, outcome: &Outcome, is_journaled: bool) -> Option<OpenCall> {
+    pub(super) fn settle(self, outcome: &Outcome) {
         let Self { gate, metric, reservation, spending, open } = self;
         let cost = outcome.cost_msats();
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let (reserved, limited) = (reservation.msats(), reservation.is_limited());
         reservation.settle(cost);
-        if is_journaled {
+        if let Some(OpenCall { journal, number }) = open {
+            journal.settle_of_gate(number, cost);
             gate.ledger.count_journaled(cost);
         }
         lock(spending).add(&Spending::of_call(reserved, cost, limited));
-        open
     }
 }

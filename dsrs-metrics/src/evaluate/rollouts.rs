@@ -260,8 +260,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut scored = Vec::with_capacity(rollouts.len());
         for rollout in rollouts {
             let number = rollout.new_calls(metrics).count();
-            let spending_of = |journal: &JournaledRow<G, P>| journal.row.journal() as _;
-            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(spending_of));
+            let journal = |journaled: &JournaledRow<G, P>| journaled.row.journal();
+            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(journal));
             let charges: Vec<_> = charges.by_ref().take(number).map(record).collect();
             let mut restored = HashMap::new();
             for metric in metrics.clone() {

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::error::EvaluateError;
-use super::gate::{Charge, Gate, OpenCall};
+use super::gate::{Charge, Gate};
 use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal, StoredScores};
 use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat, RepeatPred};
@@ -301,7 +301,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> (Vec<Outcome>, Option<String>) {
         let start = metrics.start;
         let mut outcomes = Vec::with_capacity(metrics.len());
-        let (mut new, mut open) = (StoredScores::default(), Vec::new());
+        let mut new = StoredScores::default();
         let mut pending = Vec::new();
         for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
             if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
@@ -316,9 +316,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     pending.push(async move {
                         let attempt = self.await_answer(entry, call, future, deadline).await;
                         let (outcome, traceback) = self.outcome(entry, attempt);
-                        let open = charge.and_then(|it| it.settle(&outcome, journal.is_some()));
+                        charge.into_iter().for_each(|charge| charge.settle(&outcome));
                         record_one(journal, position, &outcome, traceback.as_ref());
-                        open.into_iter().for_each(OpenCall::close);
                         (position, outcome, traceback)
                     });
                     continue;
@@ -327,7 +326,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
             let (outcome, traceback) = self.outcome(entry, attempt);
-            open.extend(charge.and_then(|it| it.settle(&outcome, journal.is_some())));
+            charge.into_iter().for_each(|charge| charge.settle(&outcome));
             if journal.is_some() {
                 new.add(position, &outcome, traceback.as_deref());
             }
@@ -335,9 +334,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             outcomes.push(outcome);
         }
         if let Some(journal) = journal {
-            journal.record_scores(new, !open.is_empty());
+            journal.record_scores(new, false);
         }
-        open.into_iter().for_each(OpenCall::close);
         for (position, outcome, traceback) in join_all(pending).await {
             outcomes[position - start] = outcome;
             tracebacks.extend(traceback);

@@ -238,8 +238,7 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         let is_stopped = || stop.is_set();
         let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref(), &is_stopped)?;
         if let Some(gate) = &plan.gate {
-            let recorded = journal.outcome_cost_msats()?;
-            gate.add_journaled(recorded.saturating_add(journal.unsettled_msats()));
+            gate.add_journaled(journal.gate_msats());
         }
         let metrics = plan.metrics.iter().enumerate();
         Ok(Self {
