@@ -204,13 +204,13 @@ pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
-    DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
-    JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart,
-    Running, UnknownField,
+    BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
+    Evaluator, JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
 };
 pub use crate::json::structured;
 pub use crate::scoring::{
-    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,
-    OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,
-    ScorerError, ScoringConfig, ScoringResult, ScoringSummary, Spending,
+    AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
+    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
+    ScoringResult, ScoringSummary,
 };

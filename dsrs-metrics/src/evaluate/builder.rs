@@ -9,6 +9,7 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 use super::devset::{Devset, DevsetRows};
 use super::error::EvaluateError;
+use super::gate::Gate;
 use super::metric_entry::{MetricEntry, sharing};
 use super::options::Options;
 use super::row::{Plan, RowOptions};
@@ -36,6 +37,7 @@ pub struct EvaluateBuilder<G, P> {
     devset: Devset<G>,
     row_id: Option<RowId<G>>,
     inputs: Option<Arc<[String]>>,
+    gate: Option<Arc<Gate>>,
     pub(super) row_options: RowOptions,
     pub(super) options: Options<G, P>,
 }
@@ -48,6 +50,7 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
             devset: self.devset.clone(),
             row_id: self.row_id.clone(),
             inputs: self.inputs.clone(),
+            gate: self.gate.clone(),
             row_options: self.row_options,
             options: self.options.clone(),
         }
@@ -62,6 +65,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             devset: Devset::None,
             row_id: None,
             inputs: None,
+            gate: None,
             row_options: RowOptions::default(),
             options: Options::default(),
         }
@@ -74,6 +78,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             devset: evaluate.devset.clone(),
             row_id: evaluate.row_id.clone(),
             inputs: evaluate.plan.inputs.clone(),
+            gate: evaluate.plan.gate.clone(),
             row_options: evaluate.plan.options,
             options: evaluate.options.clone(),
         }
@@ -86,6 +91,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             self.metrics.clear();
         }
         self.metrics.push(MetricEntry::new(batching::batched(Arc::new(metric))));
+        self
+    }
+
+    /// Replaces the metrics with those of a gate, proxies first.
+    pub(crate) fn gated<'m>(
+        mut self,
+        gate: Arc<Gate>,
+        metrics: impl Iterator<Item = &'m Arc<dyn Metric<G, P>>>,
+    ) -> Self {
+        self.metrics = metrics.map(|metric| MetricEntry::new(Arc::clone(metric) as _)).collect();
+        self.gate = Some(gate);
         self
     }
 
@@ -288,7 +304,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ..self.row_options
         };
         let sharing = sharing(&self.metrics);
-        let plan = Plan::new(self.metrics, options, sharing, self.inputs);
+        let plan = Plan::new(self.metrics, options, sharing, self.inputs)
+            .with_gate(self.gate, self.options.concurrency);
         Ok(Evaluate {
             plan: Arc::new(plan),
             devset: self.devset,

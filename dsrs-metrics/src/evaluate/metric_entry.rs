@@ -6,6 +6,7 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::dedup::memo::{self, Sharing};
+use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::requirements::Requirement;
@@ -48,10 +49,20 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
     /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
     pub(super) fn is_possible(&self, outcome: &Outcome) -> bool {
-        outcome.scored().is_none_or(|Scored { score, .. }| {
-            self.range.is_none_or(|range| range.contains(score.value))
-                && ScoreRange::UNIT.contains(score.confidence)
+        outcome.scored().is_none_or(|scored| {
+            self.is_in_range(scored) && ScoreRange::UNIT.contains(scored.score.confidence)
         })
+    }
+
+    /// Returns whether a score is in the range. A metric written by hand may change it after it was validated.
+    pub(super) fn is_in_range(&self, scored: &Scored) -> bool {
+        self.range.is_none_or(|range| range.contains(scored.score.value))
+    }
+
+    pub(super) fn out_of_range(&self, scored: &Scored) -> MetricError {
+        let (value, range) = (scored.score.value, self.range.unwrap_or(ScoreRange::UNIT));
+        let kind = MetricErrorKind::OutOfRange { value, range };
+        MetricError::new(&self.name, kind).with_cost_msats(scored.score.cost_msats)
     }
 
     pub(super) fn has_requirements(&self) -> bool {

@@ -3,6 +3,7 @@
 //! Progress, tables and result files are in `report/`.
 
 mod attempt;
+mod budget;
 mod builder;
 mod chunk_rows;
 mod chunked;
@@ -13,6 +14,7 @@ mod ctrl_c;
 mod devset;
 mod error;
 mod evaluator;
+pub(crate) mod gate;
 mod grace;
 mod groups;
 pub(crate) mod inputs;
@@ -29,6 +31,7 @@ mod pulled_rows;
 mod repeats;
 pub(crate) mod report;
 mod result;
+mod rollouts;
 mod row;
 mod row_result;
 mod run;
@@ -37,6 +40,7 @@ mod seen_ids;
 mod shared_poll;
 mod sorted_runs;
 mod source;
+mod spending;
 mod statistics;
 mod stop;
 mod summary;
@@ -52,6 +56,7 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
+pub use self::budget::BudgetReport;
 pub use self::builder::EvaluateBuilder;
 pub use self::devset::{DevsetRow, DevsetRows};
 pub use self::error::EvaluateError;
@@ -62,7 +67,10 @@ pub use self::observer::{Observer, RunStart};
 pub use self::outputs::TableRows;
 pub use self::repeats::{Repeat, RepeatSummary};
 pub use self::result::{Ending, EvaluationResult, JournalUse};
+pub use self::rollouts::RolloutNumber;
+pub(crate) use self::rollouts::ScoredRollouts;
 pub use self::row_result::RowResult;
+pub use self::spending::Spending;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 

@@ -2,14 +2,18 @@
 //!
 //! Rows come from `source.rs`; outcomes are collected in `collector.rs`.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::error::EvaluateError;
+use super::gate::{Charge, Gate};
 use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal, StoredScores};
 use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat, RepeatPred};
@@ -47,11 +51,15 @@ pub(super) struct Plan<'a, G, P> {
     pub(super) metrics: Vec<MetricEntry<'a, G, P>>,
     pub(super) options: RowOptions,
     /// The metrics or components that occur more than once.
-    sharing: Option<Sharing>,
+    pub(super) sharing: Option<Sharing>,
     /// The fields that the program receives of the rows that do not declare their own.
     pub(super) inputs: Option<Arc<[String]>>,
     /// Whether rows with predictions can be evaluated without awaiting anything.
     pub(super) is_immediate: bool,
+    /// The gate, if the metrics have two tiers.
+    pub(super) gate: Option<Arc<Gate>>,
+    /// The number of rollouts in which a program may run at once.
+    pub(super) permits: Semaphore,
 }
 
 impl<'a, G, P> Plan<'a, G, P> {
@@ -64,7 +72,20 @@ impl<'a, G, P> Plan<'a, G, P> {
         let RowOptions { timeout, repeats, .. } = options;
         let waits = timeout.is_some() || repeats.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
-        Self { metrics, options, sharing, inputs, is_immediate }
+        let permits = Semaphore::new(Semaphore::MAX_PERMITS);
+        Self { metrics, options, sharing, inputs, is_immediate, gate: None, permits }
+    }
+
+    /// Adds a gate, with the number of rollouts in which a program may run at once.
+    pub(super) fn with_gate(self, gate: Option<Arc<Gate>>, concurrency: usize) -> Self {
+        let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
+        let is_immediate = self.is_immediate && gate.is_none();
+        Self { is_immediate, gate, permits, ..self }
+    }
+
+    /// Returns the time at which a row that starts now has timed out.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.options.timeout.map(|timeout| Instant::now() + timeout)
     }
 }
 
@@ -107,14 +128,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(super) async fn finish<Kind>(
         &self,
         index: u64,
-        input: Input<G, P>,
+        mut input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
         journal: Option<&RunJournal<G, P>>,
     ) -> Result<RowResult<G, P>, EvaluateError> {
+        let of_gate = self.gate.as_ref().and_then(|_| input.take_rollouts());
         let mut row = RowResult::begin(index, input);
-        let journaled = journal.map(|journal| journal.row(index, &row));
+        let journaled = journal.map(|journal| journal.row(index, &row, of_gate.as_deref()));
         let journaled = journaled.as_ref();
         let is_restored = match self.options.repeats {
+            _ if let Some(gate) = &self.gate => {
+                let rollouts = self.evaluate_rollouts(gate, &mut row, of_gate, program, journaled);
+                Box::pin(rollouts).await?
+            }
             None => self.evaluate(&mut row, program, (journaled, 0)).await?,
             Some(repeats) => {
                 // Boxed, so that a row that is evaluated once takes less memory.
@@ -156,13 +182,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             row.repeats.push(Repeat { pred: own, run, outcomes });
         }
         (row.pred, row.traceback) = (pred, traceback);
+        row.outcomes = self.reduced(&row.repeats);
+        Ok(is_restored)
+    }
+
+    /// Returns the outcome of each metric over the repeats of a row.
+    pub(super) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
         let of_metric = |metric: usize| {
-            let outcomes: Vec<_> =
-                row.repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
+            let outcomes: Vec<_> = repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
             repeats::reduce(&outcomes, self.options.failure_score)
         };
-        row.outcomes = (0..self.metrics.len()).map(of_metric).collect();
-        Ok(is_restored)
+        (0..self.metrics.len()).map(of_metric).collect()
     }
 
     /// Evaluates a row, and returns whether the journal had everything of it. A row that the budget skipped was not
@@ -189,7 +219,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         journal: Option<&JournaledRow<G, P>>,
     ) {
-        let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = self.deadline();
         if row.pred.is_none() {
             match self.predict(&row.gold, program, deadline, journal).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
@@ -213,11 +243,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
             let journal = journal.map(|journal| &*journal.row);
-            (row.outcomes, row.traceback) = self.score(call, deadline, journal).await;
+            let known = journal.map(JournalRow::take_outcomes).unwrap_or_default();
+            let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());
+            let scored = self.score_metrics(call, deadline, journal, known, metrics, charges);
+            (row.outcomes, row.traceback) = scored.await;
         }
     }
 
-    async fn predict<Kind>(
+    pub(super) async fn predict<Kind>(
         &self,
         gold: &G,
         program: &impl Program<G, P, Kind>,
@@ -255,24 +288,27 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         predicted
     }
 
-    /// Evaluates all metrics that no journal has the outcome of: the ready answers first, then the pending ones
-    /// concurrently.
-    async fn score(
+    /// Evaluates the metrics in a range whose outcomes are not known from a journal: the ready answers first, then the
+    /// pending ones concurrently. Each of these calls is settled with the next charge, if there is one.
+    pub(super) async fn score_metrics(
         &self,
         call: MetricCall<'_, G, P>,
         deadline: Option<Instant>,
         journal: Option<&JournalRow>,
+        (mut restored, mut tracebacks): (HashMap<usize, Outcome>, Vec<String>),
+        metrics: Range<usize>,
+        mut charges: impl Iterator<Item = Charge<'_>>,
     ) -> (Vec<Outcome>, Option<String>) {
-        let (mut restored, mut tracebacks) =
-            journal.map(JournalRow::take_outcomes).unwrap_or_default();
-        let mut outcomes = Vec::with_capacity(self.metrics.len());
+        let start = metrics.start;
+        let mut outcomes = Vec::with_capacity(metrics.len());
         let mut new = StoredScores::default();
         let mut pending = Vec::new();
-        for (position, entry) in self.metrics.iter().enumerate() {
+        for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
             if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
                 outcomes.push(outcome);
                 continue;
             }
+            let charge = charges.next();
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
@@ -280,6 +316,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     pending.push(async move {
                         let attempt = self.await_answer(entry, call, future, deadline).await;
                         let (outcome, traceback) = self.outcome(entry, attempt);
+                        charge.into_iter().for_each(|charge| charge.settle(&outcome));
                         record_one(journal, position, &outcome, traceback.as_ref());
                         (position, outcome, traceback)
                     });
@@ -289,6 +326,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
             let (outcome, traceback) = self.outcome(entry, attempt);
+            charge.into_iter().for_each(|charge| charge.settle(&outcome));
             if journal.is_some() {
                 new.add(position, &outcome, traceback.as_deref());
             }
@@ -299,7 +337,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             journal.record_scores(new, false);
         }
         for (position, outcome, traceback) in join_all(pending).await {
-            outcomes[position] = outcome;
+            outcomes[position - start] = outcome;
             tracebacks.extend(traceback);
         }
         (outcomes, joined(&tracebacks))
@@ -331,6 +369,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let metric = || entry.name.clone();
         let failed = |error| Outcome::MetricFailed { error };
         match attempt {
+            Ok(Ok(scored)) if self.gate.is_some() && !entry.is_in_range(&scored) => {
+                (failed(entry.out_of_range(&scored)), None)
+            }
             Ok(scored) => (Outcome::from(scored), None),
             Err(Failure::Panicked(panic)) => {
                 (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::repeats::{Repeat, RepeatPred};
+use super::rollouts::ScoredRollouts;
 use super::source::Input;
+use super::spending::Spending;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
@@ -32,6 +34,15 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub origin: Option<Origin>,
     /// The backtraces of panics, if `provide_traceback` is set.
     pub traceback: Option<String>,
+    /// What the gate of the run knows of the row, if the run has one.
+    pub(crate) gated: Option<Box<Gated>>,
+}
+
+/// The cost and the number of rollouts of a row that was evaluated under a gate.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Gated {
+    pub(crate) spending: Spending,
+    pub(crate) rollouts: usize,
 }
 
 impl<G, P> RowResult<G, P> {
@@ -48,7 +59,18 @@ impl<G, P> RowResult<G, P> {
             attributes,
             origin,
             traceback: None,
+            gated: None,
         }
+    }
+
+    /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
+    pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
+        let Gated { spending, rollouts } = *self.gated?;
+        let outcomes = match rollouts {
+            1 => vec![self.outcomes],
+            _ => self.repeats.into_iter().map(|repeat| repeat.outcomes).collect(),
+        };
+        Some(ScoredRollouts { outcomes, spending, traceback: self.traceback })
     }
 
     /// Returns the score of the first metric, if there is one.

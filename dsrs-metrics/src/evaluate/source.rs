@@ -30,15 +30,22 @@ pub(super) struct Input<G, P> {
     /// The prediction, or `None` if the program has to make it.
     pub(super) pred: Option<P>,
     /// Boxed, since a row is moved several times, and most have none.
-    extra: Option<Box<Extra>>,
+    extra: Option<Box<Extra<P>>>,
 }
 
 /// What few rows have.
-#[derive(Default)]
-struct Extra {
+struct Extra<P> {
     attributes: Fields,
     origin: Option<Origin>,
     evaluated: Option<Evaluated>,
+    /// Several predictions for one example.
+    rollouts: Option<Vec<P>>,
+}
+
+impl<P> Default for Extra<P> {
+    fn default() -> Self {
+        Self { attributes: Fields::default(), origin: None, evaluated: None, rollouts: None }
+    }
 }
 
 /// The outcomes of a row that was evaluated as it was decoded, and the backtraces of panics.
@@ -75,11 +82,21 @@ impl<G, P> Input<G, P> {
         Self { id: None, gold: Gold::Shared(gold), pred: None, extra: None }
     }
 
+    /// A row with several predictions.
+    pub(super) fn with_rollouts(gold: G, rollouts: Vec<P>) -> Self {
+        let extra = Some(Box::new(Extra { rollouts: Some(rollouts), ..Extra::default() }));
+        Self { id: None, gold: Gold::Own(gold), pred: None, extra }
+    }
+
+    pub(super) fn take_rollouts(&mut self) -> Option<Vec<P>> {
+        self.extra.as_mut()?.rollouts.take()
+    }
+
     /// A row of a devset that was read from a file.
     fn listed(row: &ListedRow<G>) -> Self {
         let extra = row.in_file.as_ref().map(|row| {
             let (attributes, origin) = (row.attributes.clone(), row.origin.clone());
-            Box::new(Extra { attributes, origin, evaluated: None })
+            Box::new(Extra { attributes, origin, ..Extra::default() })
         });
         Self { id: row.id().map(str::to_owned), extra, ..Self::to_predict(Arc::clone(&row.gold)) }
     }
@@ -112,7 +129,7 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
     fn from(pair: Pair<G, P>) -> Self {
         let Pair { id, gold, pred, attributes, origin, .. } = pair;
         let has_extra = !attributes.is_empty() || origin.is_some();
-        let extra = has_extra.then(|| Box::new(Extra { attributes, origin, evaluated: None }));
+        let extra = has_extra.then(|| Box::new(Extra { attributes, origin, ..Extra::default() }));
         Self { id: Some(id), gold: Gold::Own(gold), pred: Some(pred), extra }
     }
 }

@@ -13,6 +13,7 @@ pub mod answers;
 mod breakdown;
 mod check;
 pub mod corpus;
+pub(crate) mod default_sets;
 pub mod diff;
 pub mod edits;
 mod explained;

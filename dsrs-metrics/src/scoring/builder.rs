@@ -1,23 +1,24 @@
 //! The builder of [`Scorer`], and the validation of its setup.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::aggregate::AggregationMethod;
-use super::budget::Ledger;
-use super::call::Entry;
 use super::error::ScorerError;
+use super::gate::{Decision, Entry, Tiers};
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;
 use crate::core::batching;
-use crate::core::dedup::memo::Sharing;
 use crate::core::metric::Metric;
+use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::MetricTier;
+use crate::evaluate::gate::Gate;
+use crate::evaluate::{Evaluate, EvaluateBuilder};
+use crate::metrics::default_sets;
 
 /// The configuration of a [`Scorer`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,16 +70,16 @@ impl ScoringConfig {
 pub struct ScorerBuilder<G = Example, P = Prediction> {
     metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
     free: Vec<String>,
-    inputs: Option<Arc<[String]>>,
+    evaluate: EvaluateBuilder<G, P>,
     config: ScoringConfig,
 }
 
 /// Settings of rows with dynamic fields.
-impl<P> ScorerBuilder<Example, P> {
+impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
     /// Sets which fields of an example a program receives, for examples that do not declare their own with
     /// [`with_inputs`](Example::with_inputs), as [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs) does.
     pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
-        self.inputs = Some(fields.into_iter().map(Into::into).collect());
+        self.evaluate = self.evaluate.inputs(fields);
         self
     }
 }
@@ -87,6 +88,25 @@ impl ScorerBuilder {
     /// Returns a builder for a scorer over dynamic rows, without metrics.
     pub fn new() -> Self {
         Self::typed()
+    }
+
+    /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
+    /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes are
+    /// balanced. For other settings add these metrics one by one, such as
+    /// `.metric(Length::builder().max_chars(200).build())`.
+    pub fn with_default_proxy_metrics(self) -> Self {
+        self.metrics(default_sets::proxies())
+    }
+
+    /// Adds the truth metrics [`llm_judge`](crate::metrics::LlmJudge) and [`diff`](crate::metrics::diff) with their
+    /// defaults: a language model evaluates `pred.answer`, for at most 100 msat, and `pred.answer` equals `gold.answer`
+    /// except for white space, which is [`free`](Self::free). Without a configured model the run ends before its first
+    /// row; within [`Models::offline`](crate::judge::Models::offline) `llm_judge` scores by token overlap, and every output
+    /// states this.
+    pub fn with_default_truth_metrics(self) -> Self {
+        let [judge, diff] = default_sets::truths();
+        let name = diff.name().to_owned();
+        self.metric(judge).metric(diff).free(name)
     }
 }
 
@@ -100,7 +120,49 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// Returns a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
         let config = ScoringConfig::default();
-        Self { metrics: Vec::new(), free: Vec::new(), inputs: None, config }
+        Self { metrics: Vec::new(), free: Vec::new(), evaluate: Evaluate::typed(), config }
+    }
+
+    /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its journal, result
+    /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. Metrics, repeats and concurrency are those of
+    /// the scorer, and all results are kept.
+    ///
+    /// A run with a [journal](EvaluateBuilder::journal) continues where it was interrupted or killed. The outcomes that the
+    /// journal has are not paid for again, and their cost is part of the budget. A call that was in progress when the
+    /// process died is made again.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Pair, ScorerBuilder};
+    ///
+    /// /// A stand-in for a judge with a cost.
+    /// #[metric(tier = truth, cost = "100 msat")]
+    /// fn correct(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
+    ///     answer == guess
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}", std::process::id()));
+    /// let scorer = || ScorerBuilder::new().truth(Correct).evaluate(|run| run.journal(&dir)).build();
+    /// let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+    /// scorer()?.score_all([row()], 1).await?;
+    ///
+    /// let again = scorer()?;
+    /// let result = again.score_all([row()], 1).await?;
+    /// assert_eq!(result.summary.mean, Some(1.0));
+    /// assert_eq!(result.journal.unwrap().restored_rows, 1);
+    /// assert_eq!(again.budget().spent, 0, "`correct` reports no cost");
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn evaluate(
+        mut self,
+        settings: impl FnOnce(EvaluateBuilder<G, P>) -> EvaluateBuilder<G, P>,
+    ) -> Self {
+        self.evaluate = settings(self.evaluate);
+        self
     }
 
     /// Adds a metric to the tier of its spec.
@@ -180,17 +242,26 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
             set.insert_as(tier, Arc::clone(metric))?;
         }
-        check_names(&set)?;
-        let proxies = entries(set.proxy())?;
-        let truth = entries(set.truth())?;
+        let entries = |metrics: &[BoxedMetric<G, P>]| {
+            metrics.iter().map(Entry::new).collect::<Result<Vec<_>, _>>()
+        };
+        let (proxies, truth) = (entries(set.proxy())?, entries(set.truth())?);
         self.check_costs(&truth)?;
-        let ledger = Ledger::new(self.config.budget_msats);
-        let mut all = Vec::new();
-        set.all().for_each(|metric| Metric::<G, P>::keys(metric, &mut all));
-        let sharing = Sharing::among(&all);
-        let Self { inputs, config, .. } = self;
-        let inner = Inner { set, proxies, truth, inputs, config, ledger, sharing };
-        Ok(Scorer { inner: Arc::new(inner) })
+        let Self { config, evaluate, .. } = self;
+        let (threshold, on_missing) = (config.threshold, config.on_missing);
+        let tiers = Arc::new(Tiers { proxies, truth, threshold, on_missing });
+        let gate = gate(&tiers, &config);
+        let evaluate = evaluate.gated(Arc::clone(&gate), set.all()).keep_results(true);
+        let evaluate = match gate.rollouts() {
+            1 => evaluate,
+            rollouts => evaluate.repeats(rollouts),
+        };
+        let evaluate = evaluate
+            .concurrency(usize::MAX)
+            .journal_input("scorer.threshold", threshold.to_string())
+            .journal_input("scorer.on_missing", format!("{on_missing:?}"))
+            .build()?;
+        Ok(Scorer { inner: Arc::new(Inner { set, tiers, gate, evaluate, config }) })
     }
 
     fn with(mut self, tier: Option<MetricTier>, metric: impl Metric<G, P> + 'static) -> Self {
@@ -198,13 +269,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self
     }
 
-    fn check_costs(&self, truth: &[Entry<G, P>]) -> Result<(), ScorerError> {
+    fn check_costs(&self, truth: &[Entry]) -> Result<(), ScorerError> {
         let named = |name: &String| truth.iter().any(|entry| entry.name == *name);
         if let Some(name) = self.free.iter().find(|name| !named(name)) {
             return Err(ScorerError::UnknownFree { name: name.clone() });
         }
         let unpriced =
-            |entry: &&Entry<G, P>| entry.declared_cost == 0 && !self.free.contains(&entry.name);
+            |entry: &&Entry| entry.declared_cost == 0 && !self.free.contains(&entry.name);
         match truth.iter().find(unpriced) {
             Some(entry) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::Unpriced { metric: entry.name.clone() })
@@ -214,19 +285,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     }
 }
 
-fn check_names<G: Sync, P: Sync>(set: &MetricSet<G, P>) -> Result<(), ScorerError> {
-    if set.is_empty() {
-        return Err(ScorerError::NoMetric);
-    }
-    let mut names = HashSet::new();
-    let duplicate = set.all().map(Metric::name).find(|name| !names.insert(*name));
-    duplicate.map_or(Ok(()), |name| Err(ScorerError::DuplicateMetric { name: name.to_owned() }))
-}
-
-fn entries<G: Sync, P: Sync>(
-    metrics: &[BoxedMetric<G, P>],
-) -> Result<Vec<Entry<G, P>>, ScorerError> {
-    metrics.iter().map(|metric| Entry::new(Arc::clone(metric))).collect()
+/// Returns the gate of a run, with the budget.
+fn gate(tiers: &Arc<Tiers>, config: &ScoringConfig) -> Arc<Gate> {
+    let of_gate = Arc::clone(tiers);
+    let rejected_by = move |proxies: &[Outcome]| match of_gate.decide(proxies) {
+        Decision::Pass { .. } => None,
+        Decision::Stop { by, .. } => Some(by),
+    };
+    let costs = tiers.proxies.iter().chain(&tiers.truth).map(|entry| entry.declared_cost);
+    let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
+    let (proxies, budget) = (tiers.proxies.len(), config.budget_msats);
+    Arc::new(Gate::new(proxies, rollouts, Box::new(rejected_by), budget, costs))
 }
 
 impl<G, P> fmt::Debug for ScorerBuilder<G, P> {

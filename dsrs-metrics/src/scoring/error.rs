@@ -5,6 +5,7 @@ use super::row::RowScore;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::InputError;
 use crate::core::spec::{MetricTier, ScoreRange};
+use crate::evaluate::EvaluateError;
 
 /// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -120,6 +121,9 @@ pub enum ScorerError {
     /// There is no tokio runtime to run the workers.
     #[error("no tokio runtime found; run this under `#[tokio::main]`")]
     Runtime,
+    /// An error of the run that has nothing to do with scoring, such as a journal of another run.
+    #[error(transparent)]
+    Run(EvaluateError),
     /// A worker task panicked outside the metrics: in `Drop` of a row, or because of a bug in this library.
     #[error("a worker task failed: {message}")]
     Worker {
@@ -131,6 +135,27 @@ pub enum ScorerError {
 impl From<NotReady> for ScorerError {
     fn from(NotReady { metric, reason }: NotReady) -> Self {
         Self::NotReady { metric, reason }
+    }
+}
+
+impl From<EvaluateError> for ScorerError {
+    fn from(error: EvaluateError) -> Self {
+        match error {
+            EvaluateError::NoMetric => Self::NoMetric,
+            EvaluateError::DuplicateMetric { name } => Self::DuplicateMetric { name },
+            EvaluateError::NotReady { metric, reason } => Self::NotReady { metric, reason },
+            EvaluateError::ZeroConcurrency => Self::ZeroConcurrency,
+            EvaluateError::NoRows => Self::NoRows,
+            EvaluateError::Runtime { .. } => Self::Runtime,
+            EvaluateError::Worker { message } => Self::Worker { message },
+            EvaluateError::Input { message } => {
+                match message.strip_prefix("reading the rows panicked: ") {
+                    Some(message) => Self::Rows { message: message.to_owned() },
+                    None => Self::Run(EvaluateError::Input { message }),
+                }
+            }
+            other => Self::Run(other),
+        }
     }
 }
 

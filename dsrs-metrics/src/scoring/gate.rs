@@ -1,10 +1,51 @@
-//! The score of one tier, and the gate between the tiers.
+//! The score of one tier, and the decision of the gate between the tiers.
+//!
+//! `evaluate/rollouts.rs` evaluates the metrics.
 
 use super::aggregate::AggregationMethod;
-use super::call::Entry;
+use super::error::ScorerError;
+use super::normalization::Normalization;
 use super::row_status::RowStatus;
+use super::set::BoxedMetric;
 use crate::composite::OnMissing;
+use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
+
+/// A metric of a tier.
+pub(super) struct Entry {
+    pub(super) name: String,
+    normalization: Normalization,
+    /// The declared maximum cost of one call, in millisatoshis: of a judge, that of its whole panel with all repairs.
+    pub(super) declared_cost: u64,
+}
+
+impl Entry {
+    pub(super) fn new<G: Sync, P: Sync>(metric: &BoxedMetric<G, P>) -> Result<Self, ScorerError> {
+        let spec = metric.spec();
+        let normalization = Normalization::of(&spec)?;
+        let declared_cost = spec.cost_msats.max(metric.cost_estimate());
+        Ok(Self { name: metric.name().to_owned(), normalization, declared_cost })
+    }
+}
+
+/// The metrics of both tiers, and the gate between them.
+pub(super) struct Tiers {
+    pub(super) proxies: Vec<Entry>,
+    pub(super) truth: Vec<Entry>,
+    pub(super) threshold: f64,
+    pub(super) on_missing: OnMissing,
+}
+
+impl Tiers {
+    pub(super) fn decide(&self, proxies: &[Outcome]) -> Decision {
+        decide(&self.proxies, proxies, self.on_missing, self.threshold)
+    }
+
+    /// Returns the score of a rollout that passed the gate.
+    pub(super) fn truth_score(&self, truth: &[Outcome]) -> TierScore {
+        tier_score(&self.truth, truth, self.on_missing)
+    }
+}
 
 /// The mean of one tier over one rollout.
 pub(super) enum TierScore {
@@ -21,11 +62,7 @@ pub(super) enum TierScore {
 }
 
 /// Returns the mean of the outcomes of one tier, each normalized to [0, 1].
-pub(super) fn tier_score<G, P>(
-    entries: &[Entry<G, P>],
-    outcomes: &[Outcome],
-    on_missing: OnMissing,
-) -> TierScore {
+fn tier_score(entries: &[Entry], outcomes: &[Outcome], on_missing: OnMissing) -> TierScore {
     if entries.is_empty() {
         return TierScore::NoMetric;
     }
@@ -49,12 +86,12 @@ pub(super) fn tier_score<G, P>(
 }
 
 /// Returns the normalized scores of a tier, with the names of their metrics.
-fn normalized<'a, G, P>(
-    entries: &'a [Entry<G, P>],
+fn normalized<'a>(
+    entries: &'a [Entry],
     outcomes: &[Outcome],
     on_missing: OnMissing,
 ) -> Vec<(&'a str, f64)> {
-    let score = |(entry, outcome): (&'a Entry<G, P>, &Outcome)| {
+    let score = |(entry, outcome): (&'a Entry, &Outcome)| {
         let score = match outcome.value() {
             Some(value) => entry.normalization.apply(value),
             None if on_missing == OnMissing::Zero => 0.0,
@@ -66,7 +103,7 @@ fn normalized<'a, G, P>(
 }
 
 /// Returns which metrics have no score and why, in an order independent of that of the metrics.
-fn reason<G, P>(entries: &[Entry<G, P>], outcomes: &[Outcome]) -> String {
+fn reason(entries: &[Entry], outcomes: &[Outcome]) -> String {
     let missing = entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none());
     let mut reasons: Vec<String> = missing
         .map(|(entry, outcome)| {
@@ -84,8 +121,8 @@ pub(super) enum Decision {
 }
 
 /// Compares the proxies of one rollout with the threshold. Without proxies every rollout passes.
-pub(super) fn decide<G, P>(
-    entries: &[Entry<G, P>],
+fn decide(
+    entries: &[Entry],
     outcomes: &[Outcome],
     on_missing: OnMissing,
     threshold: f64,

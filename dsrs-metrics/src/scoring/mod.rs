@@ -1,23 +1,18 @@
 //! Two-tier scoring: proxy metrics first, truth metrics where the proxies pass, with rollouts and a
 //! budget.
 //!
-//! Running programs and writing result files is in `evaluate/`.
+//! `Scorer` is an adapter of [`Evaluate`]: the metrics of both tiers are those of an evaluation with a gate, and the score
+//! of a row is computed from its outcomes. Workers, budget, journal and result files are in `evaluate/`.
 
 mod aggregate;
-mod budget;
 mod builder;
-mod call;
-mod default_metrics;
 mod error;
-mod flow;
 mod gate;
 mod normalization;
-mod program;
 mod row;
 mod row_status;
 mod run;
 mod set;
-mod spending;
 mod summary;
 
 use std::fmt;
@@ -25,24 +20,21 @@ use std::slice;
 use std::sync::Arc;
 
 pub use self::aggregate::{AggregationError, AggregationMethod};
-pub use self::budget::BudgetReport;
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
-pub use self::program::RolloutNumber;
 pub use self::row::{FinalScore, Rollout, RowScore};
 pub use self::row_status::{Rank, RowStatus};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::set::{BoxedMetric, MetricSet};
-pub use self::spending::Spending;
 pub use self::summary::ScoringSummary;
 pub use crate::composite::OnMissing;
 
-use self::budget::Ledger;
-use self::call::Entry;
-use crate::core::dedup::memo::Sharing;
+use self::gate::Tiers;
 use crate::core::metric::Metric;
 use crate::core::requirements;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::evaluate::gate::Gate;
+use crate::evaluate::{BudgetReport, Evaluate};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
 /// proxies reach a threshold.
@@ -112,14 +104,11 @@ pub struct Scorer<G = Example, P = Prediction> {
 /// The state shared by all clones of a scorer.
 struct Inner<G, P> {
     set: MetricSet<G, P>,
-    proxies: Vec<Entry<G, P>>,
-    truth: Vec<Entry<G, P>>,
-    /// The fields that a program receives of the examples that do not declare their own.
-    inputs: Option<Arc<[String]>>,
+    tiers: Arc<Tiers>,
+    gate: Arc<Gate>,
+    /// Evaluates the metrics under the gate.
+    evaluate: Evaluate<G, P>,
     config: ScoringConfig,
-    ledger: Ledger,
-    /// The metrics or components that occur more than once.
-    sharing: Option<Sharing>,
 }
 
 impl Scorer {
@@ -129,7 +118,7 @@ impl Scorer {
     }
 }
 
-impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// Checks that the language models of the metrics reply, with one small call to each: this verifies the
     /// API key, the host and the model name. [`score_all`](Self::score_all) does so before its first row;
     /// call it yourself before scoring rows one by one. Its cost is counted in the models' ledgers, not in
@@ -185,12 +174,13 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
     /// As [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) gives the
     /// reason.
     pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
-        RowScore { expected: 1, ..self.inner.score(gold, slice::from_ref(pred)).await }
+        RowScore { expected: 1, ..self.score_rollouts(gold, slice::from_ref(pred)).await }
     }
 
     /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
     pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
-        self.inner.score(gold, preds).await
+        let Inner { evaluate, gate, .. } = &*self.inner;
+        self.inner.row(evaluate.score_row(gate, gold, preds).await)
     }
 }
 
@@ -210,7 +200,7 @@ impl<G, P> Scorer<G, P> {
     /// Returns the state of the budget, over all clones.
     #[must_use]
     pub fn budget(&self) -> BudgetReport {
-        self.inner.ledger.report()
+        self.inner.gate.budget()
     }
 }
 

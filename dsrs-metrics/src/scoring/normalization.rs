@@ -6,7 +6,7 @@ use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 /// The linear map from a metric's values to [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Normalization {
-    pub(super) range: ScoreRange,
+    range: ScoreRange,
     higher_is_better: bool,
 }
 

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::aggregate::AggregationMethod;
 use super::error::ScorerError;
+use super::gate::{Decision, TierScore, Tiers};
 use super::row_status::{Rank, RowStatus};
-use super::spending::Spending;
 use crate::composite::OnMissing;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::evaluate::Spending;
 
 /// One rollout of a row: one prediction for its example.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,6 +121,44 @@ impl RowScore {
 
     fn count(&self, is: impl Fn(&RowStatus) -> bool) -> usize {
         self.rollouts.iter().filter(|rollout| is(&rollout.status)).count()
+    }
+}
+
+impl Tiers {
+    /// Returns the rollout with these outcomes, which are those of the proxies, then those of the truth metrics.
+    pub(super) fn rollout(&self, outcomes: Vec<Outcome>) -> Rollout {
+        if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
+            let of_program =
+                if error.starts_with("the program ") { "" } else { "the program failed: " };
+            let status = RowStatus::Failed { reason: format!("{of_program}{error}") };
+            return Rollout { status, passed: false, proxy: None, outcomes };
+        }
+        let (proxies, truth) = outcomes.split_at(self.proxies.len().min(outcomes.len()));
+        let (status, passed, proxy) = match self.decide(proxies) {
+            Decision::Stop { proxy, status, .. } => (status, false, proxy),
+            Decision::Pass { proxy } => {
+                let status = match self.truth_score(truth) {
+                    TierScore::Skipped { budget } => RowStatus::Skipped { budget },
+                    TierScore::Mean(score) => RowStatus::Scored { score },
+                    TierScore::Missing(reason) => RowStatus::Failed { reason },
+                    // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
+                    TierScore::NoMetric => RowStatus::Scored { score: proxy.unwrap_or_default() },
+                };
+                (status, true, proxy)
+            }
+        };
+        Rollout { status, passed, proxy, outcomes }
+    }
+
+    /// Returns the truth calls that were not made because the proxies rejected the rollouts. A failed proxy saves nothing.
+    pub(super) fn saved(&self, rollouts: &[Rollout]) -> Spending {
+        let is_gated = |rollout: &&Rollout| matches!(rollout.status, RowStatus::Gated { .. });
+        let gated = rollouts.iter().filter(is_gated).count() as u64;
+        let declared = self.truth.iter().map(|entry| entry.declared_cost);
+        let declared = declared.fold(0, u64::saturating_add);
+        let truth_calls_gated = gated.saturating_mul(self.truth.len() as u64);
+        let saved_msats = gated.saturating_mul(declared);
+        Spending { truth_calls_gated, saved_msats, ..Spending::default() }
     }
 }
 

@@ -1,22 +1,23 @@
-//! Scores many rows, with workers that share one scorer.
+//! Scores many rows: runs the evaluation of a scorer, and returns its rows and their summary.
 //!
-//! Scoring one row is in `flow.rs`, sums over rows are in `summary.rs`.
+//! Workers and the evaluation of a row are in `evaluate/`, sums over rows are in `summary.rs`.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
+use std::sync::{Arc, OnceLock};
 
 use super::error::ScorerError;
-use super::row::RowScore;
+use super::row::{RowScore, combine};
 use super::row_status::RowStatus;
 use super::summary::{ScoringSummary, Tally};
 use super::{Inner, Scorer};
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
-use crate::core::settings::Settings;
+use crate::evaluate::program::Program;
+use crate::evaluate::{
+    Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
+    inputs,
+};
 use crate::text::shown;
 
 /// A row to score: one example and a program's predictions for it.
@@ -53,11 +54,23 @@ pub struct ScoringResult {
     pub summary: ScoringSummary,
     /// The rows in input order.
     pub rows: Vec<RowScore>,
+    /// The summary of each metric over the rows, proxies first, with intervals: as [`Evaluate`](crate::Evaluate) computes
+    /// them.
+    pub metrics: Vec<MetricSummary>,
+    /// Whether all rows were scored, and if not, why.
+    pub ending: Ending,
+    /// What the run took from its journal, if it has one.
+    pub journal: Option<JournalUse>,
+    /// The message of the first observer that panicked.
+    pub observer_error: Option<String>,
 }
 
 impl fmt::Display for ScoringResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.summary.fmt(f)?;
+        if self.ending != Ending::Complete {
+            write!(f, "\nafter {} rows: {}", self.summary.rows, self.ending)?;
+        }
         match self.rows.first().map(|row| &row.status) {
             Some(RowStatus::Failed { reason }) if self.summary.failed == self.summary.rows => {
                 write!(f, "\nfirst error: row 1: {}", shown::escaped(reason))
@@ -115,113 +128,113 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
-        self.check_run(concurrency).await?;
-        let rows = panic::catch(false, || rows.into_iter().map(Into::into))
-            .map_err(|panic| ScorerError::Rows { message: panic.message })?;
-        self.run_workers(rows.map(Ok), concurrency, |inner, row: Rollouts<G, P>| async move {
-            inner.score(&row.gold, &row.preds).await
-        })
-        .await
+        let evaluate = self.inner.for_run(concurrency)?;
+        let rows = started(rows)?.map(|row| {
+            let Rollouts { gold, preds } = row.into();
+            (gold, preds)
+        });
+        Ok(self.inner.result(evaluate.score_rows(rows).await?))
     }
 
-    /// Checks what every run needs, before its first row.
-    pub(super) async fn check_run(&self, concurrency: usize) -> Result<(), ScorerError> {
-        if concurrency == 0 {
-            return Err(ScorerError::ZeroConcurrency);
-        }
-        Handle::try_current().map_err(|_| ScorerError::Runtime)?;
-        self.probe().await
-    }
-
-    /// Scores rows on workers, each row with `score`. The first error of the rows ends the run.
-    pub(super) async fn run_workers<R, Scoring>(
+    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
+    /// predictions. A program is a [`Module`](crate::Module) (by value, reference to a static one, or `Arc`), or an async
+    /// function; it receives the inputs of an example, which the example or [`ScorerBuilder::inputs`] declares. It runs at
+    /// most `concurrency` times at once, and as many rows are scored at once.
+    ///
+    /// A run that fails or panics is a rollout without a score, see [`OnMissing`](crate::OnMissing). So is a run on an
+    /// example that lacks an input: the program is not called. The budget covers the metrics, not the program.
+    ///
+    /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Module, ProgramError, RolloutNumber, Scorer, Settings};
+    ///
+    /// struct Guess;
+    ///
+    /// #[async_trait]
+    /// impl Module for Guess {
+    ///     async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+    ///         let RolloutNumber(number) = *Settings::get().ok_or("not a rollout")?;
+    ///         Ok(prediction! { "answer" => ["Lyon", "Paris", "Paris"][number] })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default()).num_rollouts(3);
+    /// let scorer = scorer.inputs(["question"]).build()?;
+    /// let examples = vec![example! { "question" => "Capital of France?", "answer" => "Paris" }];
+    /// let result = scorer.run(Guess, examples, 8).await?;
+    /// assert_eq!((result.summary.rollouts, result.summary.mean), (3, Some(1.0)), "the median of 0, 1 and 1");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`score_all`](Self::score_all); and the inputs of an example are not declared.
+    pub async fn run<Kind: 'static>(
         &self,
-        rows: impl Iterator<Item = Result<R, ScorerError>> + Send + 'static,
+        program: impl Program<G, P, Kind> + 'static,
+        examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
         concurrency: usize,
-        score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring + Clone + Send + 'static,
-    ) -> Result<ScoringResult, ScorerError>
-    where
-        R: Send + 'static,
-        Scoring: Future<Output = RowScore> + Send + 'static,
-    {
-        let (_, most) = rows.size_hint();
-        let workers = concurrency.min(most.unwrap_or(usize::MAX).max(1));
-        let rows = (0..).zip(rows).map(|(index, row)| Ok((index, row?)));
-        let queue = Arc::new(Queue { rows: Mutex::new(Some(rows)) });
-        let settings = Settings::current();
-        let mut tasks = JoinSet::new();
-        for _ in 0..workers {
-            let (inner, queue, score) =
-                (Arc::clone(&self.inner), Arc::clone(&queue), score.clone());
-            tasks.spawn(settings.clone().scope(work(inner, queue, score)));
+    ) -> Result<ScoringResult, ScorerError> {
+        let evaluate = self.inner.for_run(concurrency)?;
+        let examples = started(examples)?;
+        let (inputs, undeclared) = (evaluate.declared_inputs(), Arc::new(OnceLock::new()));
+        let first = Arc::clone(&undeclared);
+        let examples = (1..).zip(examples).map(move |(row, example)| {
+            let declared = inputs::check_declared(&example, inputs.as_deref());
+            declared.map(|()| example).map_err(|error| {
+                let message = error.to_string();
+                // The first error ends the run.
+                let _ = first.set(ScorerError::Inputs { row, error });
+                message
+            })
+        });
+        let result = evaluate.run_rows(program, examples).await;
+        match undeclared.get() {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.inner.result(result?)),
         }
-        let mut rows = Vec::new();
-        while let Some(worker) = tasks.join_next().await {
-            // On an error, dropping the set cancels the other workers.
-            rows.extend(worker.map_err(worker_error)??);
-        }
-        rows.sort_unstable_by_key(|(index, _)| *index);
-        self.inner.result(rows)
+    }
+
+    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on one example, concurrently, and scores
+    /// its predictions. A row without a score is not an error; see [`RowScore::into_score`].
+    pub async fn run_row<Kind>(&self, program: &impl Program<G, P, Kind>, gold: &G) -> RowScore {
+        let Inner { evaluate, gate, .. } = &*self.inner;
+        self.inner.row(evaluate.run_row(gate, program, gold).await)
     }
 }
 
-/// The rows that no worker has taken yet; `None` once they are exhausted or failed.
-struct Queue<I> {
-    rows: Mutex<Option<I>>,
+/// Returns the iterator over the rows.
+fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
+    panic::catch(false, || rows.into_iter())
+        .map_err(|panic| ScorerError::Rows { message: panic.message })
 }
 
-impl<T, I: Iterator<Item = Result<T, ScorerError>>> Queue<I> {
-    fn pull(&self) -> Result<Option<T>, ScorerError> {
-        let mut queue = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(rows) = queue.as_mut() else {
-            return Ok(None);
-        };
-        let row = panic::catch(false, || rows.next().transpose());
-        let row = row.map_err(|panic| ScorerError::Rows { message: panic.message }).flatten();
-        if !matches!(row, Ok(Some(_))) {
-            *queue = None;
-        }
-        row
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
+    fn for_run(&self, concurrency: usize) -> Result<Evaluate<G, P>, ScorerError> {
+        Ok(self.evaluate.to_builder().concurrency(concurrency).build()?)
     }
-}
-
-type Numbered = Vec<(usize, RowScore)>;
-
-/// Takes rows and scores them until there are none.
-async fn work<G, P, R, I, Scoring>(
-    inner: Arc<Inner<G, P>>,
-    queue: Arc<Queue<I>>,
-    score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring,
-) -> Result<Numbered, ScorerError>
-where
-    I: Iterator<Item = Result<(usize, R), ScorerError>>,
-    Scoring: Future<Output = RowScore>,
-{
-    let mut finished = Vec::new();
-    while let Some((index, row)) = queue.pull()? {
-        finished.push((index, score(Arc::clone(&inner), row).await));
-        // Rows that never wait must yield to timers and other tasks.
-        tokio::task::consume_budget().await;
-    }
-    Ok(finished)
 }
 
 impl<G, P> Inner<G, P> {
-    fn result(&self, rows: Numbered) -> Result<ScoringResult, ScorerError> {
-        if rows.is_empty() {
-            return Err(ScorerError::NoRows);
-        }
-        let mut tally = Tally::default();
-        rows.iter().for_each(|(_, row)| tally.record(row));
-        let rows = rows.into_iter().map(|(_, row)| row).collect();
-        Ok(ScoringResult { summary: tally.summary(self.ledger.report().limit), rows })
+    pub(super) fn row(&self, scored: ScoredRollouts) -> RowScore {
+        let ScoredRollouts { outcomes, mut spending, .. } = scored;
+        let rollouts: Vec<_> = outcomes.into_iter().map(|it| self.tiers.rollout(it)).collect();
+        spending.add(&self.tiers.saved(&rollouts));
+        let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
+        RowScore { status, rollouts, expected: self.config.num_rollouts, spending }
     }
-}
 
-fn worker_error(error: tokio::task::JoinError) -> ScorerError {
-    let message = match error.try_into_panic() {
-        Ok(payload) => panic::into_message(payload),
-        Err(error) => error.to_string(),
-    };
-    ScorerError::Worker { message }
+    fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
+        let EvaluationResult { results, metrics, ending, journal, observer_error, .. } = result;
+        let rows = results.into_iter().filter_map(RowResult::into_rollouts);
+        let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
+        let mut tally = Tally::default();
+        rows.iter().for_each(|row| tally.record(row));
+        let summary = tally.summary(self.gate.budget().limit);
+        ScoringResult { summary, rows, metrics, ending, journal, observer_error }
+    }
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::row::RowScore;
 use super::row_status::RowStatus;
-use super::spending::Spending;
 use crate::core::score::OFFLINE_JUDGE;
+use crate::evaluate::Spending;
 use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.

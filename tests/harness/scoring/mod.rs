@@ -6,6 +6,7 @@ mod aggregation;
 mod budget;
 mod document;
 mod gate;
+mod killed;
 mod missing;
 mod programs;
 mod rollouts;

@@ -90,7 +90,7 @@ async fn a_run_that_fails_is_a_rollout_without_a_score() {
     let result = scorer.run(Guess::default(), vec![gold([0.5, -2.0])], 1).await.unwrap();
     assert_eq!(
         result.rows[0].status.to_string(),
-        "no score: rollout 2 of 2: the program failed: it panicked: told to panic"
+        "no score: rollout 2 of 2: the program panicked: told to panic"
     );
     assert_eq!((result.summary.failed, result.summary.rollouts_failed), (1, 1));
 }

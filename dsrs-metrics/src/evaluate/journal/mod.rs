@@ -52,7 +52,6 @@ pub(crate) struct Journal {
     /// What earlier runs recorded.
     scan: Scan,
     /// The number of the next call under a budget.
-    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
     next_call: AtomicU64,
 }
 
@@ -105,7 +104,7 @@ impl Journal {
         if scan.spent_msats() > 0 {
             // What the run before it spent without recording a row.
             let call = next_call.fetch_add(1, Ordering::Relaxed);
-            let spent = CallCost { call, msats: scan.spent_msats() };
+            let spent = CallCost { call, msats: scan.spent_msats(), of_gate: false };
             log.append(&Spending::Settled(spent), log::Write::Now);
         }
         Ok(Self { dir: dir_of_journal, log, scan, next_call })
@@ -124,6 +123,26 @@ impl Journal {
     /// What calls were reserved that were in progress when an earlier run ended, in millisatoshis.
     pub(crate) fn unsettled_msats(&self) -> u64 {
         self.scan.unsettled_msats()
+    }
+
+    /// Returns what earlier calls under a gate cost, in millisatoshis, where one that was in progress costs what it was
+    /// reserved.
+    pub(crate) fn gate_msats(&self) -> u64 {
+        self.scan.gate_msats()
+    }
+
+    /// Records what a call under a gate may cost, before it is made. Returns its number.
+    pub(crate) fn reserve_of_gate(&self, msats: u64) -> u64 {
+        let call = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let cost = CallCost { call, msats, of_gate: true };
+        self.log.append(&Spending::Reserved(cost), log::Write::Now);
+        call
+    }
+
+    /// Records what a call under a gate cost. If the record is lost, what was reserved counts.
+    pub(crate) fn settle_of_gate(&self, call: u64, msats: u64) {
+        let cost = CallCost { call, msats, of_gate: true };
+        self.log.append(&Spending::Settled(cost), log::Write::Later);
     }
 
     pub(crate) fn dir(&self) -> &Path {
@@ -167,13 +186,17 @@ pub(crate) fn journal_file(dir: &Path) -> PathBuf {
 impl SpendingRecorder for Journal {
     fn reserve(&self, msats: u64) -> Result<u64, String> {
         let call = self.next_call.fetch_add(1, Ordering::Relaxed);
-        self.log.append(&Spending::Reserved(CallCost { call, msats }), log::Write::Now);
+        self.log
+            .append(&Spending::Reserved(CallCost { call, msats, of_gate: false }), log::Write::Now);
         self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
     }
 
     /// The record follows with the reply. If it is lost, what was reserved counts.
     fn settle(&self, call: u64, msats: u64) {
-        self.log.append(&Spending::Settled(CallCost { call, msats }), log::Write::Later);
+        self.log.append(
+            &Spending::Settled(CallCost { call, msats, of_gate: false }),
+            log::Write::Later,
+        );
     }
 }
 

@@ -77,7 +77,6 @@ pub(super) struct StoredReply {
 /// what was reserved for it.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-#[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
 pub(super) enum Spending {
     Reserved(CallCost),
     Settled(CallCost),
@@ -88,6 +87,9 @@ pub(super) enum Spending {
 pub(super) struct CallCost {
     pub(super) call: u64,
     pub(super) msats: u64,
+    /// Whether it is the call of a metric under the gate of a run, and not the call of a model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) of_gate: bool,
 }
 
 /// The outcomes of some metrics.

@@ -62,7 +62,7 @@ impl JournalRow {
         Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_records, has_added }))
     }
 
-    pub(super) fn journal(&self) -> Arc<Journal> {
+    pub(crate) fn journal(&self) -> Arc<Journal> {
         Arc::clone(&self.journal)
     }
 

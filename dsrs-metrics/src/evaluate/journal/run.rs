@@ -45,7 +45,7 @@ impl<G, P> Clone for JournalOptions<G, P> {
 
 /// How rows are compared, and how predictions are stored.
 struct Codec<G, P> {
-    fingerprint: fn(&RowResult<G, P>) -> String,
+    fingerprint: fn(&RowResult<G, P>, &[P]) -> String,
     encode: fn(&P) -> serde_json::Result<StoredPrediction>,
     decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
@@ -173,7 +173,10 @@ impl<G, P> EvaluateBuilder<G, P> {
 }
 
 /// Returns the hash of what a row contains before it is evaluated.
-fn fingerprint<G: Serialize + 'static, P: Serialize>(row: &RowResult<G, P>) -> String {
+fn fingerprint<G: Serialize + 'static, P: Serialize>(
+    row: &RowResult<G, P>,
+    rollouts: &[P],
+) -> String {
     let mut hash = Sha256::new();
     hash.update(row.id.len().to_le_bytes());
     hash.update(row.id.as_bytes());
@@ -182,7 +185,7 @@ fn fingerprint<G: Serialize + 'static, P: Serialize>(row: &RowResult<G, P>) -> S
         serde_json::to_vec(&row.pred),
         serde_json::to_vec(&row.attributes),
     ];
-    for part in parts {
+    for part in parts.into_iter().chain(rollouts.iter().map(serde_json::to_vec)) {
         // A row that is not JSON is compared by the reason.
         let part = part.unwrap_or_else(|error| error.to_string().into_bytes());
         hash.update(part.len().to_le_bytes());
@@ -234,6 +237,9 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         };
         let is_stopped = || stop.is_set();
         let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref(), &is_stopped)?;
+        if let Some(gate) = &plan.gate {
+            gate.add_journaled(journal.gate_msats());
+        }
         let metrics = plan.metrics.iter().enumerate();
         Ok(Self {
             journal: Arc::new(journal),
@@ -245,13 +251,15 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         })
     }
 
-    /// Returns a row that has not been evaluated.
+    /// Returns a row that has not been evaluated, with its predictions if they are given and several.
     pub(in crate::evaluate) fn row(
         &self,
         index: u64,
         row: &RowResult<G, P>,
+        rollouts: Option<&[P]>,
     ) -> RowToJournal<'_, G, P> {
-        let (fingerprint, has_program) = ((self.codec.fingerprint)(row), row.pred.is_none());
+        let fingerprint = (self.codec.fingerprint)(row, rollouts.unwrap_or_default());
+        let has_program = row.pred.is_none() && rollouts.is_none();
         RowToJournal { journal: self, index, fingerprint, has_program }
     }
 

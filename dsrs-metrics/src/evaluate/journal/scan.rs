@@ -30,10 +30,10 @@ pub(super) struct Scan {
     pub(super) damaged: u64,
     /// The length of all complete lines, in bytes.
     pub(super) end: u64,
-    /// The cost of all calls that have one, in millisatoshis.
-    cost_msats: u64,
-    /// What calls without a recorded cost are reserved, in millisatoshis, by their number.
-    unsettled: HashMap<u64, u64>,
+    /// The calls of models.
+    models: Calls,
+    /// The calls of metrics under the gate of a run.
+    gate: Calls,
     /// The number of the next call.
     pub(super) next_call: u64,
     /// The row and the offset of every record, by row and then by offset.
@@ -41,6 +41,31 @@ pub(super) struct Scan {
     /// `None` if there are no records.
     file: Option<Mutex<BufReader<File>>>,
     dir: std::path::PathBuf,
+}
+
+/// The cost of calls, in millisatoshis.
+#[derive(Default)]
+struct Calls {
+    /// The cost of all calls that have one.
+    settled: u64,
+    /// What calls without a recorded cost are reserved, by their number.
+    unsettled: HashMap<u64, u64>,
+}
+
+impl Calls {
+    fn add_cost(&mut self, msats: Option<u64>) {
+        self.settled = self.settled.saturating_add(msats.unwrap_or(0));
+    }
+
+    /// What calls are reserved that have no recorded cost: they were in progress when a process died.
+    fn unsettled(&self) -> u64 {
+        self.unsettled.values().fold(0, |sum, msats| sum.saturating_add(*msats))
+    }
+
+    /// What all calls cost, where one that was in progress costs what it was reserved.
+    fn spent(&self) -> u64 {
+        self.settled.saturating_add(self.unsettled())
+    }
 }
 
 /// A line, as far as it is needed to find it again: that of a row, or a record of spending.
@@ -78,8 +103,8 @@ impl Scan {
             incomplete: Vec::new(),
             damaged: 0,
             end: 0,
-            cost_msats: 0,
-            unsettled: HashMap::new(),
+            models: Calls::default(),
+            gate: Calls::default(),
             next_call: 0,
             records: Vec::new(),
             file: None,
@@ -114,17 +139,19 @@ impl Scan {
             Some(Line { row: Some(row), reply, .. }) => {
                 self.records.push((row, self.end));
                 let reply = reply.filter(|reply| !reply.is_spending);
-                self.add_cost(reply.and_then(|reply| reply.reply.cost_msats));
+                self.models.add_cost(reply.and_then(|reply| reply.reply.cost_msats));
             }
-            Some(Line { reserved: Some(CallCost { call, msats }), .. }) => {
+            Some(Line { reserved: Some(CallCost { call, msats, of_gate }), .. }) => {
                 // Only a forged journal has two calls of one number.
-                let other = self.unsettled.insert(call, msats);
-                self.add_cost(other);
+                let calls = self.calls(of_gate);
+                let other = calls.unsettled.insert(call, msats);
+                calls.add_cost(other);
                 self.next_call = self.next_call.max(call.saturating_add(1));
             }
-            Some(Line { settled: Some(CallCost { call, msats }), .. }) => {
-                self.unsettled.remove(&call);
-                self.add_cost(Some(msats));
+            Some(Line { settled: Some(CallCost { call, msats, of_gate }), .. }) => {
+                let calls = self.calls(of_gate);
+                calls.unsettled.remove(&call);
+                calls.add_cost(Some(msats));
                 self.next_call = self.next_call.max(call.saturating_add(1));
             }
             _ => self.damaged += 1,
@@ -132,18 +159,23 @@ impl Scan {
         Ok(())
     }
 
-    fn add_cost(&mut self, msats: Option<u64>) {
-        self.cost_msats = self.cost_msats.saturating_add(msats.unwrap_or(0));
+    fn calls(&mut self, of_gate: bool) -> &mut Calls {
+        if of_gate { &mut self.gate } else { &mut self.models }
     }
 
-    /// What calls are reserved that have no recorded cost, in millisatoshis: they were in progress when a process died.
+    /// What calls of models are reserved that have no recorded cost, in millisatoshis.
     pub(super) fn unsettled_msats(&self) -> u64 {
-        self.unsettled.values().fold(0, |sum, msats| sum.saturating_add(*msats))
+        self.models.unsettled()
     }
 
-    /// What all calls cost, in millisatoshis, where one that was in progress costs what it was reserved.
+    /// What all calls of models cost, in millisatoshis.
     pub(super) fn spent_msats(&self) -> u64 {
-        self.cost_msats.saturating_add(self.unsettled_msats())
+        self.models.spent()
+    }
+
+    /// What all calls of metrics under a gate cost, in millisatoshis.
+    pub(super) fn gate_msats(&self) -> u64 {
+        self.gate.spent()
     }
 
     fn header(&self, content: Option<&[u8]>) -> Result<serde_json::Value, JournalError> {

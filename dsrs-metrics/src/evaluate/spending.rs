@@ -34,7 +34,7 @@ impl Spending {
         }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         let sums = [
             (&mut self.truth_calls, other.truth_calls),
             (&mut self.truth_calls_gated, other.truth_calls_gated),

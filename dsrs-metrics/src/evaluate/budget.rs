@@ -1,7 +1,8 @@
 //! The budget: cost is reserved before a call, settled after it, and released if the call fails.
 //!
-//! The maximum cost of a call is in `call.rs`; which calls are made is decided in `flow.rs`.
+//! The maximum cost of a call is in `gate.rs`; which calls are made is decided in `rollouts.rs`.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
@@ -40,6 +41,8 @@ impl BudgetReport {
 pub(super) struct Ledger {
     limit: Option<u64>,
     account: Mutex<BudgetReport>,
+    /// The part of what was spent that the journal has recorded.
+    journaled: AtomicU64,
     /// Notified, one waiter at a time, when a reservation is released.
     freed: Notify,
 }
@@ -54,11 +57,25 @@ enum Attempt<'a> {
 impl Ledger {
     pub(super) fn new(limit: Option<u64>) -> Self {
         let account = BudgetReport { limit, ..BudgetReport::default() };
-        Self { limit, account: Mutex::new(account), freed: Notify::new() }
+        let journaled = AtomicU64::new(0);
+        Self { limit, account: Mutex::new(account), journaled, freed: Notify::new() }
     }
 
     pub(super) fn report(&self) -> BudgetReport {
         *self.account()
+    }
+
+    /// Adds what earlier runs spent, of which a journal has recorded `total`. What this ledger has recorded there itself is
+    /// spent already.
+    pub(super) fn add_journaled(&self, total: u64) {
+        let known = self.journaled.fetch_max(total, Ordering::Relaxed);
+        let mut account = self.account();
+        account.spent = account.spent.saturating_add(total.saturating_sub(known));
+    }
+
+    /// Counts a settled call that the journal records.
+    pub(super) fn count_journaled(&self, cost: u64) {
+        self.journaled.fetch_add(cost, Ordering::Relaxed);
     }
 
     /// No method can panic halfway through an update, so a poisoned account is still consistent.

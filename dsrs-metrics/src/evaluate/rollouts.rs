@@ -1,0 +1,361 @@
+//! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then those of the second tier on
+//! the rollouts that pass, if the budget covers all of them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use super::error::EvaluateError;
+use super::gate::{Charge, Gate};
+use super::journal::{JournaledRow, Predicted, RowToJournal, StoredScores};
+use super::repeats::{Repeat, RepeatPred};
+use super::row::Plan;
+use super::row_result::{Gated, RowResult};
+use super::run::Predicted as NoProgram;
+use super::source::{Input, Source, lock};
+use super::spending::Spending;
+use super::{Evaluate, Running};
+use crate::core::call::MetricCall;
+use crate::core::dedup::memo::Memo;
+use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
+use crate::core::repeat::RepeatNumber;
+use crate::core::settings::Settings;
+use crate::evaluate::program::Program;
+use crate::evaluate::report::score_line;
+
+/// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:
+/// `Settings::get::<RolloutNumber>()`. A program with a cache or a seed uses it as part of the key or as the seed, so that
+/// its rollouts differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolloutNumber(pub usize);
+
+/// The outcomes of each rollout of a row, by metric, and the cost of its calls.
+pub(crate) struct ScoredRollouts {
+    pub(crate) outcomes: Vec<Vec<Outcome>>,
+    pub(crate) spending: Spending,
+    pub(super) traceback: Option<String>,
+}
+
+/// One rollout of a row before it is scored.
+struct Rollout<'a, G, P> {
+    call: MetricCall<'a, G, P>,
+    journal: Option<&'a JournaledRow<G, P>>,
+    /// The outcomes that the journal has.
+    restored: HashMap<usize, Outcome>,
+    tracebacks: Vec<String>,
+}
+
+/// A prediction with what the program returned about its run, or the program's error with its backtrace.
+type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), (String, Option<String>)>;
+
+/// The outcomes of one tier, rollout by rollout, and the backtraces of panics.
+type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
+
+impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Evaluates the rollouts of a row: the given predictions, or those of a program. Returns whether the journal had
+    /// everything of the row.
+    pub(super) async fn evaluate_rollouts<Kind>(
+        &self,
+        gate: &Gate,
+        row: &mut RowResult<G, P>,
+        given: Option<Vec<P>>,
+        program: &impl Program<G, P, Kind>,
+        journal: Option<&RowToJournal<'_, G, P>>,
+    ) -> Result<bool, EvaluateError> {
+        let given_number = |given: &Vec<P>| u32::try_from(given.len()).unwrap_or(u32::MAX);
+        let number = given.as_ref().map_or(gate.rollouts, given_number);
+        let mut journals = Vec::new();
+        if let Some(journal) = journal {
+            for number in 0..number {
+                journals.push(journal.repeat(number).await?);
+            }
+        }
+        let deadline = self.deadline();
+        let runs: Vec<RolloutRun<P>> = match given {
+            Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
+            None => {
+                let runs = self.run_rollouts(gate, &row.gold, program, deadline, &journals).await;
+                let with_run = |(pred, run)| (pred, Some(Box::new(run)));
+                runs.into_iter().map(|run| run.map(with_run)).collect()
+            }
+        };
+        let calls = runs.iter().map(|run| match run {
+            Ok((pred, run)) => Ok(self.call(&row.gold, pred, run.as_deref())),
+            Err((error, _)) => Err(error.as_str()),
+        });
+        let scored = self.score_rollouts(gate, calls.collect(), deadline, &journals).await;
+        let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+        let is_restored = !journals.is_empty()
+            && journals.iter().all(|journal| journal.row.is_restored())
+            && !scored.outcomes.iter().flatten().any(is_skipped);
+        self.finish_rollouts(row, runs, scored);
+        Ok(is_restored)
+    }
+
+    /// Stores predictions and outcomes in the row: those of a single rollout are those of the row.
+    fn finish_rollouts(
+        &self,
+        row: &mut RowResult<G, P>,
+        runs: Vec<RolloutRun<P>>,
+        scored: ScoredRollouts,
+    ) {
+        let ScoredRollouts { outcomes, spending, mut traceback } = scored;
+        row.gated = Some(Box::new(Gated { spending, rollouts: outcomes.len() }));
+        for (result, outcomes) in runs.into_iter().zip(outcomes) {
+            let (pred, run) = match result {
+                Ok((pred, run)) if row.pred.is_none() => {
+                    row.pred = Some(pred);
+                    (RepeatPred::OfRow, run)
+                }
+                Ok((pred, run)) => (RepeatPred::Own(pred), run),
+                Err((_, of_program)) => {
+                    traceback = traceback.or(of_program);
+                    (RepeatPred::None, None)
+                }
+            };
+            row.repeats.push(Repeat { pred, run, outcomes });
+        }
+        row.traceback = traceback;
+        if row.repeats.len() == 1
+            && let Some(only) = row.repeats.pop()
+        {
+            (row.run, row.outcomes) = (only.run, only.outcomes);
+            return;
+        }
+        row.outcomes = self.reduced(&row.repeats);
+    }
+
+    /// Runs a program on one row, once for each rollout, as many at once as the run allows.
+    pub(crate) async fn run_rollouts<Kind>(
+        &self,
+        gate: &Gate,
+        gold: &G,
+        program: &impl Program<G, P, Kind>,
+        deadline: Option<Instant>,
+        journals: &[JournaledRow<G, P>],
+    ) -> Vec<Predicted<P>> {
+        let run = |number: u32| async move {
+            // The semaphore is never closed, so there is always a permit.
+            let _permit = self.permits.acquire().await;
+            let journal = journals.get(number as usize);
+            let settings = Settings::new().with(RolloutNumber(number as usize));
+            let settings = settings.with(RepeatNumber(number));
+            let run = settings.scope(self.predict(gold, program, deadline, journal));
+            in_journal(journal, run).await
+        };
+        join_all((0..gate.rollouts).map(run)).await
+    }
+
+    /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the error in place of a call.
+    pub(crate) async fn score_rollouts<'a>(
+        &'a self,
+        gate: &'a Gate,
+        calls: Vec<Result<MetricCall<'a, G, P>, &'a str>>,
+        deadline: Option<Instant>,
+        journals: &'a [JournaledRow<G, P>],
+    ) -> ScoredRollouts {
+        let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
+            call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call)))
+        };
+        let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
+        let rollout = |number: usize| {
+            let call = calls[number].ok()?.with_memo(memos[number].as_ref());
+            let journal = journals.get(number);
+            let (mut restored, tracebacks) =
+                journal.map(|journal| journal.row.take_outcomes()).unwrap_or_default();
+            let is_possible = |metric: usize, outcome: &Outcome| {
+                self.metrics.get(metric).is_some_and(|entry| entry.is_possible(outcome))
+            };
+            restored.retain(|metric, outcome| is_possible(*metric, outcome));
+            Some(Rollout { call, journal, restored, tracebacks })
+        };
+        let rollouts = (0..calls.len()).filter_map(rollout).collect();
+        let spending = Mutex::new(Spending::default());
+        let scored = self.score_both_tiers(gate, rollouts, deadline, &spending).await;
+        let mut traceback = None;
+        let mut scored = scored.into_iter().map(|(outcomes, of_rollout)| {
+            traceback = traceback.take().or(of_rollout);
+            outcomes
+        });
+        let outcomes = |call: &Result<_, &str>| match call {
+            Ok(_) => scored.next().unwrap_or_default(),
+            Err(error) => {
+                let error: Arc<str> = Arc::from(*error);
+                let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
+                self.metrics.iter().map(failed).collect()
+            }
+        };
+        let outcomes = calls.iter().map(outcomes).collect();
+        let spending = spending.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ScoredRollouts { outcomes, spending, traceback }
+    }
+
+    /// Evaluates the first tier on every rollout, and the second tier on the rollouts that pass: on all of them or, if the
+    /// budget does not cover that, on none, so that all scores are based on the same metrics and rollouts.
+    async fn score_both_tiers<'a>(
+        &'a self,
+        gate: &'a Gate,
+        mut rollouts: Vec<Rollout<'a, G, P>>,
+        deadline: Option<Instant>,
+        spending: &'a Mutex<Spending>,
+    ) -> TierOutcomes {
+        let (proxies, truths) = (0..gate.proxies, gate.proxies..self.metrics.len());
+        let skipped =
+            |number: usize, budget| vec![Outcome::Skipped { budget, cost_msats: 0 }; number];
+        let all = rollouts.iter_mut().collect();
+        let mut scored = match self.score_tier(gate, &proxies, all, deadline, spending).await {
+            Ok(scored) => scored,
+            Err(budget) => {
+                let skipped = |_: &_| (skipped(self.metrics.len(), budget), None);
+                return rollouts.iter().map(skipped).collect();
+            }
+        };
+        let rejected = scored.iter().map(|(outcomes, _)| (gate.rejected_by)(outcomes));
+        let rejected: Vec<Option<String>> = rejected.collect();
+        let passing = rollouts.iter_mut().zip(&rejected).filter(|(_, by)| by.is_none());
+        let passing: Vec<_> = passing.map(|(rollout, _)| rollout).collect();
+        let truth_calls = (passing.len() as u64).saturating_mul(truths.len() as u64);
+        let second = self.score_tier(gate, &truths, passing, deadline, spending).await;
+        if second.is_ok() {
+            lock(spending).truth_calls = truth_calls;
+        }
+        let mut second = second.map(Vec::into_iter);
+        let rejected = rollouts.iter().zip(rejected);
+        for ((outcomes, traceback), (rollout, by)) in scored.iter_mut().zip(rejected) {
+            match (by, &mut second) {
+                (Some(by), _) => {
+                    outcomes.resize(self.metrics.len(), Outcome::Gated { by });
+                    rollout.record_gated(&truths, outcomes);
+                }
+                (None, Ok(second)) => {
+                    let (of_truths, of_rollout) = second.next().unwrap_or_default();
+                    outcomes.extend(of_truths);
+                    *traceback = traceback.take().or(of_rollout);
+                }
+                (None, Err(budget)) => outcomes.extend(skipped(truths.len(), *budget)),
+            }
+        }
+        scored
+    }
+
+    /// Evaluates the metrics of one tier on several rollouts, all concurrently. The maximum cost of the calls that the
+    /// journal does not have is reserved before the first.
+    ///
+    /// # Errors
+    /// The budget, if it does not cover them.
+    async fn score_tier<'a>(
+        &'a self,
+        gate: &'a Gate,
+        metrics: &Range<usize>,
+        rollouts: Vec<&mut Rollout<'a, G, P>>,
+        deadline: Option<Instant>,
+        spending: &'a Mutex<Spending>,
+    ) -> Result<TierOutcomes, u64> {
+        let new = rollouts.iter().flat_map(|rollout| rollout.new_calls(metrics)).collect();
+        let mut charges = gate.reserve(new, spending).await?.into_iter();
+        let mut scored = Vec::with_capacity(rollouts.len());
+        for rollout in rollouts {
+            let number = rollout.new_calls(metrics).count();
+            let journal = |journaled: &JournaledRow<G, P>| journaled.row.journal();
+            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(journal));
+            let charges: Vec<_> = charges.by_ref().take(number).map(record).collect();
+            let mut restored = HashMap::new();
+            for metric in metrics.clone() {
+                if let Some(outcome) = rollout.restored.remove(&metric) {
+                    gate.restore(metric, outcome.cost_msats(), spending);
+                    restored.insert(metric, outcome);
+                }
+            }
+            let known = (restored, std::mem::take(&mut rollout.tracebacks));
+            let (call, journal) = (rollout.call, rollout.journal);
+            let row = journal.map(|journal| &*journal.row);
+            let metrics = metrics.clone();
+            scored.push(in_journal(
+                journal,
+                self.score_metrics(call, deadline, row, known, metrics, charges.into_iter()),
+            ));
+        }
+        Ok(join_all(scored).await)
+    }
+}
+
+impl<G, P> Rollout<'_, G, P> {
+    /// Returns the metrics of a tier whose outcome the journal does not have.
+    fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
+        tier.clone().filter(|metric| !self.restored.contains_key(metric))
+    }
+
+    /// Records that the gate rejected the rollout.
+    fn record_gated(&self, tier: &Range<usize>, outcomes: &[Outcome]) {
+        let Some(journal) = self.journal else { return };
+        let mut scores = StoredScores::default();
+        self.new_calls(tier).for_each(|metric| scores.add(metric, &outcomes[metric], None));
+        journal.row.record_scores(scores, false);
+    }
+}
+
+/// Awaits a part of a rollout, and records its replies if the run has a journal.
+async fn in_journal<G, P, T>(
+    journal: Option<&JournaledRow<G, P>>,
+    part: impl Future<Output = T>,
+) -> T {
+    match journal {
+        Some(journal) => journal.scope(part).await,
+        None => part.await,
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
+    /// Scores several predictions for one example, outside of a run.
+    pub(crate) async fn score_row(&self, gate: &Gate, gold: &G, preds: &[P]) -> ScoredRollouts {
+        let calls = preds.iter().map(|pred| Ok(self.plan.call(gold, pred, None))).collect();
+        self.plan.score_rollouts(gate, calls, self.plan.deadline(), &[]).await
+    }
+
+    /// Runs a program on one example, once for each rollout, and scores its predictions, outside of a run.
+    pub(crate) async fn run_row<Kind>(
+        &self,
+        gate: &Gate,
+        program: &impl Program<G, P, Kind>,
+        gold: &G,
+    ) -> ScoredRollouts {
+        let deadline = self.plan.deadline();
+        let runs = self.plan.run_rollouts(gate, gold, program, deadline, &[]).await;
+        let calls = runs.iter().map(|run| match run {
+            Ok((pred, run)) => Ok(self.plan.call(gold, pred, Some(run))),
+            Err((error, _)) => Err(error.as_str()),
+        });
+        self.plan.score_rollouts(gate, calls.collect(), deadline, &[]).await
+    }
+
+    /// Returns the fields that a program receives of the rows that do not declare their own.
+    pub(crate) fn declared_inputs(&self) -> Option<Arc<[String]>> {
+        self.plan.inputs.clone()
+    }
+
+    /// Scores rows with several predictions each.
+    pub(crate) fn score_rows(
+        &self,
+        rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
+    ) -> Running<'_, G, P> {
+        let rows = rows.map(|(gold, preds)| Ok(Input::with_rollouts(gold, preds)));
+        let source = Source::iterator(Box::new(rows.fuse()));
+        Box::pin(self.start(source, NoProgram, self.render_scored()))
+    }
+
+    /// Runs a program on each example, once for each rollout, and scores its predictions.
+    pub(crate) fn run_rows<Kind: 'static>(
+        &self,
+        program: impl Program<G, P, Kind> + 'static,
+        golds: impl Iterator<Item = Result<G, String>> + Send + 'static,
+    ) -> Running<'_, G, P> {
+        let rows = golds.map(|gold| gold.map(|gold| Input::to_predict(Arc::new(gold))));
+        let source = Source::iterator(Box::new(rows.fuse()));
+        let render = self.options.render_pair.unwrap_or(score_line);
+        Box::pin(self.start(source, program, render))
+    }
+}
