@@ -84,7 +84,7 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
     match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) if fields.named.is_empty() => {
-                errors.at(&input.ident, message("no field"))
+                errors.at(&input.ident, message("no field"));
             }
             Fields::Named(fields) => return fields.named.iter().collect(),
             Fields::Unnamed(_) => errors.at(&input.ident, message("a tuple struct")),
