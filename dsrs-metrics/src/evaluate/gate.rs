@@ -120,10 +120,9 @@ impl Charge<'_> {
         self
     }
 
-    /// Records the cost of the call. The cost of a call that panicked is unknown, and counts as 0.
-    pub(super) fn settle(self, outcome: &Outcome) {
+    /// Records the cost of the call.
+    pub(super) fn settle(self, cost: u64) {
         let Self { gate, metric, reservation, spending, open } = self;
-        let cost = outcome.cost_msats();
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         let (reserved, limited) = (reservation.msats(), reservation.is_limited());
         reservation.settle(cost);

@@ -315,8 +315,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     outcomes.push(Outcome::Abstained);
                     pending.push(async move {
                         let attempt = self.await_answer(entry, call, future, deadline).await;
+                        charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
                         let (outcome, traceback) = self.outcome(entry, attempt);
-                        charge.into_iter().for_each(|charge| charge.settle(&outcome));
                         record_one(journal, position, &outcome, traceback.as_ref());
                         (position, outcome, traceback)
                     });
@@ -325,8 +325,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
+            charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
             let (outcome, traceback) = self.outcome(entry, attempt);
-            charge.into_iter().for_each(|charge| charge.settle(&outcome));
             if journal.is_some() {
                 new.add(position, &outcome, traceback.as_deref());
             }
@@ -382,6 +382,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 (failed(MetricError::new(metric(), kind)), None)
             }
         }
+    }
+}
+
+/// Returns the cost of a call, in millisatoshis. The cost of a call that panicked is unknown, and counts as 0.
+fn cost_of(attempt: &Attempt<Result<Scored, MetricError>>) -> u64 {
+    match attempt {
+        Ok(Ok(scored)) => scored.score.cost_msats,
+        Ok(Err(error)) => error.cost_msats(),
+        Err(_) => 0,
     }
 }
 
