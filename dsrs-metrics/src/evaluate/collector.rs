@@ -57,7 +57,13 @@ impl<G, P> Collector<G, P> {
         }
     }
 
-    pub(super) fn record(&mut self, index: u64, row: RowResult<G, P>, line: &[u8]) {
+    /// Records a finished row, and returns it unless it is kept.
+    pub(super) fn record(
+        &mut self,
+        index: u64,
+        row: RowResult<G, P>,
+        line: &[u8],
+    ) -> Option<RowResult<G, P>> {
         self.rows += 1;
         let group = self.options.groups.as_mut().map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
@@ -81,11 +87,13 @@ impl<G, P> Collector<G, P> {
             self.output_error = Some(error);
             self.options.files = None;
         }
-        if index < self.options.keep_below {
-            self.results.push(row);
-            self.positions.push(index);
-        }
         self.row_done();
+        if index >= self.options.keep_below {
+            return Some(row);
+        }
+        self.results.push(row);
+        self.positions.push(index);
+        None
     }
 
     /// Adds the plain rows of a worker.

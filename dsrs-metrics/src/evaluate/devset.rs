@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use super::error::EvaluateError;
 use super::inputs;
 use super::seen_ids::SeenIds;
-use super::source::{Input, Listed, ListedRow, RowId, RowInFile, Source};
+use super::source::{Input, Listed, ListedRow, RowId, RowInFile, Source, input_error};
 use crate::core::panic;
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
@@ -135,6 +135,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
                     declared.map_err(|error| format!("row {}: {error}", number + 1))?;
                     Ok(Input::to_predict(row))
                 });
+                let rows = rows.map(|row: Result<_, String>| row.map_err(input_error));
                 Ok(Source::stream(rows.boxed(), row_id))
             }
         }

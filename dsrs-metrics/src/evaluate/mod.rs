@@ -4,7 +4,6 @@
 
 mod attempt;
 mod builder;
-mod chunk_rows;
 mod chunked;
 mod collector;
 mod counting_ids;
@@ -13,6 +12,7 @@ mod ctrl_c;
 mod devset;
 mod error;
 mod evaluator;
+mod files;
 mod grace;
 mod groups;
 pub(crate) mod inputs;
@@ -25,7 +25,6 @@ mod outputs;
 mod plain_rows;
 mod preflight;
 pub(crate) mod program;
-mod pulled_rows;
 mod repeats;
 pub(crate) mod report;
 mod result;
@@ -34,17 +33,16 @@ mod row_result;
 mod run;
 mod sample;
 mod seen_ids;
-mod shared_poll;
 mod sorted_runs;
 mod source;
 mod statistics;
 mod stop;
 mod summary;
 mod tally;
+mod tasks;
+mod threads;
 mod totals;
 mod wake_up;
-mod worker;
-mod worker_pool;
 
 use std::fmt;
 use std::pin::Pin;
@@ -66,13 +64,12 @@ pub use self::row_result::RowResult;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
-pub(crate) use self::chunk_rows::ChunkRows;
-use self::chunked::Chunk;
+use self::chunked::{Chunk, ChunkRows};
 use self::devset::Devset;
 use self::options::Options;
 use self::row::Plan;
 use self::run::Predicted;
-use self::source::{Input, RowId, Source};
+use self::source::{Input, RowId, Source, input_error};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
@@ -205,7 +202,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
+        let rows = rows.into_iter().map(|row| input(row));
         let source = Source::iterator(Box::new(rows.fuse()));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -240,22 +237,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        self.score_lent(chunks.into_iter().map(|decode| {
-            move |rows: &mut ChunkRows<'_, G, P>| {
-                decode().into_iter().for_each(|row| rows.push(row.into_result()));
-            }
-        }))
-    }
-
-    /// As [`score_chunks`](Self::score_chunks), for chunks that may lend their rows.
-    pub(crate) fn score_lent<C>(
-        &self,
-        chunks: impl Iterator<Item = C> + Send + 'static,
-    ) -> Running<'_, G, P>
-    where
-        C: FnOnce(&mut ChunkRows<'_, G, P>) + Send + 'static,
-    {
-        let chunks = chunks.fuse().map(|decode| Box::new(decode) as Chunk<'_, G, P>);
+        let chunks = chunks.into_iter().fuse().map(|decode| {
+            let decode = move |decoded: &mut ChunkRows<'_, G, P>| {
+                decoded.rows.extend(decode().into_iter().map(pair));
+            };
+            Box::new(decode) as Chunk<'_, G, P>
+        });
         let source = Source::chunks(Box::new(chunks));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -268,7 +255,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|row| row.into_result().map(Input::from));
+        let rows = rows.map(|row| input(row));
         let source = Source::stream(rows.boxed(), None);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -284,8 +271,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::run_on_workers(Arc::clone(&self.plan), source, program, render, &self.options).await
+        run::run(Arc::clone(&self.plan), source, program, render, &self.options).await
     }
+}
+
+fn pair<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Pair<G, P>, EvaluateError> {
+    row.into_result().map_err(input_error)
+}
+
+fn input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
+    pair(row).map(Input::from)
 }
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {

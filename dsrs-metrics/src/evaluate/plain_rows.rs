@@ -57,7 +57,6 @@ impl PlainRows {
 
     /// Counts a row if it is plain, and returns whether it is.
     pub(super) fn record(&mut self, outcomes: &[Outcome]) -> bool {
-        let is_simple = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_simple);
         if !outcomes.iter().all(is_simple) {
             return false;
         }
@@ -79,6 +78,11 @@ impl PlainRows {
         }
         std::mem::take(&mut self.rows)
     }
+}
+
+/// Returns whether an outcome is a score without components, named scores or other data.
+pub(super) fn is_simple(outcome: &Outcome) -> bool {
+    outcome.scored().is_some_and(Scored::is_simple)
 }
 
 pub(super) fn lock(rows: &SharedPlainRows) -> MutexGuard<'_, PlainRows> {

@@ -38,6 +38,8 @@ pub(super) struct RowOptions {
     pub(super) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(super) failure_score: f64,
+    /// Whether a row of a file that a metric cannot read ends the run.
+    pub(super) rejects_unreadable: bool,
     /// Whether details and feedback of the scores are read.
     pub(super) is_explained: bool,
 }

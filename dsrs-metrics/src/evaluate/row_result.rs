@@ -7,7 +7,7 @@ use super::source::Input;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
-use crate::core::rows::pair::Origin;
+use crate::core::rows::pair::{Origin, Pair};
 
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +36,7 @@ pub struct RowResult<G = Example, P = Prediction> {
 
 impl<G, P> RowResult<G, P> {
     /// A row before it is evaluated.
-    pub(super) fn begin(index: u64, mut input: Input<G, P>) -> Self {
-        let (attributes, origin) = input.take_extra();
+    pub(super) fn begin(index: u64, input: Input<G, P>) -> Self {
         Self {
             id: input.id.unwrap_or_else(|| index.to_string()),
             gold: input.gold.into_arc(),
@@ -45,10 +44,16 @@ impl<G, P> RowResult<G, P> {
             run: None,
             outcomes: Vec::new(),
             repeats: Vec::new(),
-            attributes,
-            origin,
+            attributes: input.attributes,
+            origin: input.origin,
             traceback: None,
         }
+    }
+
+    /// Returns the row as it was read, if nothing else refers to it.
+    pub(super) fn into_pair(self) -> Option<Pair<G, P>> {
+        let Self { id, gold, pred, attributes, origin, .. } = self;
+        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin })
     }
 
     /// Returns the score of the first metric, if there is one.
