@@ -11,7 +11,7 @@
 //= params/row_that_is_a_field_str | answered | write `#[pred]` before it
 //= params/trace_by_reference | answered | write `trace: Option<&Trace>`
 //= params/option_with_default | answered | remove `default` or the `Option`
-//= params/param_with_name | answered | expected `default`, `default = value` or `into`
+//= params/param_with_name | answered | expected `default`, `default = value`, `flatten` or `into`
 //= params/trait_object | answered | write a concrete type
 //= params/not_deserialize | answered | any type that derives `serde::Deserialize`
 //= params/list_of_not_deserialize | answered | any type that derives `serde::Deserialize`
