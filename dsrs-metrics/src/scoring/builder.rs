@@ -98,7 +98,7 @@ impl ScorerBuilder {
         self.metrics(default_sets::proxies())
     }
 
-    /// Adds the truth metrics [`llm_judge`](crate::metrics::LlmJudge) and [`diff`](crate::metrics::diff) with their
+    /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with their
     /// defaults: a language model evaluates `pred.answer`, for at most 100 msat, and `pred.answer` equals `gold.answer`
     /// except for white space, which is [`free`](Self::free). Without a configured model the run ends before its first
     /// row; within [`Models::offline`](crate::judge::Models::offline) `llm_judge` scores by token overlap, and every output
