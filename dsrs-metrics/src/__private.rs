@@ -3,8 +3,8 @@
 pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
-pub use crate::core::error::{FieldError, is_scored, unreadable_field};
 pub use crate::core::explanation::explained;
+pub use crate::core::field_error::{FieldError, is_scored, unreadable_field};
 pub use crate::core::missing::Absent;
 pub use crate::core::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,

@@ -153,8 +153,9 @@ pub use crate::core::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
     WithoutParameters,
 };
-pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
+pub use crate::core::error::{MetricError, MetricErrorKind, Result};
 pub use crate::core::explanation::Explanation;
+pub use crate::core::field_error::FieldError;
 pub use crate::core::files::{MetricFile, NamesFiles};
 pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, MetricName, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,

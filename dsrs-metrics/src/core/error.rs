@@ -1,6 +1,5 @@
 //! Errors of metrics: why a row has no score.
 
-use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +7,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::core::counted::Counted;
+use crate::core::field_error::FieldError;
 use crate::core::missing::MissingFields;
-use crate::core::score::Scored;
-use crate::core::spec::{MetricSpec, ScoreRange, Side};
-use crate::text::shown;
+use crate::core::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
@@ -115,36 +113,6 @@ pub enum MetricErrorKind {
     /// failure.
     #[serde(skip)]
     Counted(Counted),
-}
-
-/// The reason why a field of a row could not be read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum FieldError {
-    /// The row has no such field.
-    Missing {
-        /// The missing field.
-        field: Cow<'static, str>,
-        /// The fields that the row has instead.
-        present: Vec<String>,
-    },
-    /// The value of the field is `null`.
-    Null {
-        /// The field.
-        field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or a description of it.
-        expected: Cow<'static, str>,
-    },
-    /// The field has a value of another type.
-    WrongType {
-        /// The field.
-        field: Cow<'static, str>,
-        /// The type as the metric's author wrote it, or a description of it.
-        expected: Cow<'static, str>,
-        /// The value that the field has.
-        found: String,
-    },
 }
 
 /// NaN and infinities are not JSON numbers, so these values are stored as strings.
@@ -342,14 +310,9 @@ impl fmt::Display for MetricError {
         let Inner { metric, kind, .. } = &*self.0;
         write!(f, "metric `{metric}`")?;
         match kind {
-            Kind::Field { side, error: FieldError::Missing { field, present } } => {
-                write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
-            }
-            Kind::Field { side, error: FieldError::Null { field, expected } } => {
-                write!(f, ": field `{side}.{field}`: expected {expected}, found null")
-            }
-            Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
-                write!(f, ": field `{side}.{field}`: expected {expected}, found {found}")
+            Kind::Field { side, error } => {
+                f.write_str(": ")?;
+                error.write(f, *side)
             }
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")
@@ -373,59 +336,5 @@ impl fmt::Display for MetricError {
                 " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
             ),
         }
-    }
-}
-
-impl FieldError {
-    /// Whether the field has a value, of another type.
-    const fn is_of_type(&self) -> bool {
-        matches!(self, Self::WrongType { .. })
-    }
-
-    /// Adds the metric and the side of the row.
-    pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
-        MetricError::new(metric, MetricErrorKind::Field { side, error: self })
-    }
-}
-
-/// Returns a field error as the error of the metric, with the side of the row. A metric that scores predictions without
-/// the field returns that score instead.
-///
-/// # Errors
-/// The error, unless the metric scores predictions without the field.
-#[cold]
-#[doc(hidden)]
-#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
-pub fn unreadable_field(
-    error: Box<FieldError>,
-    spec: &MetricSpec<'_>,
-    side: Side,
-) -> Result<Scored> {
-    let Some(score) = spec.missing.filter(|_| side == Side::Pred) else {
-        return Err(error.of(spec.name, side));
-    };
-    match MissingFields::of_error(*error, spec) {
-        Ok(missing) => Scored::without_fields(score, missing, spec),
-        Err(error) => Err(error.of(spec.name, side)),
-    }
-}
-
-/// Returns whether a metric that scores predictions without the field can score the row.
-#[doc(hidden)]
-pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
-    match read {
-        Ok(_) => true,
-        Err(error) => matches!(**error, FieldError::Missing { .. } | FieldError::Null { .. }),
-    }
-}
-
-struct AmongFields<'a>(&'a [String]);
-
-impl fmt::Display for AmongFields<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("; it has no fields");
-        }
-        write!(f, "; it has {}", shown::names(self.0.iter().map(String::as_str)))
     }
 }

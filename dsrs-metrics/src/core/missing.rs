@@ -7,7 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{FieldError, Result};
+use crate::core::error::Result;
+use crate::core::field_error::FieldError;
 use crate::core::score::Scored;
 use crate::core::spec::{FieldSpec, MetricSpec};
 

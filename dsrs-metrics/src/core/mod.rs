@@ -15,6 +15,7 @@ pub(crate) mod declared;
 pub(crate) mod dedup;
 pub(crate) mod error;
 pub(crate) mod explanation;
+pub(crate) mod field_error;
 pub(crate) mod files;
 pub(crate) mod fn_metric;
 pub(crate) mod identity;

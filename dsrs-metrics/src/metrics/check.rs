@@ -1,7 +1,8 @@
 //! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
 //! row.
 
-use crate::core::error::{FieldError, MetricError, Result};
+use crate::core::error::{MetricError, Result};
+use crate::core::field_error::FieldError;
 use crate::core::missing::MissingFields;
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::check::Unscored;
-use crate::core::error::FieldError;
+use crate::core::field_error::FieldError;
 use crate::core::rows::by_name;
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::core::error::FieldError;
+use crate::core::field_error::FieldError;
 use crate::core::rows::by_name::{Given, NamedFields};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::fields::{Get, GetOptional, Record, Want};

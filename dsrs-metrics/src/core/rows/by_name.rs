@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::core::error::FieldError;
+use crate::core::field_error::FieldError;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::fields::Record;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};

@@ -13,7 +13,8 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::core::error::{FieldError, MetricError, MetricErrorKind};
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::field_error::FieldError;
 use crate::core::missing::Absent;
 use crate::core::rows::by_name::Given;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};

@@ -1,0 +1,104 @@
+//! Errors of fields: why a field of a row could not be read, and the score of a prediction without it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::error::{MetricError, MetricErrorKind, Result};
+use crate::core::missing::MissingFields;
+use crate::core::score::Scored;
+use crate::core::spec::{MetricSpec, Side};
+use crate::text::shown;
+
+/// The reason why a field of a row could not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FieldError {
+    /// The row has no such field.
+    Missing {
+        /// The missing field.
+        field: Cow<'static, str>,
+        /// The fields that the row has instead.
+        present: Vec<String>,
+    },
+    /// The value of the field is `null`.
+    Null {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+    },
+    /// The field has a value of another type.
+    WrongType {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+        /// The value that the field has.
+        found: String,
+    },
+}
+
+impl FieldError {
+    /// Whether the field has a value, of another type.
+    pub(super) const fn is_of_type(&self) -> bool {
+        matches!(self, Self::WrongType { .. })
+    }
+
+    /// Writes the message of the error, with the side of the row.
+    pub(super) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
+        match self {
+            Self::Missing { field, present } if present.is_empty() => {
+                write!(f, "no field `{side}.{field}`; it has no fields")
+            }
+            Self::Missing { field, present } => {
+                let present = shown::names(present.iter().map(String::as_str));
+                write!(f, "no field `{side}.{field}`; it has {present}")
+            }
+            Self::Null { field, expected } => {
+                write!(f, "field `{side}.{field}`: expected {expected}, found null")
+            }
+            Self::WrongType { field, expected, found } => {
+                write!(f, "field `{side}.{field}`: expected {expected}, found {found}")
+            }
+        }
+    }
+
+    /// Adds the metric and the side of the row.
+    pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
+        MetricError::new(metric, MetricErrorKind::Field { side, error: self })
+    }
+}
+
+/// Returns a field error as the error of the metric, with the side of the row. A metric that scores predictions without
+/// the field returns that score instead.
+///
+/// # Errors
+/// The error, unless the metric scores predictions without the field.
+#[cold]
+#[doc(hidden)]
+#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
+pub fn unreadable_field(
+    error: Box<FieldError>,
+    spec: &MetricSpec<'_>,
+    side: Side,
+) -> Result<Scored> {
+    let Some(score) = spec.missing.filter(|_| side == Side::Pred) else {
+        return Err(error.of(spec.name, side));
+    };
+    match MissingFields::of_error(*error, spec) {
+        Ok(missing) => Scored::without_fields(score, missing, spec),
+        Err(error) => Err(error.of(spec.name, side)),
+    }
+}
+
+/// Returns whether a metric that scores predictions without the field can score the row.
+#[doc(hidden)]
+pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => matches!(**error, FieldError::Missing { .. } | FieldError::Null { .. }),
+    }
+}
