@@ -65,8 +65,8 @@ impl Ledger {
         *self.account()
     }
 
-    /// Adds what earlier runs spent, of which a journal has recorded `total`. What this ledger has recorded there itself is
-    /// spent already.
+    /// Adds the amount that earlier runs spent. `total` is the amount in the journal, which includes the calls of this
+    /// ledger. These are counted already, and not added again.
     pub(super) fn add_journaled(&self, total: u64) {
         let known = self.journaled.fetch_max(total, Ordering::Relaxed);
         let mut account = self.account();

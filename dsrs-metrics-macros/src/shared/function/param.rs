@@ -46,7 +46,7 @@ pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
     /// Whether its setter accepts every type that converts into its type.
     pub(crate) into: bool,
-    /// Whether it is a struct of parameters, each of which is a parameter of the metric.
+    /// Whether it is a struct of parameters: each field of the struct is a parameter of the metric.
     pub(crate) is_group: bool,
 }
 

@@ -180,7 +180,7 @@ fn param_lists(cx: &Context<'_>) -> Vec<TokenStream> {
     lists
 }
 
-/// Returns the parameters of a struct of parameters, each of which is one of the metric's.
+/// Returns the list of parameters that a struct of parameters adds to a metric.
 pub(super) fn params(cx: &Context<'_>) -> TokenStream {
     param_lists(cx).into_iter().collect()
 }
