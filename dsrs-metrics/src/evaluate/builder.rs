@@ -1,7 +1,6 @@
 //! The builder of [`Evaluate`], and the validation of a setup before any row is run.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,6 @@ use super::source::RowId;
 use super::{Evaluate, Observer, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
-use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{ProgressDisplay, real_path};
@@ -34,9 +32,9 @@ pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
     /// Whether the metrics are those of another evaluation, which the first metric replaces.
     inherits_metrics: bool,
-    devset: Devset<G>,
+    pub(super) devset: Devset<G>,
     row_id: Option<RowId<G>>,
-    inputs: Option<Arc<[String]>>,
+    pub(super) inputs: Option<Arc<[String]>>,
     gate: Option<Arc<Gate>>,
     pub(super) row_options: RowOptions,
     pub(super) options: Options<G, P>,
@@ -318,7 +316,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         if self.metrics.is_empty() {
             return Err(EvaluateError::NoMetric);
         }
-        self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
+        self.metrics.iter().try_for_each(MetricEntry::check_name)?;
         let mut names = HashSet::new();
         let duplicate = self.metrics.iter().find(|metric| !names.insert(&metric.name));
         duplicate.map_or(Ok(()), |metric| {
@@ -352,103 +350,4 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             Err(EvaluateError::DuplicateOutput { path })
         })
     }
-}
-
-/// Settings of rows with dynamic fields.
-impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
-    /// Sets which fields of a row the program receives, for rows that do not declare their own with
-    /// [`with_inputs`](Example::with_inputs). The others are labels, which only the metrics read. Without either, a run
-    /// of a program is an error: it would receive the expected answer.
-    ///
-    /// An input that no row of the devset has is an error too, with the most similar name. The program is not called on a
-    /// row that lacks an input: the row fails. Declare an optional input with `with_inputs` on the rows that have it.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::Evaluate;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
-    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
-    /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
-    /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
-    ///
-    /// let error = evaluate.run(copy).await.unwrap_err().to_string();
-    /// assert!(error.starts_with("row 1: the inputs are not declared"));
-    ///
-    /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
-    /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
-    ///
-    /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
-    /// assert_eq!(result.score, Some(0.0));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
-        self.inputs = Some(fields.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Reads the rows that a program is run on from a file: JSONL, JSON, CSV or Parquet (with these features), by its
-    /// extension. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id is the
-    /// row's id in the run, so that two runs can be compared; the id of a row without one is its line. The whole file is
-    /// read at once; [`build`](Self::build) returns the error of a file that cannot be read, with its line.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::Evaluate;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
-    /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
-    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
-    /// let evaluate = Evaluate::builder().devset_file(&file).inputs(["question"]).metric(same);
-    /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
-    /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
-    /// # std::fs::remove_file(file)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn devset_file(mut self, path: impl AsRef<Path>) -> Self {
-        self.devset = Devset::read(path.as_ref());
-        self
-    }
-}
-
-/// Names of result columns that do not belong to a metric.
-const RESERVED: [&str; 10] = [
-    "id",
-    "gold",
-    "pred",
-    "latency_s",
-    "input_tokens",
-    "output_tokens",
-    "cost_msats",
-    "attributes",
-    "traceback",
-    "repeats",
-];
-
-/// Rejects names that would collide with other columns, such as `NAME.PART` or `NAME.passed`.
-fn check_name(name: &str) -> Result<(), EvaluateError> {
-    let is_invalid = |character: char| {
-        matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
-    };
-    let (reason, suggestion) = if name.is_empty() {
-        ("the name is empty", "exact_match".to_owned())
-    } else if RESERVED.contains(&name) {
-        ("result files reserve this column name", format!("{name}_score"))
-    } else if name.contains(is_invalid) {
-        let suggestion = name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
-        let reason = "it contains a dot, a comma, white space or a control character";
-        (
-            reason,
-            if suggestion.is_empty() { "exact_match".to_owned() } else { suggestion.join("_") },
-        )
-    } else {
-        return Ok(());
-    };
-    Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
 }

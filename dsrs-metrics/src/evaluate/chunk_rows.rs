@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::source::{Evaluated, Input};
+use super::error::EvaluateError;
+use super::source_row::{Evaluated, Input};
 use crate::core::rows::pair::{Origin, Pair};
 
 /// Evaluates a row that the chunk lends.
@@ -36,7 +37,7 @@ pub(super) struct DecodedChunk<G, P> {
     pub(super) rows: Vec<(usize, UnnumberedRow<G, P>)>,
 }
 
-type UnnumberedRow<G, P> = Result<Input<G, P>, String>;
+type UnnumberedRow<G, P> = Result<Input<G, P>, EvaluateError>;
 
 /// The ids and the places of counted rows.
 #[derive(Default)]
@@ -55,7 +56,7 @@ impl<'s, G, P> ChunkRows<'s, G, P> {
     }
 
     /// Adds a row, or the error that is the last of the chunk.
-    pub(crate) fn push(&mut self, row: Result<Pair<G, P>, String>) {
+    pub(crate) fn push(&mut self, row: Result<Pair<G, P>, EvaluateError>) {
         let evaluated = self.evaluated.take();
         let row = row.map(|pair| Input::from(pair).evaluated(evaluated));
         self.decoded.rows.push((self.decoded.counted.rows.len(), row));
@@ -85,8 +86,8 @@ impl<G, P> ChunkRows<'_, G, P> {
 
 impl<G, P> DecodedChunk<G, P> {
     /// A chunk that could not be decoded.
-    pub(super) fn failed(message: String) -> Self {
-        Self { counted: CountedRows::default(), rows: vec![(0, Err(message))] }
+    pub(super) fn failed(error: EvaluateError) -> Self {
+        Self { counted: CountedRows::default(), rows: vec![(0, Err(error))] }
     }
 }
 

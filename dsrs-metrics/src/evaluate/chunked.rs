@@ -76,7 +76,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         let rows = panic::catch(false, decode);
         self.deliver(
             number,
-            rows.unwrap_or_else(|panic| DecodedChunk::failed(input_panicked(&panic))),
+            rows.unwrap_or_else(|panic| DecodedChunk::failed(input_panicked(panic))),
         );
         Some(())
     }
@@ -105,8 +105,8 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         let mut undecoded = lock(&self.chunks);
         let chunk = panic::catch(false, || undecoded.chunks.next());
         let chunk = chunk.unwrap_or_else(|panic| {
-            let message = input_panicked(&panic);
-            Some(Box::new(move |rows| rows.push(Err(message))))
+            let error = input_panicked(panic);
+            Some(Box::new(move |rows| rows.push(Err(error))))
         })?;
         undecoded.taken += 1;
         Some((undecoded.taken - 1, chunk))
@@ -232,7 +232,7 @@ mod tests {
             let decode = move |rows: &mut Rows<'_>| {
                 if number == 1 {
                     rows.push(Ok(Pair::new("x", 0, 0)));
-                    rows.push(Err("line 12 is not JSON".to_owned()));
+                    rows.push(Err(EvaluateError::input("line 12 is not JSON".to_owned())));
                 }
                 push_ten(number, rows);
             };

@@ -112,6 +112,12 @@ pub enum EvaluateError {
         /// The error message of the row source, unchanged.
         message: String,
     },
+    /// The iterator or stream of the rows panicked.
+    #[error("reading the rows panicked: {message}")]
+    Rows {
+        /// The panic's message.
+        message: String,
+    },
     /// The results cannot be written; checked before any row is run.
     #[error("cannot write `{}`: {reason}", path.display())]
     Output {
@@ -167,6 +173,13 @@ pub enum EvaluateError {
         /// The panic message.
         message: String,
     },
+}
+
+impl EvaluateError {
+    /// Creates the error of a row that cannot be read.
+    pub(crate) fn input(message: String) -> Self {
+        Self::Input { message }
+    }
 }
 
 impl From<NotReady> for EvaluateError {

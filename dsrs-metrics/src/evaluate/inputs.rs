@@ -45,12 +45,14 @@ pub(super) fn declared_by<G: 'static>(gold: &G) -> Option<&[String]> {
     as_example(gold)?.input_keys()
 }
 
-/// Checks that the inputs of a row are declared, by the row or by the run.
-pub(crate) fn check_declared<G: 'static>(
+/// Checks that the inputs of a row are declared, by the row or by the run. Rows are numbered from 1.
+pub(super) fn check_row<G: 'static>(
+    row: u64,
     gold: &G,
     of_run: Option<&[String]>,
-) -> Result<(), InputError> {
-    as_example(gold).map_or(Ok(()), |example| example.input_names(of_run).map(drop))
+) -> Result<(), EvaluateError> {
+    let declared = as_example(gold).map_or(Ok(()), |example| example.input_names(of_run).map(drop));
+    declared.map_err(|error| EvaluateError::Inputs { row, error })
 }
 
 /// Checks a list of rows before the first one is run: each row declares its inputs, and each input is a field of at least

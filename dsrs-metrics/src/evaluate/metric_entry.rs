@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::error::EvaluateError;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
@@ -12,6 +13,20 @@ use crate::core::outcome::Outcome;
 use crate::core::requirements::Requirement;
 use crate::core::score::Scored;
 use crate::core::spec::{ScoreKind, ScoreRange};
+
+/// Names of result columns that do not belong to a metric.
+const RESERVED: [&str; 10] = [
+    "id",
+    "gold",
+    "pred",
+    "latency_s",
+    "input_tokens",
+    "output_tokens",
+    "cost_msats",
+    "attributes",
+    "traceback",
+    "repeats",
+];
 
 /// A metric with those of its properties that every row needs.
 pub(super) struct MetricEntry<'a, G, P> {
@@ -35,6 +50,30 @@ impl<G, P> Clone for MetricEntry<'_, G, P> {
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
+    /// Rejects names that would collide with other columns, such as `NAME.PART` or `NAME.passed`.
+    pub(super) fn check_name(&self) -> Result<(), EvaluateError> {
+        let name = &*self.name;
+        let is_invalid = |character: char| {
+            matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
+        };
+        let (reason, suggestion) = if name.is_empty() {
+            ("the name is empty", "exact_match".to_owned())
+        } else if RESERVED.contains(&name) {
+            ("result files reserve this column name", format!("{name}_score"))
+        } else if name.contains(is_invalid) {
+            let suggestion =
+                name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+            let reason = "it contains a dot, a comma, white space or a control character";
+            (
+                reason,
+                if suggestion.is_empty() { "exact_match".to_owned() } else { suggestion.join("_") },
+            )
+        } else {
+            return Ok(());
+        };
+        Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
+    }
+
     pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());

@@ -34,12 +34,14 @@ mod result;
 mod rollouts;
 mod row;
 mod row_result;
+mod row_scores;
 mod run;
 mod sample;
 mod seen_ids;
 mod shared_poll;
 mod sorted_runs;
 mod source;
+mod source_row;
 mod spending;
 mod statistics;
 mod stop;
@@ -80,7 +82,8 @@ use self::devset::Devset;
 use self::options::Options;
 use self::row::Plan;
 use self::run::Predicted;
-use self::source::{Input, RowId, Source};
+use self::source::{RowId, Source};
+use self::source_row::Input;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
@@ -213,7 +216,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
+        let rows = rows
+            .into_iter()
+            .map(|row| row.into_result().map(Input::from).map_err(EvaluateError::input));
         let source = Source::iterator(Box::new(rows.fuse()));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -250,7 +255,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         self.score_lent(chunks.into_iter().map(|decode| {
             move |rows: &mut ChunkRows<'_, G, P>| {
-                decode().into_iter().for_each(|row| rows.push(row.into_result()));
+                decode()
+                    .into_iter()
+                    .for_each(|row| rows.push(row.into_result().map_err(EvaluateError::input)));
             }
         }))
     }
@@ -276,7 +283,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|row| row.into_result().map(Input::from));
+        let rows = rows.map(|row| row.into_result().map(Input::from).map_err(EvaluateError::input));
         let source = Source::stream(rows.boxed(), None);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }

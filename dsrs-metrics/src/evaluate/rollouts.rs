@@ -10,12 +10,14 @@ use tokio::time::Instant;
 
 use super::error::EvaluateError;
 use super::gate::{Charge, Gate};
+use super::inputs;
 use super::journal::{JournaledRow, Predicted, RowToJournal, StoredScores};
 use super::repeats::{Repeat, RepeatPred};
 use super::row::Plan;
 use super::row_result::{Gated, RowResult};
 use super::run::Predicted as NoProgram;
-use super::source::{Input, Source, lock};
+use super::source::{Source, lock};
+use super::source_row::Input;
 use super::spending::Spending;
 use super::{Evaluate, Running};
 use crate::core::call::MetricCall;
@@ -332,11 +334,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         self.plan.score_rollouts(gate, calls.collect(), deadline, &[]).await
     }
 
-    /// Returns the fields that a program receives of the rows that do not declare their own.
-    pub(crate) fn declared_inputs(&self) -> Option<Arc<[String]>> {
-        self.plan.inputs.clone()
-    }
-
     /// Scores rows with several predictions each.
     pub(crate) fn score_rows(
         &self,
@@ -351,9 +348,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     pub(crate) fn run_rows<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,
-        golds: impl Iterator<Item = Result<G, String>> + Send + 'static,
+        golds: impl Iterator<Item = G> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = golds.map(|gold| gold.map(|gold| Input::to_predict(Arc::new(gold))));
+        let inputs = self.plan.inputs.clone();
+        let rows = (1..).zip(golds).map(move |(row, gold)| {
+            inputs::check_row(row, &gold, inputs.as_deref())?;
+            Ok(Input::to_predict(Arc::new(gold)))
+        });
         let source = Source::iterator(Box::new(rows.fuse()));
         let render = self.options.render_pair.unwrap_or(score_line);
         Box::pin(self.start(source, program, render))

@@ -1,35 +1,27 @@
 //! Evaluates one row: its prediction, then its scores, with timeout, second attempt and panic isolation.
 //!
-//! Rows come from `source.rs`; outcomes are collected in `collector.rs`.
+//! Rows come from `source.rs`; `row_scores.rs` evaluates the metrics; outcomes are collected in `collector.rs`.
 
-use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, join_all};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
+use super::attempt::Failure;
 use super::error::EvaluateError;
-use super::gate::{Charge, Gate};
-use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal, StoredScores};
+use super::gate::Gate;
+use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal};
 use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat, RepeatPred};
 use super::row_result::RowResult;
-use super::source::Input;
-use crate::core::answer::Answer;
+use super::source_row::Input;
 use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Sharing;
-use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::outcome::Outcome;
-use crate::core::panic;
 use crate::core::program_run::ProgramRun;
 use crate::core::repeat::RepeatNumber;
-use crate::core::score::Scored;
 use crate::core::settings::Settings;
-
 use crate::evaluate::program::Program;
 
 /// The settings of the evaluation of one row.
@@ -90,31 +82,6 @@ impl<'a, G, P> Plan<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
-    /// metric has to wait after all.
-    pub(super) fn score_now(
-        &self,
-        call: MetricCall<'_, G, P>,
-        outcomes: &mut Vec<Outcome>,
-    ) -> Option<Option<String>> {
-        outcomes.clear();
-        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
-        let call = call.with_memo(memo.as_ref());
-        let mut tracebacks = Vec::new();
-        for entry in &self.metrics {
-            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
-                Ok(Answer::Ready(result)) => Ok(result),
-                // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
-                Ok(Answer::Pending(_)) => return None,
-                Err(panic) => Err(Failure::Panicked(panic)),
-            };
-            let (outcome, traceback) = self.outcome(entry, attempt);
-            tracebacks.extend(traceback);
-            outcomes.push(outcome);
-        }
-        Some(joined(&tracebacks))
-    }
-
     pub(super) fn call<'a>(
         &self,
         gold: &'a G,
@@ -286,128 +253,5 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             journal.record(&predicted);
         }
         predicted
-    }
-
-    /// Evaluates the metrics in a range whose outcomes are not known from a journal: the ready answers first, then the
-    /// pending ones concurrently. Each of these calls is settled with the next charge, if there is one.
-    pub(super) async fn score_metrics(
-        &self,
-        call: MetricCall<'_, G, P>,
-        deadline: Option<Instant>,
-        journal: Option<&JournalRow>,
-        (mut restored, mut tracebacks): (HashMap<usize, Outcome>, Vec<String>),
-        metrics: Range<usize>,
-        mut charges: impl Iterator<Item = Charge<'_>>,
-    ) -> (Vec<Outcome>, Option<String>) {
-        let start = metrics.start;
-        let mut outcomes = Vec::with_capacity(metrics.len());
-        let mut new = StoredScores::default();
-        let mut pending = Vec::new();
-        for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
-            if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
-                outcomes.push(outcome);
-                continue;
-            }
-            let charge = charges.next();
-            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
-                Ok(Answer::Pending(future)) => {
-                    // Replaced when the call has finished.
-                    outcomes.push(Outcome::Abstained);
-                    pending.push(async move {
-                        let attempt = self.await_answer(entry, call, future, deadline).await;
-                        charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
-                        let (outcome, traceback) = self.outcome(entry, attempt);
-                        record_one(journal, position, &outcome, traceback.as_ref());
-                        (position, outcome, traceback)
-                    });
-                    continue;
-                }
-                Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
-                Err(panic) => Err(Failure::Panicked(panic)),
-            };
-            charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
-            let (outcome, traceback) = self.outcome(entry, attempt);
-            if journal.is_some() {
-                new.add(position, &outcome, traceback.as_deref());
-            }
-            tracebacks.extend(traceback);
-            outcomes.push(outcome);
-        }
-        if let Some(journal) = journal {
-            journal.record_scores(new, false);
-        }
-        for (position, outcome, traceback) in join_all(pending).await {
-            outcomes[position - start] = outcome;
-            tracebacks.extend(traceback);
-        }
-        (outcomes, joined(&tracebacks))
-    }
-
-    async fn await_answer<'a>(
-        &'a self,
-        entry: &'a MetricEntry<'_, G, P>,
-        call: MetricCall<'a, G, P>,
-        future: BoxFuture<'a, Result<Scored, MetricError>>,
-        deadline: Option<Instant>,
-    ) -> Attempt<Result<Scored, MetricError>> {
-        let first = Mutex::new(Some(future));
-        let start = |_| {
-            let first = first.lock().ok().and_then(|mut first| first.take());
-            // Without the memo, since a second attempt must not wait for the answer of the first.
-            let again = || entry.answer(MetricCall { memo: None, ..call });
-            async move { first.map_or_else(again, Answer::Pending).await }
-        };
-        self.options.attempt(start, is_conclusive, deadline).await
-    }
-
-    /// Returns the outcome of a call, and the backtrace of a panic.
-    fn outcome(
-        &self,
-        entry: &MetricEntry<'_, G, P>,
-        attempt: Attempt<Result<Scored, MetricError>>,
-    ) -> (Outcome, Option<String>) {
-        let metric = || entry.name.clone();
-        let failed = |error| Outcome::MetricFailed { error };
-        match attempt {
-            Ok(Ok(scored)) if self.gate.is_some() && !entry.is_in_range(&scored) => {
-                (failed(entry.out_of_range(&scored)), None)
-            }
-            Ok(scored) => (Outcome::from(scored), None),
-            Err(Failure::Panicked(panic)) => {
-                (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)
-            }
-            Err(Failure::TimedOut) => {
-                let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
-                let kind = MetricErrorKind::TimedOut { seconds };
-                (failed(MetricError::new(metric(), kind)), None)
-            }
-        }
-    }
-}
-
-/// Returns the cost of a call, in millisatoshis. The cost of a call that panicked is unknown, and counts as 0.
-fn cost_of(attempt: &Attempt<Result<Scored, MetricError>>) -> u64 {
-    match attempt {
-        Ok(Ok(scored)) => scored.score.cost_msats,
-        Ok(Err(error)) => error.cost_msats(),
-        Err(_) => 0,
-    }
-}
-
-fn joined(tracebacks: &[String]) -> Option<String> {
-    (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
-}
-
-/// Records the outcome of a call that was awaited, which may have cost something.
-fn record_one(
-    journal: Option<&JournalRow>,
-    position: usize,
-    outcome: &Outcome,
-    traceback: Option<&String>,
-) {
-    if let Some(journal) = journal {
-        let mut scores = StoredScores::default();
-        scores.add(position, outcome, traceback.map(String::as_str));
-        journal.record_scores(scores, true);
     }
 }

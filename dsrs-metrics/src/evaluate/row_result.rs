@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::repeats::{Repeat, RepeatPred};
 use super::rollouts::ScoredRollouts;
-use super::source::Input;
+use super::source_row::Input;
 use super::spending::Spending;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;

@@ -148,12 +148,8 @@ impl From<EvaluateError> for ScorerError {
             EvaluateError::NoRows => Self::NoRows,
             EvaluateError::Runtime { .. } => Self::Runtime,
             EvaluateError::Worker { message } => Self::Worker { message },
-            EvaluateError::Input { message } => {
-                match message.strip_prefix("reading the rows panicked: ") {
-                    Some(message) => Self::Rows { message: message.to_owned() },
-                    None => Self::Run(EvaluateError::Input { message }),
-                }
-            }
+            EvaluateError::Inputs { row, error } => Self::Inputs { row, error },
+            EvaluateError::Rows { message } => Self::Rows { message },
             other => Self::Run(other),
         }
     }

@@ -3,7 +3,6 @@
 //! Workers and the evaluation of a row are in `evaluate/`, sums over rows are in `summary.rs`.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 
 use super::error::ScorerError;
 use super::row::{RowScore, combine};
@@ -16,7 +15,6 @@ use crate::core::rows::pair::Pair;
 use crate::evaluate::program::Program;
 use crate::evaluate::{
     Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
-    inputs,
 };
 use crate::text::shown;
 
@@ -180,23 +178,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
         let evaluate = self.inner.for_run(concurrency)?;
-        let examples = started(examples)?;
-        let (inputs, undeclared) = (evaluate.declared_inputs(), Arc::new(OnceLock::new()));
-        let first = Arc::clone(&undeclared);
-        let examples = (1..).zip(examples).map(move |(row, example)| {
-            let declared = inputs::check_declared(&example, inputs.as_deref());
-            declared.map(|()| example).map_err(|error| {
-                let message = error.to_string();
-                // The first error ends the run.
-                let _ = first.set(ScorerError::Inputs { row, error });
-                message
-            })
-        });
-        let result = evaluate.run_rows(program, examples).await;
-        match undeclared.get() {
-            Some(error) => Err(error.clone()),
-            None => Ok(self.inner.result(result?)),
-        }
+        let result = evaluate.run_rows(program, started(examples)?).await?;
+        Ok(self.inner.result(result))
     }
 
     /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on one example, concurrently, and scores

@@ -21,7 +21,7 @@ use crate::core::spec::Side;
 use crate::data::{
     DataError, DataReader, FieldSelection, Format, LentRow, Mapping, Pairing, Pairs, RowVisitor,
 };
-use crate::evaluate::ChunkRows;
+use crate::evaluate::{ChunkRows, EvaluateError};
 use crate::text::suggest::nearest;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
@@ -209,7 +209,7 @@ impl RowVisitor for CheckedChunk<'_, '_> {
     fn own(&mut self, row: Result<Pair, DataError>) -> bool {
         let row = row.map_err(RowError::from).and_then(|pair| self.check.check(pair));
         let is_last = row.is_err();
-        self.rows.push(row.map_err(|error| format!("{error:#}")));
+        self.rows.push(row.map_err(|error| EvaluateError::input(format!("{error:#}"))));
         !is_last
     }
 }
