@@ -3,17 +3,17 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Data, DeriveInput, Field, Fields, Path};
+use syn::{Data, DeriveInput, Field, Fields};
 
-use crate::shared::attributes::{arguments, is_cfg};
-use crate::shared::attrs::{self, Attribute, Key};
+use crate::shared::attributes::is_cfg;
+use crate::shared::attrs::{Attribute, Key};
+use crate::shared::derive_input::{crate_path, named_fields};
 use crate::shared::errors::Errors;
 use crate::shared::function::check::check_params;
 use crate::shared::function::expand::group;
 use crate::shared::function::item::Function;
 use crate::shared::function::model::Model;
 use crate::shared::function::param::{Config, Param};
-use crate::shared::names::check_crate_path;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::{as_written, find};
 use crate::shared::types::{Form, option_of};
@@ -47,23 +47,9 @@ impl Attribute for StructAttrs {
     const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 }
 
-/// The path to the runtime crate.
-fn krate(input: &DeriveInput, errors: &mut Errors) -> Option<Path> {
-    let mut parsed = StructAttrs::default();
-    let alone = "missing arguments of `#[param_group]`; remove it";
-    for tokens in arguments(&input.attrs, "param_group", alone, errors) {
-        attrs::parse_into(&mut parsed, tokens, errors);
-    }
-    let path = parsed.0.krate;
-    if let Some(path) = &path {
-        check_crate_path(path, errors);
-    }
-    path
-}
-
 /// Returns the model of a function with the struct's name, visibility and `cfg`s, and its fields as parameters.
 fn model(input: &DeriveInput, errors: &mut Errors) -> Option<Model> {
-    let krate = krate(input, errors);
+    let krate = crate_path::<StructAttrs>(&input.attrs, "param_group", errors);
     let (vis, ident) = (&input.vis, &input.ident);
     let cfgs = input.attrs.iter().filter(|attr| is_cfg(attr));
     let params = fields(input, errors).into_iter().map(|field| param(field, errors));
@@ -81,19 +67,12 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<&'a Field> {
             input.ident
         )
     };
-    match &input.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(fields) if fields.named.is_empty() => {
-                errors.at(&input.ident, message("no field"));
-            }
-            Fields::Named(fields) => return fields.named.iter().collect(),
-            Fields::Unnamed(_) => errors.at(&input.ident, message("a tuple struct")),
-            Fields::Unit => errors.at(&input.ident, message("a unit struct")),
-        },
-        Data::Enum(data) => errors.at(data.enum_token, message("an enum")),
-        Data::Union(data) => errors.at(data.union_token, message("a union")),
+    if let Data::Struct(data) = &input.data
+        && matches!(&data.fields, Fields::Named(fields) if fields.named.is_empty())
+    {
+        errors.at(&input.ident, message("no field"));
     }
-    Vec::new()
+    named_fields(input, message, errors)
 }
 
 /// Returns a field as a parameter of the function. `#[param]` without arguments may be omitted.

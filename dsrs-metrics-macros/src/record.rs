@@ -5,20 +5,20 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Data, DeriveInput, Field, Fields, GenericParam, Generics, LitStr, Path};
+use syn::{DeriveInput, Field, GenericParam, Generics, LitStr};
 
-use crate::shared::attributes::arguments;
 use crate::shared::attrs::{self, Attribute, Key, Kind};
+use crate::shared::derive_input::{arguments, crate_path, named_fields};
 use crate::shared::errors::Errors;
 use crate::shared::field_name::name_type;
-use crate::shared::names::{check_crate_path, runtime};
+use crate::shared::names::runtime;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
 /// Expands `#[derive(Record)]`.
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = krate(&input.attrs, &mut errors);
+    let krate = crate_path::<StructAttrs>(&input.attrs, "record", &mut errors);
     let fields = fields(input, &mut errors);
     let runtime = runtime(krate.as_ref(), input.ident.span());
     let mut generics = input.generics.clone();
@@ -49,29 +49,8 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
             "expected a struct with named fields, found {found}; write `struct Row {{ answer: String }}`, since metrics look up fields by name"
         )
     };
-    let fields = match &input.data {
-        Data::Struct(data) => match &data.fields {
-            Fields::Named(fields) => &fields.named,
-            Fields::Unnamed(_) => {
-                errors.at(&input.ident, message("a tuple struct"));
-                return Vec::new();
-            }
-            Fields::Unit => {
-                errors.at(&input.ident, message("a unit struct"));
-                return Vec::new();
-            }
-        },
-        Data::Enum(data) => {
-            errors.at(data.enum_token, message("an enum"));
-            return Vec::new();
-        }
-        Data::Union(data) => {
-            errors.at(data.union_token, message("a union"));
-            return Vec::new();
-        }
-    };
     let mut named: Vec<NamedField<'a>> = Vec::new();
-    for field in fields {
+    for field in named_fields(input, message, errors) {
         let Some(ident) = &field.ident else { continue };
         let FieldAttrs { rename: renamed } = FieldAttrs::parse(&field.attrs, errors);
         let (name, span) = match &renamed {
@@ -138,20 +117,6 @@ impl Attribute for StructAttrs {
             )
         })
     }
-}
-
-/// The path to the runtime crate.
-fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
-    let mut parsed = StructAttrs::default();
-    let alone = "missing arguments of `#[record]`; remove it";
-    for tokens in arguments(attrs, "record", alone, errors) {
-        attrs::parse_into(&mut parsed, tokens, errors);
-    }
-    let path = parsed.0.krate;
-    if let Some(path) = &path {
-        check_crate_path(path, errors);
-    }
-    path
 }
 
 struct Expansion<'a> {

@@ -62,23 +62,6 @@ pub(crate) fn without_attributes(
     kept
 }
 
-/// Returns the arguments of each attribute `#[name(..)]`. `alone` is the message for an attribute without arguments.
-pub(crate) fn arguments(
-    attrs: &[Attribute],
-    name: &str,
-    alone: &str,
-    errors: &mut Errors,
-) -> Vec<TokenStream> {
-    let mut arguments = Vec::new();
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
-        match &attr.meta {
-            syn::Meta::List(list) => arguments.push(list.tokens.clone()),
-            _ => errors.at(&attr.meta, alone),
-        }
-    }
-    arguments
-}
-
 /// Returns the traits that an item derives, by the last segment of each path.
 pub(crate) fn derived_traits(attrs: &[Attribute]) -> Vec<Ident> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));

@@ -22,5 +22,6 @@ pub(crate) mod attrs;
 pub(crate) mod settings;
 
 pub(crate) mod contract;
+pub(crate) mod derive_input;
 
 pub(crate) mod function;
