@@ -1,4 +1,4 @@
-//! What the derives read of a struct: the arguments of their attributes, the path to the runtime crate, and the fields.
+//! Reads the struct of a derive: the arguments of its attributes, the path to the runtime crate, and the fields.
 
 use proc_macro2::TokenStream;
 use syn::{Data, DeriveInput, Field, Fields, Meta, Path};

@@ -35,7 +35,7 @@ pub(super) fn is_standard(path: &Path) -> bool {
 }
 
 impl<'a> Files<'a> {
-    /// The files that every command has: those of language models.
+    /// The files that every command has: the reply cache and the prices of language models.
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter().map(|(name, path)| {
             let file = existing_or_new(&path);

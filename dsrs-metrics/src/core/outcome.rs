@@ -183,7 +183,7 @@ mod tests {
         Outcome::Scored(scored.unwrap())
     }
 
-    /// The JSON is that of version 2 of the journal's format.
+    /// The JSON has the format of journals of version 2.
     #[test]
     fn stored_outcomes_have_the_form_of_the_journal_and_equal_the_original_when_read() {
         let score = MetricScore::new(0.1 + 0.2).with_details("why").with_confidence(1.0 / 3.0);

@@ -1,5 +1,5 @@
 //! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
-//! evaluation: those of `composite/legality/rules.rs` and of `param_group.rs`.
+//! evaluation: the rules in `composite/legality/rules.rs` and `param_group.rs`.
 
 /// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;

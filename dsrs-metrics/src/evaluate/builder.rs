@@ -92,7 +92,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Replaces the metrics with those of a gate, proxies first.
+    /// Replaces the metrics with the metrics of a gate, proxies first.
     pub(crate) fn gated<'m>(
         mut self,
         gate: Arc<Gate>,

@@ -1,4 +1,4 @@
-//! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then those of the second tier on
+//! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then the metrics of the second tier on
 //! the rollouts that pass, if the budget covers all of them.
 
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), (String, Option<String
 type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Evaluates the rollouts of a row: the given predictions, or those of a program. Returns whether the journal had
+    /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program. Returns whether the journal had
     /// everything of the row.
     pub(super) async fn evaluate_rollouts<Kind>(
         &self,
@@ -98,7 +98,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Ok(is_restored)
     }
 
-    /// Stores predictions and outcomes in the row: those of a single rollout are those of the row.
+    /// Stores predictions and outcomes in the row. A single rollout becomes the row's own prediction and outcomes.
     fn finish_rollouts(
         &self,
         row: &mut RowResult<G, P>,

@@ -34,7 +34,7 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub origin: Option<Origin>,
     /// The backtraces of panics, if `provide_traceback` is set.
     pub traceback: Option<String>,
-    /// What the gate of the run knows of the row, if the run has one.
+    /// The number of rollouts and their spending, in a run with a gate.
     pub(crate) gated: Option<Box<Gated>>,
 }
 

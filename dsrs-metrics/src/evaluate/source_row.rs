@@ -17,7 +17,7 @@ pub(super) struct Input<G, P> {
     extra: Option<Box<Extra<P>>>,
 }
 
-/// What few rows have.
+/// Properties that most rows lack.
 struct Extra<P> {
     attributes: Fields,
     origin: Option<Origin>,
@@ -121,7 +121,7 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
 /// One row of a devset that is a list.
 pub(super) struct ListedRow<G> {
     pub(super) gold: Arc<G>,
-    /// What a row of a file has besides.
+    /// The id, attributes and origin of a row that was read from a file.
     pub(super) in_file: Option<Box<RowInFile>>,
 }
 

@@ -196,7 +196,7 @@ fn rouge(
 /// The parameters of all ROUGE metrics.
 #[derive(Debug, Clone, ParamGroup)]
 pub struct RougeWords {
-    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
+    /// The definition of a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
     #[param(default = RougeTokens::Ascii)]
     pub tokens: RougeTokens,
     /// Whether words are reduced to their English stems, so that "cats" equals "cat".

@@ -124,8 +124,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     }
 
     /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its journal, result
-    /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. Metrics, repeats and concurrency are those of
-    /// the scorer, and all results are kept.
+    /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. The scorer sets metrics, repeats and
+    /// concurrency, and all results are kept.
     ///
     /// A run with a [journal](EvaluateBuilder::journal) continues where it was interrupted or killed. The outcomes that the
     /// journal has are not paid for again, and their cost is part of the budget. A call that was in progress when the

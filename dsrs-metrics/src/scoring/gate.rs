@@ -15,7 +15,7 @@ use crate::core::outcome::Outcome;
 pub(super) struct Entry {
     pub(super) name: String,
     normalization: Normalization,
-    /// The declared maximum cost of one call, in millisatoshis: of a judge, that of its whole panel with all repairs.
+    /// The declared maximum cost of one call, in millisatoshis. The cost of a judge covers its whole panel with all repairs.
     pub(super) declared_cost: u64,
 }
 

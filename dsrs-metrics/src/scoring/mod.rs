@@ -1,7 +1,7 @@
 //! Two-tier scoring: proxy metrics first, truth metrics where the proxies pass, with rollouts and a
 //! budget.
 //!
-//! `Scorer` is an adapter of [`Evaluate`]: the metrics of both tiers are those of an evaluation with a gate, and the score
+//! `Scorer` is an adapter of [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and the score
 //! of a row is computed from its outcomes. Workers, budget, journal and result files are in `evaluate/`.
 
 mod aggregate;

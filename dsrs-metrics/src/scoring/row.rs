@@ -125,7 +125,7 @@ impl RowScore {
 }
 
 impl Tiers {
-    /// Returns the rollout with these outcomes, which are those of the proxies, then those of the truth metrics.
+    /// Returns the rollout with these outcomes: first of the proxies, then of the truth metrics.
     pub(super) fn rollout(&self, outcomes: Vec<Outcome>) -> Rollout {
         if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
             let of_program =

@@ -57,7 +57,7 @@ pub struct ScoringResult {
     pub metrics: Vec<MetricSummary>,
     /// Whether all rows were scored, and if not, why.
     pub ending: Ending,
-    /// What the run took from its journal, if it has one.
+    /// The restored rows of the journal, if the run has one.
     pub journal: Option<JournalUse>,
     /// The message of the first observer that panicked.
     pub observer_error: Option<String>,

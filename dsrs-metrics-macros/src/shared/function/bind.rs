@@ -36,7 +36,7 @@ impl Binding {
         }
     }
 
-    /// Binds `#[param(flatten)] settings: &Settings`, whose default is that of the struct.
+    /// Binds `#[param(flatten)] settings: &Settings`, whose default is the default of the struct.
     fn group(
         default: Option<DefaultValue>,
         into: Option<Span>,

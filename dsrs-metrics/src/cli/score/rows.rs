@@ -44,7 +44,7 @@ pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result
 }
 
 /// Checks that no mapping has a misspelt field: one that nothing reads, beside a field of a similar name that is read and
-/// not mapped. Another mapping that nothing reads has no effect: the options may be those of several runs.
+/// not mapped. Another mapping that nothing reads has no effect: several runs may share the options.
 fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<(), CliError> {
     let may_read_others = |metric: &Arc<dyn Metric>| !metric.spec().only_fields;
     if args.with_rows || metrics.iter().any(may_read_others) {

@@ -62,7 +62,7 @@ impl Calls {
         self.unsettled.values().fold(0, |sum, msats| sum.saturating_add(*msats))
     }
 
-    /// What all calls cost, where one that was in progress costs what it was reserved.
+    /// The cost of all calls. A call that was in progress costs the amount reserved for it.
     fn spent(&self) -> u64 {
         self.settled.saturating_add(self.unsettled())
     }
@@ -168,12 +168,12 @@ impl Scan {
         self.models.unsettled()
     }
 
-    /// What all calls of models cost, in millisatoshis.
+    /// The cost of all calls of models, in millisatoshis.
     pub(super) fn spent_msats(&self) -> u64 {
         self.models.spent()
     }
 
-    /// What all calls of metrics under a gate cost, in millisatoshis.
+    /// The cost of all calls of metrics under a gate, in millisatoshis.
     pub(super) fn gate_msats(&self) -> u64 {
         self.gate.spent()
     }

@@ -1,4 +1,4 @@
-//! What a result file has for a row: the record that all formats are written from, and that all are read as.
+//! The record of a row in result files. All formats are written from it, and all readers return it.
 //!
 //! `line.rs` writes a record as JSON, `columns.rs` splits it into the columns of CSV and Parquet, and `results/parse.rs`
 //! reads it from both. The report shows it.
@@ -42,7 +42,7 @@ pub struct ResultRow {
     pub input_tokens: Option<u64>,
     /// The tokens in the replies to the program.
     pub output_tokens: Option<u64>,
-    /// The cost of the program, in millisatoshis, without that of the metrics.
+    /// The cost of the program, in millisatoshis, without the cost of the metrics.
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
@@ -66,7 +66,7 @@ pub struct ResultScore<S: Eq + Hash = String> {
     pub passed: Option<bool>,
     /// The metric's confidence in [0, 1].
     pub confidence: Option<f64>,
-    /// What the metric wrote about the score.
+    /// The explanation that the metric returned with the score.
     pub details: Option<S>,
     /// The feedback for an optimizer.
     pub feedback: Option<S>,
@@ -235,7 +235,7 @@ pub(super) fn not_json(error: &serde_json::Error) -> String {
     format!("cannot be written as JSON: {error}")
 }
 
-/// What the program returned about its run. A latency that the harness measured is not part of it, so that the same rows
+/// Latency, tokens and cost that the program returned. A latency that the harness measured is not part of it, so that the same rows
 /// give the same file.
 #[derive(Clone, Copy, Default)]
 pub(super) struct RunRecord {

@@ -250,7 +250,7 @@ fn default_by_name(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Whether the defaults of all parameters are constants, apart from those of structs of parameters.
+/// Whether the defaults of all parameters are constants. Structs of parameters are not checked here.
 pub(super) fn has_constants(cx: &Context<'_>) -> bool {
     cx.model.configs().all(|(_, param, config)| config.is_group || is_constant(param, config))
 }

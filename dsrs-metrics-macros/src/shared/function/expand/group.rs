@@ -1,4 +1,4 @@
-//! Expands a struct of parameters: its setters, its default, and `ParamGroup`. The model is that of a function whose
+//! Expands a struct of parameters: its setters, its default, and `ParamGroup`. The model describes a function whose
 //! parameters are the fields of the struct.
 
 use proc_macro2::{Ident, TokenStream};
