@@ -45,7 +45,7 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes the characters of [`escaped`] except tabs and line ends, for a page, which shows strings of several lines.
-#[cfg(feature = "html")]
+#[allow(dead_code, reason = "HTML reports use it")]
 pub(crate) fn escaped_lines(text: &str) -> Cow<'_, str> {
     let is_hidden = |it: char| is_unsafe(it) && !matches!(it, '\n' | '\r' | '\t');
     if !text.contains(is_hidden) {
@@ -74,6 +74,10 @@ pub(crate) fn name(name: &str) -> Cow<'_, str> {
 
 /// Quotes a string as a Rust literal, and replaces its end by `…` if it is longer than 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if text.len() <= MAX_NAME && text.bytes().all(is_plain) {
+        return ["\"", text, "\""].concat();
+    }
     match text.char_indices().nth(MAX_NAME) {
         None => format!("{text:?}"),
         Some(_) => {

@@ -13,28 +13,33 @@ pub(super) mod structured;
 
 use std::collections::HashMap;
 
+use smallvec::SmallVec;
+
 use crate::text::shown::quoted;
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;
 
+/// The largest number of words that are compared one by one.
+const FEW_WORDS: usize = 16;
+
 /// Quotes the items of a list: `"a", "b" and 3 more`.
 fn list<T: AsRef<str>>(items: &[T]) -> String {
     let shown: Vec<String> =
         items.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
-    more(&shown.join(", "), items.len())
+    more(shown.join(", "), items.len())
 }
 
 /// Quotes the accepted answers: `"a" or "b"`.
 fn any_of<T: AsRef<str>>(answers: &[T]) -> String {
     let shown: Vec<String> =
         answers.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
-    more(&shown.join(" or "), answers.len())
+    more(shown.join(" or "), answers.len())
 }
 
-fn more(shown: &str, count: usize) -> String {
+fn more(shown: String, count: usize) -> String {
     match count.saturating_sub(MAX_ITEMS) {
-        0 => shown.to_owned(),
+        0 => shown,
         more => format!("{shown} and {more} more"),
     }
 }
@@ -101,6 +106,17 @@ impl Words {
 
 /// Returns the words of one list that the other one lacks, in order.
 fn without(words: &[String], others: &[String]) -> Vec<String> {
+    if others.len() <= FEW_WORDS {
+        let mut left: SmallVec<[&String; FEW_WORDS]> = others.iter().collect();
+        let is_missing = |word: &&String| match left.iter().position(|other| other == word) {
+            Some(found) => {
+                left.swap_remove(found);
+                false
+            }
+            None => true,
+        };
+        return words.iter().filter(is_missing).cloned().collect();
+    }
     let mut left: HashMap<&str, usize> = HashMap::new();
     others.iter().for_each(|word| *left.entry(word).or_default() += 1);
     let is_missing = |word: &&String| match left.get_mut(word.as_str()) {
@@ -146,7 +162,7 @@ fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_of, best, counted, first_difference, list, number};
+    use super::{any_of, best, counted, first_difference, list, number, without};
 
     #[test]
     fn lists_are_bounded() {
@@ -155,6 +171,16 @@ mod tests {
         assert_eq!(any_of(&["a", "b"]), r#""a" or "b""#);
         assert_eq!([counted(1, "word"), counted(0, "word")], ["1 word", "0 words"]);
         assert_eq!([number(2.0 / 3.0), number(1.0), number(0.0)], ["0.6667", "1", "0"]);
+    }
+
+    #[test]
+    fn words_are_compared_as_multisets() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let many = words(&"b a ".repeat(20));
+        let found = without(&words("a b a c a"), &words("a x a b"));
+        assert_eq!(found, ["c", "a"]);
+        assert_eq!(without(&words("c a b"), &many), ["c"]);
+        assert_eq!(without(&words(&"a ".repeat(22)), &many)[..2], ["a", "a"]);
     }
 
     #[test]

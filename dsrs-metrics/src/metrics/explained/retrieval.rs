@@ -56,7 +56,7 @@ fn ranks(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>, depth: Option<usize
     let documents = counted(all.len(), "relevant document");
     let found = match found.len() {
         0 => String::new(),
-        count => format!(": {}", more(&shown.join(", "), count)),
+        count => format!(": {}", more(shown.join(", "), count)),
     };
     joined([
         format!("{} of {documents}{among}{found}", seen.len()),

@@ -37,7 +37,7 @@ pub(in crate::metrics) fn json_field_accuracy(
         format!("{} of {} correct", counts.correct, counted(usize(counts.expected), "field")),
         match wrong.is_empty() {
             true => String::new(),
-            false => format!("wrong: {}", more(&shown, wrong.len())),
+            false => format!("wrong: {}", more(shown, wrong.len())),
         },
         match counts.extra {
             0 => String::new(),
