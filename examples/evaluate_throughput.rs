@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --example evaluate_throughput [MAX_ROWS]`
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
@@ -77,6 +77,22 @@ async fn stream(rows: usize, work: u64) -> Result<f64, EvaluateError> {
     Ok(microseconds(started, rows, &result))
 }
 
+/// Returns the seconds of scoring rows of which each hundredth blocks its thread for this long.
+async fn blocked(rows: usize, time: Duration) -> Result<f64, EvaluateError> {
+    let blocks = typed_metric_fn("blocks", move |gold: &Number, _: &Number| {
+        if gold.0 % 100 == 50 {
+            std::thread::sleep(time);
+        }
+        true
+    });
+    let evaluate = Evaluate::<Number, Number>::typed().metric(blocks).concurrency(32);
+    let evaluate = evaluate.keep_results(false).build()?;
+    let pair = |row: usize| Pair::new(row.to_string(), Number(row as u64), Number(row as u64));
+    let started = Instant::now();
+    let result = evaluate.score((0..rows).map(pair)).await?;
+    Ok(microseconds(started, rows, &result) * rows as f64 / 1e6)
+}
+
 fn microseconds<G, P>(started: Instant, rows: usize, result: &EvaluationResult<G, P>) -> f64 {
     assert_eq!((result.rows, result.failed_rows), (rows as u64, 0));
     started.elapsed().as_secs_f64() * 1e6 / rows as f64
@@ -121,5 +137,10 @@ fn main() -> Result<(), EvaluateError> {
         let of_two = best(&two, || stream(rows, work))?;
         println!("a metric of about {work:>4} ns: {:>5.2}", of_one / of_two);
     }
+    let (rows, time) = (10_000.min(most), Duration::from_millis(50));
+    let seconds = two.block_on(blocked(rows, time))?;
+    let least = (rows / 100) as f64 * time.as_secs_f64() / 2.0;
+    println!("\n{rows} rows on two threads, each hundredth blocks for {time:?}: {seconds:.3} s");
+    println!("the threads are blocked for {least:.3} s: {:.3} times as long", seconds / least);
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The layers of the crates: a module imports only from layers below its own, so that there is no import cycle.
+//! The layers of the crates: a module imports only from layers below its own, so that there is no import cycle, and names
+//! no feature of a higher layer.
 //!
 //! A new top-level module gets a place in `RUNTIME`, and a line in `ARCHITECTURE.md`.
 
@@ -22,6 +23,23 @@ const RUNTIME: [&[&str]; 10] = [
     &["evaluate"],
     &["agreement", "results", "scoring"],
     &["cli"],
+];
+
+/// The features of the runtime crate, each with the module that it belongs to. Modules of lower layers do not name it.
+const FEATURES: [(&str, &str); 13] = [
+    ("syntax", "syntax"),
+    ("schema", "syntax"),
+    ("sparql", "sparql"),
+    ("sparql-http", "sparql"),
+    ("lm", "lm"),
+    ("sandbox", "sandbox"),
+    ("csv", "data"),
+    ("parquet", "data"),
+    ("report", "evaluate"),
+    ("ctrl-c", "evaluate"),
+    ("html", "results"),
+    ("junit", "results"),
+    ("cli", "cli"),
 ];
 
 /// The same for the macro crate.
@@ -155,6 +173,50 @@ fn modules_of_the_runtime_crate_import_from_lower_layers() {
         Vec::<String>::new()
     );
     assert!(RUNTIME.concat().len() <= 18, "with `prelude` and `__private`, at most 20 modules");
+}
+
+/// The features that a source names.
+fn features(source: &str) -> Vec<&str> {
+    let named = source.split("feature = \"").skip(1);
+    named.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// Features that belong to a higher layer, as `FILE names FEATURE`.
+fn upward_features(file: &str, module: &str, source: &str) -> Vec<String> {
+    let layers = layers(&RUNTIME);
+    let layer_of = |feature: &str| {
+        let (_, module) = FEATURES.iter().find(|(name, _)| *name == feature)?;
+        layers.get(module)
+    };
+    let own = layers.get(module);
+    let is_upward = |feature: &&str| layer_of(feature).is_none_or(|layer| Some(layer) > own);
+    let found = features(source).into_iter().filter(is_upward);
+    found.map(|feature| format!("{file} names {feature}")).collect()
+}
+
+#[test]
+fn modules_of_the_runtime_crate_name_no_feature_of_a_higher_layer() {
+    let folder = root().join("dsrs-metrics/src");
+    let modules = sources(&folder).into_iter().filter(|(module, _)| !FACADES.contains(&&**module));
+    let found = modules.flat_map(|(module, file)| {
+        let name = file.strip_prefix(&folder).unwrap().display().to_string();
+        upward_features(&name, &module, &fs::read_to_string(&file).unwrap())
+    });
+    assert_eq!(found.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+/// The test must detect a feature in each of its forms.
+#[test]
+fn an_upward_feature_is_found() {
+    let source = "
+        #[cfg(any(feature = \"cli\", test))]
+        use crate::stats;
+        #![cfg_attr(not(feature = \"ctrl-c\"), allow(dead_code))]
+        const TEXT: bool = cfg!(feature = \"csv\") || cfg!(feature = \"new\");
+    ";
+    let found = ["data names cli", "data names ctrl-c", "data names new"];
+    assert_eq!(upward_features("data", "data", source), found);
+    assert_eq!(upward_features("cli", "cli", source), ["cli names new"]);
 }
 
 #[test]

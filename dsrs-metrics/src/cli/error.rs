@@ -72,6 +72,8 @@ pub(super) enum CliError {
     Data(#[from] DataError),
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
+    #[error("{error}; {hint}")]
+    UnreadableRow { error: Box<EvaluateError>, hint: String },
     #[error("cannot start the threads of the run: {0}")]
     Runtime(io::Error),
     #[error("cannot write to standard output: {0}")]

@@ -44,7 +44,7 @@ impl Requirement {
     }
 
     /// Returns whether this is a check that needs no model.
-    #[cfg(all(feature = "cli", feature = "lm"))]
+    #[allow(dead_code, reason = "the command line uses it")]
     pub(crate) fn is_check(&self) -> bool {
         matches!(self.need, Need::Check(_))
     }

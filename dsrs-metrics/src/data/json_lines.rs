@@ -3,6 +3,7 @@
 //! Whole lines are read in chunks, which can be decoded on any thread.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
@@ -128,12 +129,6 @@ impl LineChunk {
             }
         }
     }
-
-    /// The place of the first line.
-    #[cfg(any(feature = "cli", test))]
-    pub(super) fn at(&self) -> &Origin {
-        &self.at
-    }
 }
 
 /// Whether a line, with its end, is longer than a row with `\r\n` may be.
@@ -145,6 +140,10 @@ fn is_cut(line: &[u8], row_limit: usize) -> bool {
 impl Line<'_> {
     pub(super) fn is_too_long(&self) -> bool {
         self.bytes.len() > self.chunk.row_limit
+    }
+
+    pub(super) fn file(&self) -> &Arc<Path> {
+        &self.chunk.at.file
     }
 
     pub(super) fn at(&self) -> Origin {

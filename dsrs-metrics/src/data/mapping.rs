@@ -50,15 +50,6 @@ impl Mapping {
         }
     }
 
-    /// The side and the name of the field that the mapping sets; `None` for `id`.
-    #[cfg(feature = "cli")]
-    pub(crate) fn side_and_name(&self) -> Option<(Side, &str)> {
-        match &self.target {
-            Target::Id => None,
-            Target::Field(side, name) => Some((*side, name)),
-        }
-    }
-
     /// The dotted path into the row.
     #[must_use]
     pub fn path(&self) -> &str {

@@ -15,8 +15,6 @@ mod input;
 mod json_array;
 mod json_lines;
 mod json_row;
-#[cfg(any(feature = "cli", test))]
-mod lent_row;
 mod mapping;
 mod object_rows;
 mod pairing;
@@ -31,14 +29,10 @@ mod whole_file;
 pub use error::DataError;
 pub use format::Format;
 pub use input::ROW_LIMIT;
-#[cfg(feature = "cli")]
-pub(crate) use lent_row::{LentRow, RowVisitor};
 pub use mapping::{Mapping, MappingError};
 pub(crate) use object_rows::{ObjectRow, ObjectRows};
-#[cfg(feature = "cli")]
-pub(crate) use pairing::Pairing;
+pub(crate) use pairing::PairChunk;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs};
-#[cfg(feature = "cli")]
 pub(crate) use selection::FieldSelection;

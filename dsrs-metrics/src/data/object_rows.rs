@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-#[cfg(feature = "cli")]
 use serde_json::Value;
 
 use super::error::DataError;
@@ -22,7 +21,7 @@ pub(crate) struct ObjectRow {
     /// The keys of `scores`, in the order of the file.
     pub(crate) score_names: Vec<String>,
     /// Whether the values are cells of a format that has only strings.
-    #[cfg(feature = "cli")]
+    #[allow(dead_code, reason = "the command line uses it")]
     pub(crate) textual: bool,
     /// Whether the row is from a format with columns, in which a score is several of them.
     pub(crate) is_flat: bool,
@@ -38,7 +37,6 @@ impl ObjectRow {
             id: id.unwrap_or_else(|| number.to_string()),
             at,
             score_names: row.take_score_names(),
-            #[cfg(feature = "cli")]
             textual: row.attributes().textual,
             is_flat: row.is_flat(),
             row,
@@ -52,7 +50,7 @@ impl ObjectRow {
     }
 }
 
-#[cfg(feature = "cli")]
+#[allow(dead_code, reason = "the command line uses them")]
 impl ObjectRow {
     /// The value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
     pub(crate) fn find(&self, path: &str) -> Option<&Value> {
@@ -84,7 +82,9 @@ impl ObjectRows {
 fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
     match chunk {
         Err(error) => vec![Err(error)],
-        Ok(RowChunk::One(row)) => vec![ObjectRow::new(*row)],
+        Ok(RowChunk::Rows(rows)) => {
+            rows.into_iter().map(|row| row.and_then(ObjectRow::new)).collect()
+        }
         Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| ObjectRow::new(line.row()?)),
     }
 }

@@ -4,19 +4,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde_json::Value;
+
 use super::error::DataError;
 use super::json_lines::Line;
-#[cfg(any(feature = "cli", test))]
-use super::lent_row::{LentRow, RowVisitor};
-use super::mapping::Mapping;
+use super::mapping::{Mapping, Target};
 #[cfg(feature = "parquet")]
 use super::row::RowObject;
-use super::row::{Row, ValidRow};
 use super::row_file::{LocatedRow, RowChunk};
 use super::selection::FieldSelection;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
-#[cfg(feature = "parquet")]
 use crate::core::spec::Side;
+use crate::json::path;
 
 /// How the rows of a run become pairs.
 #[derive(Debug)]
@@ -38,11 +38,17 @@ impl Pairing {
         selection: Option<FieldSelection>,
     ) -> Self {
         let used = mappings.iter().map(|_| AtomicBool::new(false)).collect();
-        let selection = selection.map(|mut selection| {
-            selection.extend(&mappings);
-            selection
-        });
-        Self { several, mappings, used, selection, are_examples: false }
+        let mut pairing = Self { several, mappings, used, selection: None, are_examples: false };
+        if let Some(selection) = selection {
+            pairing.select(selection);
+        }
+        pairing
+    }
+
+    /// Decodes only these fields, besides those that mappings read.
+    pub(super) fn select(&mut self, mut selection: FieldSelection) {
+        selection.extend(&self.mappings);
+        self.selection = Some(selection);
     }
 
     /// Returns the pairing of a devset, whose rows need no prediction.
@@ -79,34 +85,21 @@ impl Pairing {
     }
 
     fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
-        let row = self.mapped(row, &at)?;
-        Ok(self.with_id(row, at, number))
-    }
-
-    fn mapped(&self, row: Row, at: &Origin) -> Result<ValidRow, DataError> {
         let mut row = match self.are_examples {
-            true => row.validate_example(at)?,
-            false => row.validate(at, &self.mappings)?,
+            true => row.validate_example(&at)?,
+            false => row.validate(&at, &self.mappings)?,
         };
         let values: Vec<_> =
             self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();
         for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {
-            if value.is_some() && !used.load(Ordering::Relaxed) {
-                used.store(true, Ordering::Relaxed);
-            }
-            row.set(mapping, value, at)?;
+            mark(used, value.is_some());
+            row.set(mapping, value, &at)?;
         }
-        Ok(row)
-    }
-
-    fn with_id(&self, row: ValidRow, at: Origin, number: u64) -> Pair {
-        row.into_pair(at, |at| self.default_id(at, number))
-    }
-
-    fn default_id(&self, at: &Origin, number: u64) -> String {
-        let mut id = String::new();
-        self.write_default_id(at, number, &mut id);
-        id
+        Ok(row.into_pair(at, |at| {
+            let mut id = String::new();
+            self.write_default_id(at, number, &mut id);
+            id
+        }))
     }
 
     fn write_default_id(&self, at: &Origin, number: u64, id: &mut String) {
@@ -117,38 +110,75 @@ impl Pairing {
         };
     }
 
-    fn pair_of_line(&self, line: &Line<'_>) -> Result<Pair, DataError> {
-        match self.selected(line) {
-            Some(pair) => Ok(pair),
-            None => self.pair(line.row()?),
+    /// Decodes a line in the memory of another row.
+    fn read(&self, line: &Line<'_>, row: &mut Pair) -> Result<(), DataError> {
+        if self.read_selected(line, row).is_none() {
+            *row = self.pair(line.row()?)?;
         }
+        Ok(())
     }
 
     /// Decodes only the selected fields; `None` if the row is unusual, or other fields may be needed for an error.
-    fn selected(&self, line: &Line<'_>) -> Option<Pair> {
+    fn read_selected(&self, line: &Line<'_>, row: &mut Pair) -> Option<()> {
         let selection = self.selection.as_ref().filter(|_| !line.is_too_long())?;
-        let row = selection.decode(line.text?)?;
-        let (at, number) = (line.at(), line.number);
-        let pair = match self.mappings.is_empty() {
-            true => row.into_plain_pair(at, |at| self.default_id(at, number))?,
-            false => self.pair(LocatedRow { row: Row::Map(row), at, number }).ok()?,
-        };
-        selection.has_required(&pair.gold, &pair.pred).then_some(pair)
+        let keys = selection.decode(line.text?, row)?;
+        if !keys.has_sides && self.mappings.is_empty() {
+            return None;
+        }
+        match &mut row.origin {
+            Some(at) if Arc::ptr_eq(&at.file, line.file()) => at.line = line.number,
+            origin => *origin = Some(line.at()),
+        }
+        let has_id = self.map(row, keys.has_id)?;
+        if let Some(at) = row.origin.as_ref().filter(|_| !has_id) {
+            row.id.clear();
+            self.write_default_id(at, line.number, &mut row.id);
+        }
+        selection.has_required(&row.gold, &row.pred).then_some(())
     }
 
-    /// As [`selected`](Self::selected), in the memory of another row and without attributes; `None` also if there are
-    /// mappings.
-    #[cfg(any(feature = "cli", test))]
-    fn lend(&self, line: &Line<'_>, row: &mut LentRow) -> Option<()> {
-        let selection = self.selection.as_ref().filter(|_| self.mappings.is_empty())?;
-        let text = line.text.filter(|_| !line.is_too_long())?;
-        row.at.line = line.number;
-        if !selection.decode_into(text, row)? {
-            row.id.clear();
-            self.write_default_id(&row.at, line.number, &mut row.id);
+    /// Sets the mapped fields. Returns whether the row has an id, or `None` if its id is not one.
+    fn map(&self, row: &mut Pair, mut has_id: bool) -> Option<bool> {
+        let find = |path| find(row, path).cloned();
+        let values: Vec<_> = self.mappings.iter().map(|mapping| find(mapping.path())).collect();
+        for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {
+            mark(used, value.is_some());
+            let (side, field) = match mapping.target() {
+                Target::Id => {
+                    has_id = value.is_some();
+                    match value {
+                        Some(Value::String(id)) => row.id = id,
+                        Some(_) => return None,
+                        None => {}
+                    }
+                    continue;
+                }
+                Target::Field(Side::Gold, field) => (&mut row.gold.data, field),
+                Target::Field(Side::Pred, field) => (&mut row.pred.data, field),
+            };
+            match value {
+                Some(value) => side.insert(field, value),
+                None => side.remove(field),
+            };
         }
-        Some(())
+        Some(has_id)
     }
+}
+
+/// Notes that a row had a value at the path of a mapping.
+fn mark(used: &AtomicBool, has_value: bool) {
+    if has_value && !used.load(Ordering::Relaxed) {
+        used.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The value at a dotted path.
+fn find<'r>(row: &'r Pair, path: &str) -> Option<&'r Value> {
+    path::find(path, |name| row.attributes.get(name)).or_else(|| match path.split_once('.')? {
+        ("gold", rest) => path::find(rest, |name| row.gold.get(name)),
+        ("pred", rest) => path::find(rest, |name| row.pred.get(name)),
+        _ => None,
+    })
 }
 
 /// Some rows that are not decoded yet.
@@ -162,35 +192,32 @@ impl PairChunk {
         Self { rows, pairing }
     }
 
-    /// Passes the rows to a visitor, up to the first error.
-    #[cfg(any(feature = "cli", test))]
-    pub(crate) fn visit(self, visitor: &mut impl RowVisitor) {
-        let Ok(RowChunk::Lines(lines)) = &self.rows else {
-            self.decode().into_iter().all(|row| visitor.own(row));
-            return;
-        };
-        let mut row = LentRow::new(lines.at().clone());
-        lines.each_row(|line| {
-            if visitor.takes_lent()
-                && self.pairing.lend(line, &mut row).is_some()
-                && visitor.lent(&row)
-            {
-                return true;
-            }
-            let pair = self.pairing.pair_of_line(line);
-            let is_last = pair.is_err();
-            visitor.own(pair) && !is_last
-        });
-    }
-
-    /// Returns the pairs of the rows, up to the first error.
-    pub(crate) fn decode(self) -> Vec<Result<Pair, DataError>> {
+    /// Decodes the rows in the memory of other ones, up to the first error.
+    pub(crate) fn decode(
+        self,
+        spare: &mut Vec<Box<Pair>>,
+        mut add: impl FnMut(Result<Box<Pair>, DataError>),
+    ) {
         match self.rows {
-            Err(error) => vec![Err(error)],
-            Ok(RowChunk::One(row)) => vec![self.pairing.pair(*row)],
-            Ok(RowChunk::Lines(lines)) => {
-                lines.collect_rows(|line| self.pairing.pair_of_line(line))
+            Err(error) => add(Err(error)),
+            Ok(RowChunk::Rows(rows)) => {
+                for row in rows {
+                    let pair = row.and_then(|row| self.pairing.pair(row)).map(Box::new);
+                    let is_last = pair.is_err();
+                    add(pair);
+                    if is_last {
+                        return;
+                    }
+                }
             }
+            Ok(RowChunk::Lines(lines)) => lines.each_row(|line| {
+                let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
+                let mut row = spare.pop().unwrap_or_else(empty);
+                let read = self.pairing.read(line, &mut row);
+                let is_valid = read.is_ok();
+                add(read.map(|()| row));
+                is_valid
+            }),
         }
     }
 }

@@ -85,7 +85,7 @@ impl DataReader {
 
     /// Decodes only these fields of JSONL and Parquet rows, besides those that mappings read. Rows that are invalid or lack a required
     /// field have all of their fields.
-    #[cfg(any(feature = "cli", test, fuzzing))]
+    #[cfg(any(test, fuzzing))]
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         self.selection = Some(selection);
         self
@@ -193,7 +193,19 @@ impl Pairs {
         self.pairing.unused_mappings()
     }
 
-    #[cfg(feature = "cli")]
+    /// Decodes only these fields; for rows of which none is read yet.
+    pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
+        if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
+            pairing.select(selection);
+        }
+        self
+    }
+
+    /// Returns whether reading may block for long, as for a pipe.
+    pub(crate) fn may_block(&self) -> bool {
+        self.files.as_slice().iter().any(UnopenedFile::may_block)
+    }
+
     pub(crate) fn pairing(&self) -> &Arc<Pairing> {
         &self.pairing
     }
@@ -225,7 +237,11 @@ impl Iterator for Pairs {
             match self.decoded.next() {
                 None => match self.next_chunk() {
                     None => break None,
-                    Some(chunk) => self.decoded = chunk.decode().into_iter(),
+                    Some(chunk) => {
+                        let mut rows = Vec::new();
+                        chunk.decode(&mut Vec::new(), |row| rows.push(row.map(|row| *row)));
+                        self.decoded = rows.into_iter();
+                    }
                 },
                 pair => break pair,
             }

@@ -103,30 +103,6 @@ impl Row {
 }
 
 impl RowObject {
-    /// Returns the pair of a row that needs neither mappings nor an error; `None` for any other row.
-    pub(super) fn into_plain_pair(
-        self,
-        origin: Origin,
-        default_id: impl FnOnce(&Origin) -> String,
-    ) -> Option<Pair> {
-        if self.gold.is_none() && self.pred.is_none() {
-            return None;
-        }
-        let fields = |side: Option<Shape<Fields>>| match side {
-            None => Some(Fields::default()),
-            Some(Shape::Map(fields)) => Some(fields),
-            Some(Shape::Other(_)) => None,
-        };
-        let id = match self.id {
-            None => default_id(&origin),
-            Some(Value::String(id)) => id,
-            Some(Value::Number(id)) => id.to_string(),
-            Some(_) => return None,
-        };
-        let (gold, pred) = (fields(self.gold)?.into(), fields(self.pred)?.into());
-        Some(Pair { id, gold, pred, attributes: self.attributes, origin: Some(origin) })
-    }
-
     /// The value at a dotted path, as of the validated row.
     #[cfg(feature = "parquet")]
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
@@ -226,7 +202,6 @@ impl ValidRow {
         self.is_flat
     }
 
-    #[cfg(feature = "cli")]
     pub(super) fn attributes(&self) -> &Fields {
         &self.attributes
     }

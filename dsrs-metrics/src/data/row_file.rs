@@ -4,6 +4,7 @@ use std::fs;
 #[cfg(feature = "parquet")]
 use std::io::Read as _;
 use std::io::{self, BufRead, BufReader};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ use crate::core::rows::pair::Origin;
 /// A Parquet file on a stream may be as long as this number of the longest rows.
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
+
+/// The most rows of a file that are decoded together, if the format has no lines.
+const ROWS_AT_ONCE: usize = 64;
 
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {
@@ -63,6 +67,12 @@ impl UnopenedFile {
         Ok(Self { name, format, source: Source::File })
     }
 
+    /// Returns whether reading may block for long.
+    pub(super) fn may_block(&self) -> bool {
+        !matches!(self.source, Source::File)
+            || !fs::metadata(&self.name).is_ok_and(|it| it.is_file())
+    }
+
     /// Reads from `reader`; `name` is used in errors and origins.
     pub(super) fn from_reader(
         name: &Path,
@@ -83,6 +93,8 @@ impl UnopenedFile {
         let _ = apostrophes;
         #[cfg(not(feature = "parquet"))]
         let _ = pairing;
+        // A row of a pipe does not wait for the next one.
+        let at_once = if self.may_block() { 1 } else { ROWS_AT_ONCE };
         let Self { name, format, source } = self;
         let name: Arc<Path> = name.into();
         let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
@@ -92,9 +104,9 @@ impl UnopenedFile {
         };
         let rows: Rows = match format {
             Format::Jsonl => Rows::Lines(JsonLines::new(input(source)?)),
-            Format::Json => Rows::Each(Box::new(JsonArray::new(input(source)?))),
+            Format::Json => each(JsonArray::new(input(source)?)),
             #[cfg(feature = "csv")]
-            Format::Csv => Rows::Each(Box::new(CsvRecords::new(input(source)?, apostrophes)?)),
+            Format::Csv => each(CsvRecords::new(input(source)?, apostrophes)?),
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let (file, pairing) = (Arc::clone(&name), pairing.cloned());
@@ -102,7 +114,7 @@ impl UnopenedFile {
                     Source::File => {
                         let reader = fs::File::open(&name).map_err(unreadable)?;
                         let open = move || reader.try_clone();
-                        Rows::Each(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
+                        each(ParquetRows::new(file, open, row_limit, pairing)?)
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
@@ -116,12 +128,12 @@ impl UnopenedFile {
                         }
                         let bytes = bytes::Bytes::from(bytes);
                         let open = move || Ok(bytes.clone());
-                        Rows::Each(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
+                        each(ParquetRows::new(file, open, row_limit, pairing)?)
                     }
                 }
             }
         };
-        Ok(RowFile { name, format, rows, read: 0 })
+        Ok(RowFile { name, format, rows, at_once, read: 0 })
     }
 }
 
@@ -139,7 +151,14 @@ impl Source {
 enum Rows {
     Lines(JsonLines),
     /// Rows with their first line.
-    Each(Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>),
+    Each(iter::Fuse<EachRow>),
+}
+
+type EachRow = Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>;
+
+fn each(rows: impl Iterator<Item = Result<(Row, u64), DataError>> + Send + 'static) -> Rows {
+    let rows: EachRow = Box::new(rows);
+    Rows::Each(rows.fuse())
 }
 
 /// The rows of an open file. A file without rows is an error.
@@ -147,6 +166,8 @@ pub(super) struct RowFile {
     name: Arc<Path>,
     format: Format,
     rows: Rows,
+    /// The most rows of a chunk, if the format has no lines.
+    at_once: usize,
     /// The number of rows read so far; of lines, whether there were any.
     read: u64,
 }
@@ -164,27 +185,41 @@ pub(super) struct LocatedRow {
 pub(super) enum RowChunk {
     /// Rows that are not decoded yet.
     Lines(LineChunk),
-    One(Box<LocatedRow>),
+    /// Rows of a format without lines, up to the first error.
+    Rows(Vec<Result<LocatedRow, DataError>>),
 }
 
 impl RowFile {
-    /// Reads the next rows: whole lines, or one row of a format without lines.
+    /// Reads the next rows.
     pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
         let chunk = match &mut self.rows {
             Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(RowChunk::Lines)),
-            Rows::Each(rows) => rows.next().map(|row| {
-                let (row, line) = row?;
-                let number = if self.format == Format::Json { self.read + 1 } else { line };
-                let at = Origin { file: Arc::clone(&self.name), line };
-                Ok(RowChunk::One(Box::new(LocatedRow { row, at, number })))
-            }),
+            Rows::Each(rows) => {
+                let mut chunk = Vec::new();
+                while chunk.len() < self.at_once
+                    && let Some(row) = rows.next()
+                {
+                    let number = self.read + chunk.len() as u64 + 1;
+                    let located = row.map(|(row, line)| {
+                        let number = if self.format == Format::Json { number } else { line };
+                        let at = Origin { file: Arc::clone(&self.name), line };
+                        LocatedRow { row, at, number }
+                    });
+                    let is_last = located.is_err();
+                    chunk.push(located);
+                    if is_last {
+                        break;
+                    }
+                }
+                (!chunk.is_empty()).then_some(Ok(RowChunk::Rows(chunk)))
+            }
         };
         match &chunk {
             None if self.read == 0 => {
                 return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
             }
             Some(Ok(RowChunk::Lines(lines))) => self.read += u64::from(lines.has_rows()),
-            Some(Ok(RowChunk::One(_))) => self.read += 1,
+            Some(Ok(RowChunk::Rows(rows))) => self.read += rows.len() as u64,
             None | Some(Err(_)) => {}
         }
         chunk

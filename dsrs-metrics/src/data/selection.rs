@@ -1,17 +1,22 @@
 //! The fields of a row that a run reads, and decoding a line of JSON without the others. Parquet columns are selected in
 //! `parquet/schema.rs`.
 
-#[cfg(any(feature = "cli", test))]
-use super::lent_row::LentRow;
 use super::mapping::{Mapping, Target};
-use super::row::RowObject;
 use crate::core::interned_names::intern;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
-use crate::json::unique_keys::Shape;
 use serde_json::Value;
+
+/// Which keys a decoded row has.
+#[derive(Default)]
+pub(super) struct DecodedKeys {
+    pub(super) has_id: bool,
+    /// Whether it has `gold` or `pred`.
+    pub(super) has_sides: bool,
+}
 
 /// The fields to decode. All others are validated and skipped.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +31,6 @@ pub(crate) struct FieldSelection {
 
 impl FieldSelection {
     /// Adds a field that a metric reads.
-    #[cfg(any(feature = "cli", test, fuzzing))]
     pub(crate) fn add_field(&mut self, side: Side, name: &str, is_required: bool) {
         add(self.side_mut(side), name);
         if is_required && !self.required.iter().any(|other| (other.0, &*other.1) == (side, name)) {
@@ -35,7 +39,6 @@ impl FieldSelection {
     }
 
     /// Adds all attributes.
-    #[cfg(feature = "cli")]
     pub(crate) fn add_attributes(&mut self) {
         self.all_attributes = true;
     }
@@ -57,61 +60,43 @@ impl FieldSelection {
         }
     }
 
-    /// Decodes a row in its common shape; `None` if it has another one, or may be invalid.
-    pub(super) fn decode(&self, text: &str) -> Option<RowObject> {
+    /// Decodes a row in its common shape, in the memory of another row; `None` if it has another shape, or may be invalid.
+    /// A row without an id keeps the other row's id.
+    pub(super) fn decode(&self, text: &str, row: &mut Pair) -> Option<DecodedKeys> {
         // More bytes may be more values than the limit.
         if text.len() > 2 * MAX_VALUES {
             return None;
         }
-        let mut row = RowObject::default();
+        let Pair { id, gold, pred, attributes, .. } = row;
+        *attributes = Fields::default();
+        let (mut keys, mut gold_len, mut pred_len) = (DecodedKeys::default(), 0, 0);
         let mut scanner = Scanner::new(text)?;
         scanner.object(|scanner, key| {
             match key {
-                "id" => row.id = Some(id(scanner)?),
-                "gold" => row.gold = Some(Shape::Map(fields(scanner, &self.gold)?)),
-                "pred" => row.pred = Some(Shape::Map(fields(scanner, &self.pred)?)),
+                "id" => {
+                    id_into(scanner, id)?;
+                    keys.has_id = true;
+                }
+                "gold" => {
+                    gold_len = fields_into(scanner, &self.gold, &mut gold.data)?;
+                    keys.has_sides = true;
+                }
+                "pred" => {
+                    pred_len = fields_into(scanner, &self.pred, &mut pred.data)?;
+                    keys.has_sides = true;
+                }
                 key if may_be_field_twice(key) => return None,
                 _ => match find(&self.attributes, key) {
-                    Some(name) => _ = row.attributes.insert_static(name, scanner.value()?),
-                    None if self.all_attributes => {
-                        row.attributes.insert(key, scanner.value()?);
-                    }
+                    Some(name) => _ = attributes.insert_static(name, scanner.value()?),
+                    None if self.all_attributes => _ = attributes.insert(key, scanner.value()?),
                     None => scanner.skip()?,
                 },
             }
             Some(())
         })?;
-        scanner.is_at_end().then_some(row)
-    }
-
-    /// As [`decode`](Self::decode), in the memory of another row and without its attributes. The row is one that can be
-    /// scored: it has a value in every required field. Returns whether it has an id.
-    #[cfg(any(feature = "cli", test))]
-    pub(super) fn decode_into(&self, text: &str, row: &mut LentRow) -> Option<bool> {
-        if text.len() > 2 * MAX_VALUES {
-            return None;
-        }
-        let (mut has_id, mut gold, mut pred) = (false, None, None);
-        let mut scanner = Scanner::new(text)?;
-        scanner.object(|scanner, key| {
-            match key {
-                "id" => {
-                    id_into(scanner, &mut row.id)?;
-                    has_id = true;
-                }
-                "gold" => gold = Some(fields_into(scanner, &self.gold, &mut row.gold.data)?),
-                "pred" => pred = Some(fields_into(scanner, &self.pred, &mut row.pred.data)?),
-                key if may_be_field_twice(key) => return None,
-                _ => scanner.skip()?,
-            }
-            Some(())
-        })?;
-        if gold.is_none() && pred.is_none() || !scanner.is_at_end() {
-            return None;
-        }
-        row.gold.data.truncate(gold.unwrap_or(0));
-        row.pred.data.truncate(pred.unwrap_or(0));
-        self.has_required(&row.gold, &row.pred).then_some(has_id)
+        gold.data.truncate(gold_len);
+        pred.data.truncate(pred_len);
+        scanner.is_at_end().then_some(keys)
     }
 
     /// Returns whether the row, after the mappings, has a value in every required field.
@@ -169,20 +154,7 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
     (id.is_string() || id.is_i64() || id.is_u64()).then_some(id)
 }
 
-fn fields(scanner: &mut Scanner<'_>, selected: &[&'static str]) -> Option<Fields> {
-    let mut fields = Fields::with_capacity(selected.len());
-    scanner.object(|scanner, key| {
-        match find(selected, key) {
-            Some(name) => _ = fields.insert_static(name, scanner.value()?),
-            None => scanner.skip()?,
-        }
-        Some(())
-    })?;
-    Some(fields)
-}
-
 /// As [`id`], in the memory of another one.
-#[cfg(any(feature = "cli", test))]
 fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     if scanner.peek()? == b'"' {
         return scanner.string_into(text);
@@ -193,14 +165,14 @@ fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Overwrites the fields of another row, and returns the number of those that this row has.
-#[cfg(any(feature = "cli", test))]
+/// Overwrites the fields of another row, and returns the number of fields that this row has.
 fn fields_into(
     scanner: &mut Scanner<'_>,
     selected: &[&'static str],
     fields: &mut Fields,
 ) -> Option<usize> {
     let mut len = 0;
+    fields.textual = false;
     scanner.object(|scanner, key| {
         match find(selected, key) {
             Some(name) => {

@@ -140,7 +140,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
-    /// enough rows, and never exceeded. Workers are spawned on demand, so a high limit costs nothing in itself.
+    /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
+    ///
+    /// Given predictions whose metrics compute at once are evaluated by threads of their own: as many as the runtime has,
+    /// or one beside a runtime with one thread.
     pub fn concurrency(mut self, rows: usize) -> Self {
         self.options.concurrency = rows;
         self
@@ -164,6 +167,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// ending is [`Ending::MaxErrors`](super::Ending::MaxErrors).
     pub fn max_errors(mut self, rows: u64) -> Self {
         self.options.max_errors = Some(rows);
+        self
+    }
+
+    /// Sets whether a row of a file ([`score_files`](Evaluate::score_files)) that a metric cannot read, such as one without
+    /// a required field, ends the run with an error, as a row that is not JSON does. By default it is a failed row.
+    pub fn reject_unreadable_rows(mut self, reject: bool) -> Self {
+        self.row_options.rejects_unreadable = reject;
         self
     }
 
@@ -215,9 +225,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Sets how long the rows in progress may take after a stop was requested, by [`stop_when`](Self::stop_when) or by a
     /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled, and
-    /// they are not in the result. On a runtime with several threads the run ends after another second also without
-    /// rows that compute without awaiting anything; on a runtime with one thread such a row delays everything until it
-    /// returns.
+    /// they are not in the result. A row that computes without awaiting anything cannot be cancelled: the run ends after
+    /// another second without it. Only if a program or another metric of the run waits, and the runtime has one thread,
+    /// such a row delays everything until it returns.
     ///
     /// ```
     /// use std::time::Duration;
@@ -251,7 +261,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP; a line on standard
     /// error states that rows in progress are finished, and how long the [grace period](Self::grace_period) is. At its
-    /// end, or at the second signal, the rows in progress are abandoned, on a runtime with several threads also those
+    /// end, or at the second signal, the rows in progress are abandoned, also those
     /// that compute without awaiting anything. Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
     /// removes what it leaves behind. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
     #[cfg(feature = "ctrl-c")]

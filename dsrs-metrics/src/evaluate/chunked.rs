@@ -1,12 +1,13 @@
 //! Rows in chunks: the workers decode chunks side by side, and rows are delivered in input order.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::chunk_rows::{ChunkRows, DecodedChunk, ScoreRow};
 use super::error::EvaluateError;
-use super::source::{Numbered, Numbering, input_panicked, lock};
+use super::source::{NextRow, Numbering, OwnRows, input_panicked, lock};
+use super::source_row::Input;
 use crate::core::panic;
+use crate::core::rows::pair::Pair;
 
 /// Decodes the rows of a chunk.
 pub(super) type Chunk<'a, G, P> = Box<dyn FnOnce(&mut ChunkRows<'_, G, P>) + Send + 'a>;
@@ -15,6 +16,15 @@ pub(super) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Se
 
 /// The most decoded chunks that wait for an earlier one, whose thread may be suspended.
 const MAX_WAITING: usize = 8;
+
+/// Receives the rows of a chunk in order; an error is the last one.
+pub(super) struct ChunkRows<'s, G, P> {
+    pub(super) rows: DecodedRows<G, P>,
+    /// Rows whose memory can be used again.
+    pub(super) spare: &'s mut Vec<Box<Pair<G, P>>>,
+}
+
+type DecodedRows<G, P> = Vec<Result<Box<Pair<G, P>>, EvaluateError>>;
 
 /// Chunks of rows, shared by the workers.
 pub(super) struct ChunkedRows<'a, G, P> {
@@ -30,9 +40,9 @@ struct Undecoded<'a, G, P> {
 }
 
 pub(super) struct Decoded<G, P> {
-    ready: VecDeque<Result<Numbered<G, P>, EvaluateError>>,
+    ready: VecDeque<NextRow<G, P>>,
     /// Chunks that were decoded before an earlier one, by their number.
-    waiting: BTreeMap<u64, DecodedChunk<G, P>>,
+    waiting: BTreeMap<u64, DecodedRows<G, P>>,
     /// The number of chunks that became ready.
     delivered: u64,
     has_failed: bool,
@@ -49,51 +59,73 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Returns the next row, or `None` if all are taken. Decodes a chunk if no row is ready.
-    pub(super) fn pull(&self) -> Option<Result<Numbered<G, P>, EvaluateError>> {
+    /// Returns the next row, or `None` if all are taken.
+    pub(super) fn take(&self) -> Option<NextRow<G, P>> {
         loop {
             if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
                 return Some(row);
             }
-            self.decode(None)?;
-        }
-    }
-
-    /// Decodes a chunk, and evaluates those of its rows that can be counted at once. Returns whether there was one: not if
-    /// rows are ready, which are evaluated first.
-    pub(super) fn score_chunk(&self, score: ScoreRow<'_, G, P>) -> bool {
-        lock(&self.decoded).rows.ready.is_empty() && self.decode(Some(score)).is_some()
-    }
-
-    /// Decodes and delivers the next chunk, if there is one.
-    fn decode(&self, score: Option<ScoreRow<'_, G, P>>) -> Option<()> {
-        let (number, chunk) = self.take()?;
-        let decode = || {
-            let mut rows = ChunkRows::new(score);
-            chunk(&mut rows);
-            rows.decoded
-        };
-        let rows = panic::catch(false, decode);
-        self.deliver(
-            number,
-            rows.unwrap_or_else(|panic| DecodedChunk::failed(input_panicked(panic))),
-        );
-        Some(())
-    }
-
-    /// Moves rows that are ready to those of a worker, up to the first error.
-    pub(super) fn take_ready(&self, number: u32, own: &mut VecDeque<Numbered<G, P>>) {
-        let mut decoded = lock(&self.decoded);
-        for _ in 0..number {
-            match decoded.rows.ready.pop_front() {
-                Some(Ok(row)) => own.push_back(row),
-                Some(error) => return decoded.rows.ready.push_front(error),
-                None => return,
+            if !self.decode(&mut Vec::new(), None) && !self.wait_for_rows() {
+                return None;
             }
         }
     }
 
-    fn take(&self) -> Option<(u64, Chunk<'a, G, P>)> {
+    /// Moves up to this number of rows to those of a thread. If no row is ready, decodes a chunk and moves all of its rows,
+    /// which are in the cache of this thread. Returns the error of a row, after the rows before it.
+    pub(super) fn take_several(
+        &self,
+        number: usize,
+        spare: &mut Vec<Box<Pair<G, P>>>,
+        own: &OwnRows<G, P>,
+    ) -> Result<(), (u64, EvaluateError)> {
+        loop {
+            let mut decoded = lock(&self.decoded);
+            let ready = &mut decoded.rows.ready;
+            if !ready.is_empty() {
+                // Locked while the source is locked: a thread that finds the source empty must find these rows.
+                let mut own = lock(own);
+                for row in ready.drain(..number.min(ready.len())) {
+                    own.push_back(row?);
+                }
+                return Ok(());
+            }
+            drop(decoded);
+            let has_rows = match self.decode(spare, Some(own)) {
+                true => !lock(own).is_empty(),
+                false if self.wait_for_rows() => false,
+                false => true,
+            };
+            if has_rows {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the chunks that other threads decode. Returns whether any row is ready.
+    fn wait_for_rows(&self) -> bool {
+        let taken = lock(&self.chunks).taken;
+        let is_decoding = |decoded: &mut Numbering<Decoded<G, P>>| {
+            let Decoded { ready, delivered, has_failed, .. } = &decoded.rows;
+            ready.is_empty() && *delivered < taken && !has_failed
+        };
+        let decoded = self.delivered.wait_while(lock(&self.decoded), is_decoding);
+        !decoded.unwrap_or_else(PoisonError::into_inner).rows.ready.is_empty()
+    }
+
+    /// Decodes and delivers the next chunk. Its rows become ready, unless they become a thread's own. Returns whether there was
+    /// a chunk.
+    fn decode(&self, spare: &mut Vec<Box<Pair<G, P>>>, own: Option<&OwnRows<G, P>>) -> bool {
+        let Some((number, chunk)) = self.next_chunk() else { return false };
+        let mut decoded = ChunkRows { rows: Vec::new(), spare };
+        if let Err(panic) = panic::catch(false, || chunk(&mut decoded)) {
+            decoded.rows = vec![Err(input_panicked(panic))];
+        }
+        self.deliver(number, decoded.rows, own);
+        true
+    }
+
+    fn next_chunk(&self) -> Option<(u64, Chunk<'a, G, P>)> {
         let is_full = |decoded: &mut Numbering<Decoded<G, P>>| {
             decoded.rows.waiting.len() >= MAX_WAITING && !decoded.rows.has_failed
         };
@@ -103,69 +135,65 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             return None;
         }
         let mut undecoded = lock(&self.chunks);
-        let chunk = panic::catch(false, || undecoded.chunks.next());
-        let chunk = chunk.unwrap_or_else(|panic| {
-            let error = input_panicked(panic);
-            Some(Box::new(move |rows| rows.push(Err(error))))
-        })?;
+        let chunk = match panic::catch(false, || undecoded.chunks.next()) {
+            Ok(chunk) => chunk?,
+            Err(panic) => {
+                let error = input_panicked(panic);
+                Box::new(move |decoded: &mut ChunkRows<'_, _, _>| decoded.rows.push(Err(error)))
+            }
+        };
         undecoded.taken += 1;
         Some((undecoded.taken - 1, chunk))
     }
 
-    /// Makes the rows of the chunk ready, and those of the chunks that waited for it.
-    fn deliver(&self, number: u64, rows: DecodedChunk<G, P>) {
+    /// Makes the rows of the chunk a thread's own or ready, and those of the chunks that waited for it ready, up to the first
+    /// error.
+    fn deliver(&self, number: u64, rows: DecodedRows<G, P>, own: Option<&OwnRows<G, P>>) {
         let mut decoded = lock(&self.decoded);
+        let mut own = own.map(lock);
         decoded.rows.waiting.insert(number, rows);
         loop {
             let next = decoded.rows.delivered;
             let Some(rows) = decoded.rows.waiting.remove(&next) else { break };
             decoded.rows.delivered += 1;
-            if !decoded.rows.has_failed {
-                decoded.deliver(rows);
+            for row in rows {
+                if decoded.rows.has_failed {
+                    break;
+                }
+                match (decoded.number(row.map(Input::Predicted)), &mut own) {
+                    (Ok(row), Some(own)) if next == number => own.push_back(row),
+                    (row, _) => {
+                        decoded.rows.has_failed = row.is_err();
+                        decoded.rows.ready.push_back(row);
+                    }
+                }
             }
         }
         self.delivered.notify_all();
     }
 }
 
-impl<G, P> Numbering<Decoded<G, P>> {
-    /// Numbers the rows of a chunk, up to the first error, which is the last row.
-    fn deliver(&mut self, chunk: DecodedChunk<G, P>) {
-        if let Err(error) = self.try_deliver(chunk) {
-            self.rows.has_failed = true;
-            self.rows.ready.push_back(Err(error));
-        }
-    }
-
-    fn try_deliver(&mut self, chunk: DecodedChunk<G, P>) -> Result<(), EvaluateError> {
-        let DecodedChunk { counted, rows } = chunk;
-        let mut start = 0;
-        for (end, row) in rows {
-            counted.try_each(start..end, |id, at| self.count(id, at))?;
-            start = end;
-            let row = self.number(row)?;
-            self.rows.ready.push_back(Ok(row));
-        }
-        counted.try_each(start..counted.len(), |id, at| self.count(id, at))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::{Arc, Barrier};
     use std::time::Duration;
 
-    use super::super::chunk_rows::Lent;
     use super::*;
-    use crate::core::rows::pair::{Origin, Pair};
+    use crate::core::rows::pair::Pair;
 
     type Rows<'s> = ChunkRows<'s, u64, u64>;
 
     /// Adds ten rows whose ids are their numbers.
     fn push_ten(chunk: u64, rows: &mut Rows<'_>) {
         for row in 10 * chunk..10 * chunk + 10 {
-            rows.push(Ok(Pair::new(row.to_string(), row, row)));
+            rows.rows.push(Ok(Box::new(Pair::new(row.to_string(), row, row))));
+        }
+    }
+
+    fn gold(row: &Input<u64, u64>) -> u64 {
+        match row {
+            Input::Predicted(pair) => pair.gold,
+            _ => panic!("a row of a chunk has a prediction"),
         }
     }
 
@@ -181,9 +209,9 @@ mod tests {
 
     /// Pulls a row, and returns its number and id, or the error.
     fn pull(rows: &ChunkedRows<'_, u64, u64>) -> Option<String> {
-        rows.pull().map(|row| match row {
-            Ok((index, row)) => format!("{index}: {}", row.id.unwrap()),
-            Err(error) => error.to_string(),
+        rows.take().map(|row| match row {
+            Ok((index, row)) => format!("{index}: {}", row.id().unwrap()),
+            Err((_, error)) => error.to_string(),
         })
     }
 
@@ -214,9 +242,9 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..3 {
                 scope.spawn(|| {
-                    while let Some(row) = rows.pull() {
+                    while let Some(row) = rows.take() {
                         let (index, row) = row.unwrap();
-                        pulled.lock().unwrap().push((index, *row.gold.get()));
+                        pulled.lock().unwrap().push((index, gold(&row)));
                     }
                 });
             }
@@ -227,12 +255,29 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_without_chunks_waits_for_the_rows_of_others() {
+        let barrier = Arc::new(Barrier::new(2));
+        let decoding = Arc::clone(&barrier);
+        let rows = chunks([Box::new(move |rows: &mut Rows<'_>| {
+            decoding.wait();
+            std::thread::sleep(Duration::from_millis(20));
+            push_ten(0, rows);
+        }) as Chunk<'static, u64, u64>]);
+        std::thread::scope(|scope| {
+            // Takes one row, and does not come back for the others.
+            scope.spawn(|| rows.take().unwrap().unwrap());
+            barrier.wait();
+            assert_eq!(pulled(&rows).len(), 9);
+        });
+    }
+
+    #[test]
     fn the_first_error_is_the_last_row() {
         let failing = chunks((0..3).map(|number| {
             let decode = move |rows: &mut Rows<'_>| {
                 if number == 1 {
-                    rows.push(Ok(Pair::new("x", 0, 0)));
-                    rows.push(Err(EvaluateError::input("line 12 is not JSON".to_owned())));
+                    rows.rows.push(Ok(Box::new(Pair::new("x", 0, 0))));
+                    rows.rows.push(Err(EvaluateError::input("line 12 is not JSON".to_owned())));
                 }
                 push_ten(number, rows);
             };
@@ -252,56 +297,5 @@ mod tests {
         let found = pulled(&chunks([0, 1, 0].map(chunk)));
         let error = "duplicate row id `0` (rows 1 and 21); ids must be unique within a run";
         assert_eq!(found[20..], [error]);
-    }
-
-    /// Lends rows with these ids; those whose row cannot be counted are pushed.
-    fn lending(first_line: u64, ids: &'static [&'static str]) -> Chunk<'static, u64, u64> {
-        Box::new(move |rows| {
-            let mut at = Origin { file: Arc::from(Path::new("rows")), line: first_line };
-            for id in ids {
-                let value = id.len() as u64;
-                if !rows.lend(id, &at, &value, &value) {
-                    let pair = Pair::new(*id, value, value);
-                    rows.push(Ok(Pair { origin: Some(at.clone()), ..pair }));
-                }
-                at.line += 1;
-            }
-        })
-    }
-
-    /// Scores chunks: rows with ids of one byte are counted, those with three bytes end the counting.
-    fn scored(chunks: &ChunkedRows<'_, u64, u64>) -> (usize, Vec<String>) {
-        let (mut counted, mut found) = (0, Vec::new());
-        loop {
-            let mut score = |gold: &u64, _: &u64| match gold {
-                1 => {
-                    counted += 1;
-                    Lent::Counted
-                }
-                3 => Lent::Later,
-                _ => Lent::Evaluated(Default::default()),
-            };
-            if !chunks.score_chunk(&mut score) {
-                match pull(chunks) {
-                    Some(row) => found.push(row),
-                    None => return (counted, found),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn counted_rows_are_numbered_and_their_ids_compared() {
-        let rows = chunks([lending(1, &["a", "b", "cc", "d"]), lending(5, &["e", "fff", "g"])]);
-        assert_eq!(scored(&rows), (4, vec!["2: cc".to_owned(), "5: fff".into(), "6: g".into()]));
-        for ids in [&["xx", "y", "b"][..], &["y", "xx", "xx"], &["y", "fff", "y"]] {
-            let rows = chunks([lending(1, &["a", "b"]), lending(3, ids)]);
-            let id = ids[2];
-            let first = ["a", "b"].iter().chain(ids).position(|other| *other == id).unwrap() + 1;
-            let error = format!(
-                "duplicate row id `{id}` (rows rows:{first} and rows:5); ids must be unique within a run"
-            );
-            assert_eq!(scored(&rows).1.last(), Some(&error), "{ids:?}");
-        }
     }
 }

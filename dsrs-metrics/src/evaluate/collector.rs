@@ -3,11 +3,11 @@
 
 use super::error::EvaluateError;
 use super::groups::Groups;
-use super::plain_rows::PlainRows;
 use super::row_result::RowResult;
 use super::sample::Place;
 use super::summary::MetricSummary;
 use super::tally::Tally;
+use super::thread_rows::PlainTally;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::evaluate::report::{Progress, ResultFiles};
@@ -57,7 +57,13 @@ impl<G, P> Collector<G, P> {
         }
     }
 
-    pub(super) fn record(&mut self, index: u64, row: RowResult<G, P>, line: &[u8]) {
+    /// Records a finished row, and returns it unless it is kept.
+    pub(super) fn record(
+        &mut self,
+        index: u64,
+        row: RowResult<G, P>,
+        line: &[u8],
+    ) -> Option<RowResult<G, P>> {
         self.rows += 1;
         let group = self.options.groups.as_mut().map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
@@ -81,16 +87,21 @@ impl<G, P> Collector<G, P> {
             self.output_error = Some(error);
             self.options.files = None;
         }
-        if index < self.options.keep_below {
-            self.results.push(row);
-            self.positions.push(index);
-        }
         self.row_done();
+        if index >= self.options.keep_below {
+            return Some(row);
+        }
+        self.results.push(row);
+        self.positions.push(index);
+        None
     }
 
-    /// Adds the plain rows of a worker.
-    pub(super) fn add(&mut self, plain: &mut PlainRows) {
-        self.rows += plain.add_to(&mut self.tallies);
+    /// Adds rows that were only counted, and empties their tallies.
+    pub(super) fn add(&mut self, rows: u64, counted: &mut [PlainTally]) {
+        self.rows += rows;
+        for (tally, counted) in self.tallies.iter_mut().zip(counted) {
+            tally.add(&std::mem::replace(counted, tally.plain()));
+        }
         self.row_done();
     }
 

@@ -11,7 +11,7 @@ use super::error::EvaluateError;
 use super::inputs;
 use super::seen_ids::SeenIds;
 use super::source::{Listed, RowId, Source};
-use super::source_row::{Input, ListedRow, RowInFile};
+use super::source_row::{Input, ListedRow, RowDetails};
 use crate::core::panic;
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
@@ -73,7 +73,7 @@ impl<G> Clone for Devset<G> {
 
 impl<G: Send + Sync + 'static> Devset<G> {
     pub(super) fn list(rows: impl Iterator<Item = G>) -> Self {
-        let rows = rows.map(|gold| ListedRow { gold: Arc::new(gold), in_file: None });
+        let rows = rows.map(|gold| ListedRow { gold: Arc::new(gold), details: None });
         Self::List(Arc::new(rows.collect()))
     }
 
@@ -94,7 +94,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         // The rows are in memory, too.
         let mut seen = SeenIds::in_memory();
         for (number, row) in rows.iter().enumerate() {
-            let origin = row.in_file.as_ref().and_then(|row| row.origin.as_ref());
+            let origin = row.origin();
             match row_id {
                 None => {
                     row.id().map_or(Ok(()), |id| seen.insert(id, number as u64, origin))?;
@@ -156,8 +156,8 @@ impl Devset<Example> {
 
 fn listed(row: Pair) -> ListedRow<Example> {
     let Pair { id, gold, attributes, origin, .. } = row;
-    let in_file = RowInFile { id, attributes, origin };
-    ListedRow { gold: Arc::new(gold), in_file: Some(Box::new(in_file)) }
+    let details = RowDetails { id, attributes, origin };
+    ListedRow { gold: Arc::new(gold), details: Some(Box::new(details)) }
 }
 
 /// Settings of rows with dynamic fields.

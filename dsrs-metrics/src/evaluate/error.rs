@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use super::journal::JournalError;
 use super::missing::UnknownField;
+use crate::core::error::MetricError;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
+use crate::core::rows::pair::Origin;
 use crate::text::shown;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
@@ -118,6 +120,15 @@ pub enum EvaluateError {
         /// The panic's message.
         message: String,
     },
+    /// A metric cannot read a row of a file, and
+    /// [`reject_unreadable_rows`](super::EvaluateBuilder::reject_unreadable_rows) is set.
+    #[error("{at}: {error}")]
+    UnreadableRow {
+        /// The place of the row.
+        at: Origin,
+        /// What the metric cannot read.
+        error: Box<MetricError>,
+    },
     /// The results cannot be written; checked before any row is run.
     #[error("cannot write `{}`: {reason}", path.display())]
     Output {
@@ -166,6 +177,12 @@ pub enum EvaluateError {
         /// The field, with the most similar name.
         field: UnknownField,
     },
+    /// The system refuses to start a thread.
+    #[error("cannot start a thread: {reason}; raise the limit of processes (`ulimit -u`)")]
+    Threads {
+        /// The error message of the operating system.
+        reason: String,
+    },
     /// A worker task panicked outside the user's program and metrics: in `Drop` of a row, or because of a
     /// bug in this library.
     #[error("a worker task failed: {message}")]
@@ -179,6 +196,11 @@ impl EvaluateError {
     /// Creates the error of a row that cannot be read.
     pub(crate) fn input(message: String) -> Self {
         Self::Input { message }
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "an argument of `map_err`")]
+    pub(super) fn no_thread(reason: std::io::Error) -> Self {
+        Self::Threads { reason: reason.to_string() }
     }
 }
 

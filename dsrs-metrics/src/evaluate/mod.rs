@@ -5,7 +5,6 @@
 mod attempt;
 mod budget;
 mod builder;
-mod chunk_rows;
 mod chunked;
 mod collector;
 mod counting_ids;
@@ -14,6 +13,7 @@ mod ctrl_c;
 mod devset;
 mod error;
 mod evaluator;
+mod files;
 pub(crate) mod gate;
 mod grace;
 mod groups;
@@ -24,10 +24,8 @@ mod missing;
 mod observer;
 mod options;
 mod outputs;
-mod plain_rows;
 mod preflight;
 pub(crate) mod program;
-mod pulled_rows;
 mod repeats;
 pub(crate) mod report;
 mod result;
@@ -38,7 +36,6 @@ mod row_scores;
 mod run;
 mod sample;
 mod seen_ids;
-mod shared_poll;
 mod sorted_runs;
 mod source;
 mod source_row;
@@ -47,10 +44,11 @@ mod statistics;
 mod stop;
 mod summary;
 mod tally;
+mod tasks;
+mod thread_rows;
+mod threads;
 mod totals;
 mod wake_up;
-mod worker;
-mod worker_pool;
 
 use std::fmt;
 use std::pin::Pin;
@@ -76,8 +74,7 @@ pub use self::spending::Spending;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
-pub(crate) use self::chunk_rows::ChunkRows;
-use self::chunked::Chunk;
+use self::chunked::{Chunk, ChunkRows};
 use self::devset::Devset;
 use self::options::Options;
 use self::row::Plan;
@@ -216,9 +213,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        let rows = rows
-            .into_iter()
-            .map(|row| row.into_result().map(Input::from).map_err(EvaluateError::input));
+        let rows = rows.into_iter().map(|row| input(row));
         let source = Source::iterator(Box::new(rows.fuse()));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -253,24 +248,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        self.score_lent(chunks.into_iter().map(|decode| {
-            move |rows: &mut ChunkRows<'_, G, P>| {
-                decode()
-                    .into_iter()
-                    .for_each(|row| rows.push(row.into_result().map_err(EvaluateError::input)));
-            }
-        }))
-    }
-
-    /// As [`score_chunks`](Self::score_chunks), for chunks that may lend their rows.
-    pub(crate) fn score_lent<C>(
-        &self,
-        chunks: impl Iterator<Item = C> + Send + 'static,
-    ) -> Running<'_, G, P>
-    where
-        C: FnOnce(&mut ChunkRows<'_, G, P>) + Send + 'static,
-    {
-        let chunks = chunks.fuse().map(|decode| Box::new(decode) as Chunk<'_, G, P>);
+        let chunks = chunks.into_iter().fuse().map(|decode| {
+            let decode = move |decoded: &mut ChunkRows<'_, G, P>| {
+                decoded.rows.extend(decode().into_iter().map(|row| pair(row).map(Box::new)));
+            };
+            Box::new(decode) as Chunk<'_, G, P>
+        });
         let source = Source::chunks(Box::new(chunks));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -283,7 +266,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|row| row.into_result().map(Input::from).map_err(EvaluateError::input));
+        let rows = rows.map(|row| input(row));
         let source = Source::stream(rows.boxed(), None);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -299,8 +282,16 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::run_on_workers(Arc::clone(&self.plan), source, program, render, &self.options).await
+        run::run(Arc::clone(&self.plan), source, program, render, &self.options).await
     }
+}
+
+fn pair<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Pair<G, P>, EvaluateError> {
+    row.into_result().map_err(EvaluateError::input)
+}
+
+fn input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
+    pair(row).map(Box::new).map(Input::Predicted)
 }
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {

@@ -52,6 +52,12 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         let _ = row;
     }
 
+    /// Returns whether [`on_row`](Self::on_row) reads `gold`, `pred` or `attributes`. Otherwise rows of files need not be
+    /// decoded as a whole.
+    fn reads_rows(&self) -> bool {
+        true
+    }
+
     /// Called once after the last row, with the result that the run returns, or with the error that leaves it without
     /// one. It is not called if [`on_start`](Self::on_start) was not, or if the run is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
@@ -66,6 +72,10 @@ impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
 
     fn on_row(&self, row: &RowResult<G, P>) {
         (**self).on_row(row);
+    }
+
+    fn reads_rows(&self) -> bool {
+        (**self).reads_rows()
     }
 
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {

@@ -25,6 +25,8 @@ pub(super) struct Options<G, P> {
     pub(super) max_errors: Option<u64>,
     pub(super) failure_score: f64,
     pub(super) group: Option<GroupOf<G, P>>,
+    /// The field that is the group.
+    pub(super) group_field: Option<String>,
     pub(super) bootstrap: Option<u32>,
     pub(super) seed: u64,
     pub(super) keep_results: bool,
@@ -54,6 +56,16 @@ impl<G, P> Options<G, P> {
             || self.journal.is_some()
     }
 
+    /// Returns whether other fields of rows than those of the metrics are read.
+    pub(super) fn reads_whole_rows(&self) -> bool {
+        self.keep_results
+            || self.show_table.is_some()
+            || self.journal.is_some()
+            || self.save_rows && !self.outputs.is_empty()
+            || self.group.is_some() && self.group_field.is_none()
+            || self.observers.iter().any(|it| (**it).reads_rows())
+    }
+
     pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
         let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
         let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
@@ -68,6 +80,7 @@ impl<G, P> Default for Options<G, P> {
             max_errors: None,
             failure_score: 0.0,
             group: None,
+            group_field: None,
             bootstrap: None,
             seed: 0,
             keep_results: true,
@@ -93,6 +106,7 @@ impl<G, P> Clone for Options<G, P> {
     fn clone(&self) -> Self {
         Self {
             group: self.group.clone(),
+            group_field: self.group_field.clone(),
             outputs: self.outputs.clone(),
             observers: self.observers.clone(),
             journal: self.journal.clone(),

@@ -12,6 +12,7 @@ use super::summary::MetricSummary;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::data::Mapping;
 use crate::stats::Histogram;
 use crate::text::shown;
 
@@ -52,6 +53,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub without_group: u64,
     /// What the run took from its journal, if it has one.
     pub journal: Option<JournalUse>,
+    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
+    pub unused_mappings: Vec<Mapping>,
     pub(super) failure_score: f64,
     pub(super) names: Vec<String>,
     /// The fields that the metrics read, first metric first.

@@ -339,7 +339,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Iterator<Item = (G, Vec<P>)> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|(gold, preds)| Ok(Input::with_rollouts(gold, preds)));
+        let rows = rows.map(|(gold, preds)| Ok(Input::Rollouts(Arc::new(gold), preds)));
         let source = Source::iterator(Box::new(rows.fuse()));
         Box::pin(self.start(source, NoProgram, self.render_scored()))
     }

@@ -34,6 +34,8 @@ pub(super) struct RowOptions {
     pub(super) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(super) failure_score: f64,
+    /// Whether a row of a file that a metric cannot read ends the run.
+    pub(super) rejects_unreadable: bool,
     /// Whether details and feedback of the scores are read.
     pub(super) is_explained: bool,
 }
@@ -99,7 +101,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         journal: Option<&RunJournal<G, P>>,
     ) -> Result<RowResult<G, P>, EvaluateError> {
-        let of_gate = self.gate.as_ref().and_then(|_| input.take_rollouts());
+        let of_gate = input.take_rollouts();
         let mut row = RowResult::begin(index, input);
         let journaled = journal.map(|journal| journal.row(index, &row, of_gate.as_deref()));
         let journaled = journaled.as_ref();

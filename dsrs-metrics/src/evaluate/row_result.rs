@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::repeats::{Repeat, RepeatPred};
 use super::rollouts::ScoredRollouts;
-use super::source_row::Input;
+use super::source_row::{Input, ListedRow, RowDetails};
 use super::spending::Spending;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
-use crate::core::rows::pair::Origin;
+use crate::core::rows::pair::{Origin, Pair};
 
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,12 +47,24 @@ pub(crate) struct Gated {
 
 impl<G, P> RowResult<G, P> {
     /// A row before it is evaluated.
-    pub(super) fn begin(index: u64, mut input: Input<G, P>) -> Self {
-        let (attributes, origin) = input.take_extra();
+    pub(super) fn begin(index: u64, input: Input<G, P>) -> Self {
+        let (id, gold, pred, attributes, origin) = match input {
+            Input::Predicted(pair) => {
+                let Pair { id, gold, pred, attributes, origin } = *pair;
+                (id, Arc::new(gold), Some(pred), attributes, origin)
+            }
+            Input::ToPredict(ListedRow { gold, details: Some(details) }) => {
+                let RowDetails { id, attributes, origin } = *details;
+                (id, gold, None, attributes, origin)
+            }
+            Input::ToPredict(ListedRow { gold, details: None }) | Input::Rollouts(gold, _) => {
+                (index.to_string(), gold, None, Fields::default(), None)
+            }
+        };
         Self {
-            id: input.id.unwrap_or_else(|| index.to_string()),
-            gold: input.gold.into_arc(),
-            pred: input.pred,
+            id,
+            gold,
+            pred,
             run: None,
             outcomes: Vec::new(),
             repeats: Vec::new(),
@@ -71,6 +83,12 @@ impl<G, P> RowResult<G, P> {
             _ => self.repeats.into_iter().map(|repeat| repeat.outcomes).collect(),
         };
         Some(ScoredRollouts { outcomes, spending, traceback: self.traceback })
+    }
+
+    /// Returns the row as it was read, if nothing else refers to it.
+    pub(super) fn into_pair(self) -> Option<Pair<G, P>> {
+        let Self { id, gold, pred, attributes, origin, .. } = self;
+        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin })
     }
 
     /// Returns the score of the first metric, if there is one.

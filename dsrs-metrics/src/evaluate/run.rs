@@ -1,12 +1,11 @@
-//! A run: its workers, from the first row to the result. What a worker does is in `worker.rs`.
+//! A run, from the first row to the result. `threads.rs` and `tasks.rs` evaluate the rows.
 
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::any::Any;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared, join_all};
 use tokio::runtime::Handle;
-use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::collector::{Collector, CollectorOptions};
@@ -17,19 +16,17 @@ use super::journal::{JournalError, RunJournal};
 use super::metric_entry::MetricEntry;
 use super::observer::{Observers, RunStart};
 use super::options::Options;
-use super::plain_rows::{self, SharedPlainRows};
 use super::preflight::Preflight;
-use super::pulled_rows::PulledRows;
 use super::result::{Ending, EvaluationResult};
 use super::row::Plan;
-use super::source::Source;
+use super::row_result::RowResult;
+use super::source::{Source, lock};
 use super::stop::Stop;
 use super::tally::Tally;
-use super::wake_up::WakeUp;
-use super::worker_pool::WorkerPool;
+use super::thread_rows::{SharedRows, ThreadRows};
+use super::{tasks, threads};
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
-use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
 
@@ -42,30 +39,27 @@ impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
     }
 }
 
-/// The state shared by the workers of one run.
+/// The state that the threads or tasks of one run share.
 pub(super) struct Run<'a, G, P> {
     pub(super) plan: Arc<Plan<'a, G, P>>,
     pub(super) names: Vec<String>,
     pub(super) source: Source<'a, G, P>,
-    pub(super) pool: WorkerPool,
     pub(super) stop: Arc<Stop>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(super) observers: Observers<G, P>,
     pub(super) collector: Mutex<Collector<G, P>>,
-    /// Rows at positions from this one on may be counted as plain rows; `None` if something else of every row is needed.
-    pub(super) plain_from: Option<u64>,
-    /// Whether plain rows of a chunk may be counted as they are decoded: if no row before them can end the run.
-    pub(super) counts_chunks: bool,
-    pub(super) plain_rows: Mutex<Vec<SharedPlainRows>>,
-    pub(super) pulled: PulledRows<G, P>,
+    /// Rows at positions from this one on may be only counted; `None` if something else of every row is needed.
+    pub(super) counted_from: Option<u64>,
+    /// The rows of each thread.
+    thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
     pub(super) render: Option<Render<G, P>>,
     pub(super) journal: Option<RunJournal<G, P>>,
     started: Instant,
 }
 
-/// Runs the evaluation on spawned worker tasks, on all threads of the runtime.
-pub(super) async fn run_on_workers<G, P, Kind>(
+/// Runs a program on the rows.
+pub(super) async fn run<G, P, Kind>(
     plan: Arc<Plan<'static, G, P>>,
     source: Source<'static, G, P>,
     program: impl Program<G, P, Kind> + 'static,
@@ -87,20 +81,13 @@ where
         false => None,
     };
     let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
-    let program = Arc::new(program);
-    let settings = Settings::current();
-    let spawn_worker = |workers: &mut JoinSet<()>| {
-        let (run, program) = (Arc::clone(&run), Arc::clone(&program));
-        let work = async move { run.work(&*program).await };
-        workers.spawn(settings.clone().scope(work));
-    };
     run.started(options);
-    let _wake_up = WakeUp::start(&Handle::current());
-    let result = match supervise(&run, spawn_worker, options).await {
-        Ok(()) => run.finish(options),
-        Err(error) => Err(error),
+    let is_scored = (&program as &dyn Any).is::<Predicted>();
+    let ended = match is_scored && run.plan.is_immediate && run.journal.is_none() {
+        true => threads::run_on_threads(&run, options).await,
+        false => tasks::run_as_tasks(&run, program, options).await,
     };
-    run.ended(result)
+    run.ended(ended.and_then(|()| run.finish(options)))
 }
 
 /// Runs the evaluation within the calling task, so that program and metrics may borrow.
@@ -115,12 +102,14 @@ where
     P: Send + Sync,
 {
     let state = (options.preflight(&plan).await?, Arc::default());
-    let mut run = Run::prepare(Arc::new(plan), source, super::score_line, options, state)?;
+    let run = Run::prepare(Arc::new(plan), source, super::score_line, options, state)?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
-    // No task can add some later.
-    run.pool = WorkerPool::fixed(workers);
-    join_all((0..workers).map(|_| run.work(program))).await;
+    let work = |_| async {
+        let first = run.source.next(&run.stop).await;
+        run.work(first, program).await;
+    };
+    join_all((0..workers).map(work)).await;
     run.finish(options)
 }
 
@@ -132,56 +121,6 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     }
     let timer = panic::catch(false, || drop(tokio::time::sleep(Duration::ZERO)));
     timer.map_err(|_| missing("the tokio runtime has no timer"))
-}
-
-/// Spawns the workers and waits for them.
-async fn supervise<G, P>(
-    run: &Run<'_, G, P>,
-    spawn_worker: impl Fn(&mut JoinSet<()>),
-    options: &Options<G, P>,
-) -> Result<(), EvaluateError> {
-    let mut grace_period = None;
-    let mut workers = JoinSet::new();
-    (0..run.pool.spawned()).for_each(|_| spawn_worker(&mut workers));
-    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
-    loop {
-        tokio::select! {
-            biased;
-            ended = workers.join_next() => match ended {
-                None => return Ok(()),
-                Some(Ok(())) if run.source.failed() => {
-                    // There will be no result, so the remaining work is cancelled.
-                    workers.shutdown().await;
-                    return Ok(());
-                }
-                Some(Ok(())) => {}
-                Some(Err(error)) => check_worker(error)?,
-            },
-            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
-            () = run.stop.requested(), if grace_period.is_none() => {
-                grace_period = Some(options.start_grace_period(&run.stop));
-            }
-            () = run.stop.abandoned() => abandon(&mut workers, &run.stop).await,
-            more = run.pool.grow() => (0..more).for_each(|_| spawn_worker(&mut workers)),
-        }
-    }
-}
-
-/// Cancels the workers. One that computes without awaiting anything cannot be cancelled: the run ends
-/// without it, and its row is not recorded.
-async fn abandon(workers: &mut JoinSet<()>, stop: &Stop) {
-    tokio::select! {
-        () = workers.shutdown() => {}
-        () = stop.given_up() => workers.detach_all(),
-    }
-}
-
-/// Returns an error if a worker panicked. A cancelled worker only abandoned its row.
-fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
-    match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker { message: panic::into_message(payload) }),
-        Err(_) => Ok(()),
-    }
 }
 
 impl<G: Sync, P: Sync> Options<G, P> {
@@ -197,7 +136,7 @@ impl<G: Sync, P: Sync> Options<G, P> {
 
 impl<G, P> Options<G, P> {
     /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
-    fn start_grace_period(&self, stop: &Arc<Stop>) -> GracePeriod {
+    pub(super) fn start_grace_period(&self, stop: &Arc<Stop>) -> GracePeriod {
         let stop = Arc::clone(stop);
         #[cfg(feature = "ctrl-c")]
         if self.stop_on_ctrl_c {
@@ -208,7 +147,8 @@ impl<G, P> Options<G, P> {
     }
 }
 
-async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
+/// Completes when a stop is requested by `stop_when`.
+pub(super) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
     match signal {
         Some(signal) => signal.clone().await,
         None => std::future::pending().await,
@@ -244,11 +184,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             files,
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
-        let workers = options.concurrency.min(total.unwrap_or(usize::MAX).max(1));
-        let pool = match plan.is_immediate {
-            true => WorkerPool::without_retirement(workers),
-            false => WorkerPool::new(workers),
-        };
         Ok(Self {
             names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
             collector: Mutex::new(Collector::new(
@@ -256,11 +191,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 collector,
             )),
             plan,
-            plain_from: (!needs_rows).then_some(keep_below),
-            counts_chunks: keep_below == 0 && options.max_errors.is_none(),
-            plain_rows: Mutex::default(),
-            pulled: PulledRows::default(),
-            pool,
+            counted_from: (!needs_rows).then_some(keep_below),
+            thread_rows: Mutex::default(),
             source,
             stop,
             stop_when: options.stop_when.clone(),
@@ -269,6 +201,36 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             journal,
             started: Instant::now(),
         })
+    }
+
+    /// Appends the line of a row, if rows are written.
+    pub(super) fn render(&self, row: &RowResult<G, P>, lines: &mut Vec<u8>) {
+        if let Some(render) = self.render {
+            let start = lines.len();
+            if panic::catch(false, || render(row, &self.names, lines)).is_err() {
+                lines.truncate(start);
+                super::score_line(row, &self.names, lines);
+            }
+        }
+    }
+
+    /// Records rows, and stops the run if no more are to be taken.
+    pub(super) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
+        let mut collector = lock(&self.collector);
+        record(&mut collector);
+        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
+            collector.output_error.get_or_insert(error.into());
+        }
+        if collector.is_full() {
+            self.stop.set();
+        }
+    }
+
+    /// Returns the rows of a new thread.
+    pub(super) fn add_thread(&self) -> SharedRows<G, P> {
+        let rows = Arc::new(Mutex::new(ThreadRows::new(&lock(&self.collector).tallies)));
+        lock(&self.thread_rows).push(Arc::clone(&rows));
+        rows
     }
 
     fn started(&self, options: &Options<G, P>) {
@@ -295,7 +257,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let is_complete = !stopped && !collector.is_full() && !self.source.failed();
         match journal.finish(is_complete.then_some(collector.rows)) {
             Ok(()) => {}
-            Err(error @ JournalError::Changed { .. }) => self.source.fail(error.into(), &self.stop),
+            Err(error @ JournalError::Changed { .. }) => {
+                self.source.fail(u64::MAX - 1, error.into());
+            }
             Err(error) => _ = collector.output_error.get_or_insert(error.into()),
         }
     }
@@ -304,14 +268,14 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
         self.source.check_ids();
-        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
-        for plain in &*self.plain_rows.lock().unwrap_or_else(PoisonError::into_inner) {
-            collector.add(&mut plain_rows::lock(plain));
+        for rows in &*lock(&self.thread_rows) {
+            self.record(|collector| lock(rows).add_to(collector, drop));
         }
+        let mut collector = lock(&self.collector);
         self.finish_journal(&mut collector, stopped);
         if let Some(error) = self.source.error() {
             collector.discard_files();
-            return Err(error.clone());
+            return Err(error);
         }
         if collector.rows == 0 && !stopped {
             return Err(EvaluateError::NoRows);
@@ -337,6 +301,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names.clone(),
             observer_error: None,
+            unused_mappings: Vec::new(),
             failure_score: options.failure_score,
         };
         if let Some(show_table) = options.show_table {

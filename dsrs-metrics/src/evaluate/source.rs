@@ -1,28 +1,35 @@
-//! The source of rows: all workers pull from it, one row at a time.
+//! The source of rows, which workers and threads share.
 //!
 //! A row is in `source_row.rs`, its evaluation in `row.rs`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use tokio::runtime::Handle;
 
-use super::chunk_rows::ScoreRow;
 use super::chunked::{ChunkedRows, Chunks};
 use super::error::EvaluateError;
-use super::pulled_rows::OwnRows;
 use super::seen_ids::SeenIds;
-use super::shared_poll::SharedPoll;
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
-use super::worker_pool::WorkerPool;
 use crate::core::panic::{self, Panic};
-use crate::core::rows::pair::Origin;
+use crate::core::rows::pair::Pair;
 
 /// A row and its position, from 0.
 pub(super) type Numbered<G, P> = (u64, Input<G, P>);
+
+/// The next row, or the position of the row that ends the run, with the error.
+pub(super) type NextRow<G, P> = Result<Numbered<G, P>, (u64, EvaluateError)>;
+
+/// Rows that a thread has taken and not yet evaluated. Others may take them once the source has no more, so that no row
+/// waits for a thread that is blocked.
+pub(super) type OwnRows<G, P> = Mutex<VecDeque<Numbered<G, P>>>;
 
 pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, EvaluateError>> + Send + 'a>;
@@ -41,7 +48,7 @@ enum Rows<'a, G, P> {
     List(Listed<G>, AtomicUsize),
     Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
     /// `None` once the stream has ended or panicked, since it must not be polled again.
-    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, SharedPoll),
+    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>),
     Chunks(ChunkedRows<'a, G, P>),
 }
 
@@ -60,28 +67,27 @@ impl<S> Numbering<S> {
     pub(super) fn number<G, P>(
         &mut self,
         row: Result<Input<G, P>, EvaluateError>,
-    ) -> Result<Numbered<G, P>, EvaluateError> {
-        let row = row?;
-        if let Some(id) = &row.id {
-            self.seen.insert(id, self.next, row.origin())?;
+    ) -> NextRow<G, P> {
+        let at = self.next;
+        let row = row.map_err(|error| (at, error))?;
+        if let Some(id) = row.id() {
+            let inserted = self.seen.insert(id, at, row.origin());
+            inserted.map_err(|error| (at, error))?;
         }
         self.next += 1;
-        Ok((self.next - 1, row))
-    }
-
-    /// Numbers a row that is counted already.
-    pub(super) fn count(&mut self, id: &str, at: &Origin) -> Result<(), EvaluateError> {
-        self.seen.insert(id, self.next, Some(at))?;
-        self.next += 1;
-        Ok(())
+        Ok((at, row))
     }
 }
 
-/// The source that all workers pull from. The first input error ends it.
+/// The rows of a run. The first error, in the order of the input, ends it.
 pub(super) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
-    error: OnceLock<EvaluateError>,
+    /// Whether the memory of rows that are only counted is used for other ones.
+    pub(super) reuses_rows: bool,
+    error: Mutex<Option<EvaluateError>>,
+    /// The position of the row that the error is about: no row from there on is evaluated.
+    error_at: AtomicU64,
 }
 
 impl<'a, G, P> Source<'a, G, P> {
@@ -94,16 +100,26 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        let rows = Mutex::new(Numbering::new(Some(rows)));
-        Self::new(Rows::Stream(rows, SharedPoll::default()), row_id)
+        Self::new(Rows::Stream(Mutex::new(Numbering::new(Some(rows)))), row_id)
     }
 
     pub(super) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
         Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
     }
 
+    /// As [`chunks`](Self::chunks), for chunks that are decoded in the memory of other rows.
+    pub(super) fn files(chunks: Chunks<'a, G, P>) -> Self {
+        Self { reuses_rows: true, ..Self::chunks(chunks) }
+    }
+
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        Self { rows, row_id, error: OnceLock::new() }
+        Self {
+            rows,
+            row_id,
+            reuses_rows: false,
+            error: Mutex::default(),
+            error_at: AtomicU64::new(u64::MAX),
+        }
     }
 
     /// Returns the lower and upper bound of the number of rows, as [`Iterator::size_hint`].
@@ -111,26 +127,34 @@ impl<'a, G, P> Source<'a, G, P> {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
             Rows::Iterator(rows) => lock(rows).rows.size_hint(),
-            Rows::Stream(rows, _) => {
+            Rows::Stream(rows) => {
                 lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
             }
             Rows::Chunks(_) => (0, None),
         }
     }
 
-    pub(super) fn error(&self) -> Option<&EvaluateError> {
-        self.error.get()
+    pub(super) fn error(&self) -> Option<EvaluateError> {
+        lock(&self.error).clone()
     }
 
-    /// Ends the run with an error, unless it has one already.
-    pub(super) fn fail(&self, error: EvaluateError, stop: &Stop) {
-        // The first error is reported; an error of another worker is discarded.
-        let _ = self.error.set(error);
-        stop.set();
+    /// Ends the run with an error about the row at this position, unless it has one about an earlier row. Rows before it
+    /// may still be evaluated, since they may have an error too.
+    pub(super) fn fail(&self, at: u64, error: EvaluateError) {
+        let mut first = lock(&self.error);
+        if first.is_none() || at < self.error_at.load(Ordering::SeqCst) {
+            *first = Some(error);
+            self.error_at.store(at, Ordering::SeqCst);
+        }
     }
 
     pub(super) fn failed(&self) -> bool {
-        self.error.get().is_some()
+        self.error_at() < u64::MAX
+    }
+
+    /// Returns the position of the row that ends the run, if there is one.
+    pub(super) fn error_at(&self) -> u64 {
+        self.error_at.load(Ordering::SeqCst)
     }
 
     /// Completes the detection of duplicate ids, which for many rows is possible only at the end.
@@ -138,126 +162,136 @@ impl<'a, G, P> Source<'a, G, P> {
         let checked = match &self.rows {
             Rows::List(..) => Ok(()),
             Rows::Iterator(rows) => check_ids_of(rows),
-            Rows::Stream(rows, _) => check_ids_of(rows),
+            Rows::Stream(rows) => check_ids_of(rows),
             Rows::Chunks(rows) => check_ids_of(&rows.decoded),
         };
         if let Err(error) = checked {
             // The first error is reported.
-            let _ = self.error.set(error);
+            self.fail(u64::MAX - 1, error);
         }
     }
 
-    /// Returns the next row and its position, from 0, or `None` if the worker has to end: there are no more
-    /// rows to evaluate, or many workers wait for the next one.
-    pub(super) async fn pull(&self, stop: &Stop, pool: &WorkerPool) -> Option<Numbered<G, P>> {
-        if stop.is_set() {
+    /// Returns the next row, or `None` if there are no more rows to evaluate. Waits for a row of a stream.
+    pub(super) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+        let Rows::Stream(rows) = &self.rows else { return self.take(stop) };
+        tokio::select! {
+            biased;
+            () = stop.wait() => None,
+            row = poll_fn(|context| self.poll_stream(&mut lock(rows), context)) => self.unless_error(row?),
+        }
+    }
+
+    /// Returns the next row without waiting; `None` also if the source is a stream.
+    pub(super) fn take(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+        if stop.is_set() || self.failed() {
             return None;
         }
-        let pulled = match &self.rows {
-            Rows::List(rows, next) => return self.pull_listed(rows, next),
-            Rows::Iterator(rows) => Self::next_of(&mut lock(rows)),
-            Rows::Chunks(rows) => rows.pull(),
-            Rows::Stream(rows, shared) => tokio::select! {
-                biased;
-                () = stop.wait() => None,
-                pulled = shared.poll(|context| self.poll_stream(rows, shared, context), || pool.retire()) => {
-                    pulled.flatten()
-                }
-            },
+        let row = match &self.rows {
+            Rows::List(rows, next) => return self.take_listed(rows, next),
+            Rows::Iterator(rows) => next_of(&mut lock(rows)),
+            Rows::Chunks(rows) => rows.take(),
+            Rows::Stream(_) => None,
         };
-        match pulled? {
-            Ok(pulled) => Some(pulled),
-            Err(error) => {
-                self.fail(error, stop);
-                None
-            }
-        }
+        self.unless_error(row?)
     }
 
-    /// Decodes a chunk of rows, and evaluates those of them that can be counted at once. Returns whether there was one.
-    pub(super) fn score_chunk(&self, score: ScoreRow<'_, G, P>) -> bool {
-        match &self.rows {
-            Rows::Chunks(rows) => rows.score_chunk(score),
-            _ => false,
-        }
-    }
-
-    /// Pulls up to this number of rows at once and returns the first; the others become the worker's own rows. Returns
-    /// `None` if the source is a list or a stream, or has no more rows.
-    pub(super) fn pull_several(
+    /// Moves up to this number of rows to those of a thread, and blocks it until there is a row. Returns whether there
+    /// were any: not if there are no more, and never of a list. `spare` is memory for rows.
+    pub(super) fn take_several(
         &self,
-        number: u32,
+        number: usize,
         stop: &Stop,
         own: &OwnRows<G, P>,
-    ) -> Option<Numbered<G, P>> {
-        let rows = match &self.rows {
-            Rows::Iterator(rows) => rows,
-            Rows::Chunks(rows) => {
-                let first = rows.pull()?.map_err(|error| self.fail(error, stop)).ok();
-                rows.take_ready(number - 1, &mut lock(own));
-                return first;
-            }
-            _ => return None,
+        spare: &mut Vec<Box<Pair<G, P>>>,
+    ) -> bool {
+        if stop.is_set() || self.failed() {
+            return false;
+        }
+        // Added while the source is locked: a thread that finds the source empty must find these rows.
+        let add = |row: NextRow<G, P>| {
+            let row = self.unless_error(row);
+            row.map(|row| lock(own).push_back(row)).is_some()
         };
-        let mut rows = lock(rows);
-        // Locked with the source: a worker that finds the source empty must find these rows.
-        let mut own = lock(own);
-        for _ in 0..number {
-            if stop.is_set() {
-                break;
+        match &self.rows {
+            Rows::List(..) => {}
+            Rows::Iterator(rows) => {
+                let mut rows = lock(rows);
+                let rows = std::iter::from_fn(|| (!stop.is_set()).then(|| next_of(&mut rows))?);
+                _ = rows.take(number).all(add);
             }
-            match Self::next_of(&mut rows) {
-                Some(Ok(row)) => own.push_back(row),
-                Some(Err(error)) => self.fail(error, stop),
-                None => break,
+            Rows::Chunks(rows) => {
+                if let Err((at, error)) = rows.take_several(number, spare, own) {
+                    self.fail(at, error);
+                }
+            }
+            Rows::Stream(rows) => {
+                let mut rows = lock(rows);
+                let mut stopped = pin!(stop.wait());
+                let mut has_rows = false;
+                Handle::current().block_on(poll_fn(|context| {
+                    for _ in 0..number {
+                        if stopped.as_mut().poll(context).is_ready() {
+                            break;
+                        }
+                        match self.poll_stream(&mut rows, context) {
+                            Poll::Pending if !has_rows => return Poll::Pending,
+                            Poll::Ready(Some(row)) => has_rows = add(row),
+                            _ => break,
+                        }
+                    }
+                    Poll::Ready(())
+                }));
             }
         }
-        own.pop_front()
+        !lock(own).is_empty()
     }
 
-    fn pull_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
+    fn unless_error(&self, row: NextRow<G, P>) -> Option<Numbered<G, P>> {
+        row.map_err(|(at, error)| self.fail(at, error)).ok()
+    }
+
+    fn take_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
-        let mut row = Input::listed(rows.get(index)?);
         // The ids of a list were checked by the builder.
-        if let Some(row_id) = &self.row_id {
-            row.id = Some(row_id(row.gold.get()));
-        }
+        let row = self.with_id(Input::ToPredict(rows.get(index)?.clone()));
         Some((index as u64, row))
     }
 
-    fn next_of(
-        rows: &mut Numbering<Inputs<'a, G, P>>,
-    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
-        let pulled = panic::catch(false, || rows.rows.next());
-        let row = pulled.unwrap_or_else(|panic| Some(Err(input_panicked(panic))));
-        row.map(|row| rows.number(row))
+    /// Sets the id of a row without a prediction, if the builder has a function for it.
+    fn with_id(&self, row: Input<G, P>) -> Input<G, P> {
+        match (row, &self.row_id) {
+            (Input::ToPredict(row), Some(row_id)) => {
+                Input::ToPredict(row.with_id(|gold| row_id(gold)))
+            }
+            (row, _) => row,
+        }
     }
 
     fn poll_stream(
         &self,
-        rows: &Mutex<Numbering<Option<InputStream<'a, G, P>>>>,
-        shared: &SharedPoll,
+        rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Numbered<G, P>, EvaluateError>>> {
-        let mut rows = lock(rows);
+    ) -> Poll<Option<NextRow<G, P>>> {
         let Some(stream) = &mut rows.rows else { return Poll::Ready(None) };
-        let polled = panic::catch(false, || {
-            stream.poll_next_unpin(context).map_ok(|mut row| {
-                let row_id = self.row_id.as_ref();
-                row.id = row.id.or_else(|| row_id.map(|row_id| row_id(row.gold.get())));
-                row
-            })
-        });
+        let polled =
+            panic::catch(false, || stream.poll_next_unpin(context).map_ok(|row| self.with_id(row)));
         let row = match polled {
             Ok(polled) => std::task::ready!(polled),
             Err(panic) => Some(Err(input_panicked(panic))),
         };
         if !matches!(row, Some(Ok(_))) {
             rows.rows = None;
-            shared.wake();
         }
         Poll::Ready(row.map(|row| rows.number(row)))
     }
+}
+
+fn next_of<G, P>(rows: &mut Numbering<Inputs<'_, G, P>>) -> Option<NextRow<G, P>> {
+    let row = match panic::catch(false, || rows.rows.next()) {
+        Ok(row) => row?,
+        Err(panic) => Err(input_panicked(panic)),
+    };
+    Some(rows.number(row))
 }
 
 pub(super) fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {

@@ -31,7 +31,10 @@ impl EvaluateBuilder<Example, Prediction> {
     /// ```
     pub fn group(self, field: impl Into<String>) -> Self {
         let field = field.into();
-        self.group_by(move |row| groups::value_at(row, &field))
+        let path = field.clone();
+        let mut builder = self.group_by(move |row| groups::value_at(row, &path));
+        builder.options.group_field = Some(field);
+        builder
     }
 }
 
@@ -46,6 +49,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.options.group = Some(Arc::new(group));
+        self.options.group_field = None;
         self
     }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::missing::MissingTally;
-use super::plain_rows::PlainTally;
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
 use super::summary::MetricSummary;
+use super::thread_rows::PlainTally;
 use crate::core::corpus::CorpusCounts;
 use crate::core::counted::Counted;
 use crate::core::outcome::Outcome;

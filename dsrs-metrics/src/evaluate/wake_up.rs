@@ -1,7 +1,7 @@
 //! Wakes threads of the runtime that sleep although tasks are ready.
 //!
-//! Tokio wakes a sleeping thread when a task is spawned, unless another thread is about to take tasks. If a row then
-//! blocks that thread, the workers that it has not run yet would wait for it.
+//! One thread of the runtime waits for timers and sockets. If it wakes a row that blocks it, the other threads may sleep,
+//! and no timer or socket wakes the other rows.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;

@@ -10,29 +10,29 @@ mod error;
 mod file;
 #[cfg(feature = "html")]
 mod html;
-#[cfg(feature = "cli")]
+#[cfg(feature = "junit")]
 mod junit;
 mod markdown;
 mod parse;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
-#[cfg(feature = "cli")]
+#[allow(unused_imports, reason = "the command line uses it")]
 pub(crate) use cell::parse_cell;
 pub use compare::{
     CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
     PairedDifference, RunTotals, Sides, Verdict,
 };
-#[cfg(feature = "cli")]
+#[allow(unused_imports, reason = "the command line uses it")]
 pub(crate) use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
-#[cfg(feature = "cli")]
+#[allow(unused_imports, reason = "the command line uses it")]
 pub(crate) use file::rows;
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
-#[cfg(feature = "cli")]
+#[allow(unused_imports, reason = "the command line uses it")]
 pub(crate) use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;

@@ -14,7 +14,7 @@ mod compare;
 #[cfg(test)]
 mod definition;
 mod edits;
-#[cfg(feature = "csv")]
+#[allow(dead_code, reason = "readers and writers of CSV use it")]
 pub(crate) mod formula;
 pub(crate) mod hash;
 mod matching;

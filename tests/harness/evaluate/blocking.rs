@@ -1,10 +1,10 @@
 //! Metrics that block their thread, and workers that wait for a row.
 
 use std::sync::{Arc, Condvar, Mutex};
-use std::task::Poll;
 use std::time::Duration;
 
 use super::faults::{PATIENCE, pairs};
+use dsrs_metrics::data::DataReader;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair};
 use tokio::sync::Notify;
@@ -73,6 +73,86 @@ async fn trap_17_a_blocked_thread_keeps_no_worker_in_500_runs() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_17_a_metric_that_blocks_delays_no_other_row_of_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rows.jsonl");
+    let rows = (0..5_000).map(|n| format!("{{\"gold\": {{\"n\": {n}}}}}\n"));
+    std::fs::write(&file, rows.collect::<String>()).unwrap();
+    // The first and the last row of a chunk, and rows within one.
+    for row in [0, 7, 2_500, 4_990, 4_999] {
+        for keep in [false, true] {
+            let evaluate = Evaluate::builder().metric(blocks_on(row, 5_000)).keep_results(keep);
+            let rows = DataReader::new().read([&file]).unwrap();
+            let result = evaluate.build().unwrap().score_files(rows).await.unwrap();
+            assert_eq!((result.score, result.rows), (Some(1.0), 5_000), "row {row}");
+        }
+    }
+}
+
+/// Waits for a millisecond.
+struct Waits;
+
+#[async_trait]
+impl Metric for Waits {
+    fn name(&self) -> &'static str {
+        "waits"
+    }
+
+    async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        Ok(MetricScore::new(1.0))
+    }
+}
+
+/// Rows of which a program or another metric waits are tasks of the runtime.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
+    for run in 0..200 {
+        let row = [0, 1, 7, 50][run % 4];
+        let evaluate = Evaluate::builder().metric(blocks_on(row, 60)).metric(Waits).concurrency(8);
+        let evaluate = evaluate.devset((0..60).map(|n| example! { "n" => n })).inputs(["n"]);
+        let evaluate = evaluate.build().unwrap();
+        let program = |_: Example| async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            prediction! {}
+        };
+        let result = match run % 3 {
+            0 => evaluate.run(program).await.unwrap(),
+            1 => evaluate.score(pairs(60)).await.unwrap(),
+            _ => evaluate.score_stream(futures_util::stream::iter(pairs(60))).await.unwrap(),
+        };
+        let scores = [0, 1].map(|metric| result.metrics[metric].score);
+        assert_eq!((scores, result.rows), ([Some(1.0); 2], 60), "run {run}");
+    }
+}
+
+/// The spec says that the metric computes at once.
+#[tokio::test]
+async fn a_metric_that_waits_against_its_spec_is_awaited() {
+    struct Undeclared;
+    #[async_trait]
+    impl Metric for Undeclared {
+        fn name(&self) -> &'static str {
+            "undeclared"
+        }
+        fn spec(&self) -> MetricSpec<'_> {
+            MetricSpec::new("undeclared")
+        }
+        async fn evaluate(
+            &self,
+            gold: &Example,
+            _: &Prediction,
+        ) -> dsrs_metrics::Result<MetricScore> {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            Ok(MetricScore::new(gold.get("n").unwrap().as_f64().unwrap()))
+        }
+    }
+    let evaluate = Evaluate::builder().metric(Undeclared).build().unwrap();
+    let result = evaluate.score(pairs(5)).await.unwrap();
+    assert_eq!((result.score, result.rows), (Some(2.0), 5));
+}
+
 /// A thread that reads a row while others wait for the source wakes one of them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
@@ -87,37 +167,36 @@ async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
     assert_eq!((result.score, result.rows), (Some(1.0), 100));
 }
 
-/// One worker waits for the stream while another scores its only row and then reads the end.
+/// The stream ends only after its only row is scored.
 #[tokio::test]
-async fn trap_17_no_worker_waits_for_a_stream_that_has_ended() {
-    struct Waits(Arc<Notify>);
+async fn trap_17_a_stream_that_ends_late_ends_the_run() {
+    struct Notifies(Arc<Notify>);
     #[async_trait]
-    impl Metric for Waits {
+    impl Metric for Notifies {
         fn name(&self) -> &'static str {
-            "waits"
+            "notifies"
         }
         async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
-            self.0.notified().await;
+            tokio::task::yield_now().await;
+            self.0.notify_one();
             Ok(MetricScore::new(1.0))
         }
     }
-    let other_waits = Arc::new(Notify::new());
-    let metric = Waits(Arc::clone(&other_waits));
-    let mut polls = 0;
-    let stream = futures_util::stream::poll_fn(move |_| {
-        polls += 1;
-        match polls {
-            1 => Poll::Ready(pairs(1).next()),
-            // The other worker, which polls a second time before it waits.
-            2 => Poll::Pending,
-            3 => {
-                other_waits.notify_one();
-                Poll::Pending
+    let scored = Arc::new(Notify::new());
+    let end = Arc::clone(&scored);
+    let stream = futures_util::stream::unfold(pairs(1), move |mut rows| {
+        let end = Arc::clone(&end);
+        async move {
+            match rows.next() {
+                Some(row) => Some((row, rows)),
+                None => {
+                    end.notified().await;
+                    None
+                }
             }
-            _ => Poll::Ready(None),
         }
     });
-    let evaluate = Evaluate::builder().metric(metric).concurrency(2).build().unwrap();
+    let evaluate = Evaluate::builder().metric(Notifies(scored)).concurrency(2).build().unwrap();
     let run = tokio::time::timeout(PATIENCE, evaluate.score_stream(stream));
     let result = run.await.expect("the run ends").unwrap();
     assert_eq!((result.score, result.rows), (Some(1.0), 1));

@@ -11,6 +11,7 @@ mod failures;
 mod faults;
 mod files;
 mod headlines;
+mod input_files;
 mod inputs;
 mod intervals;
 mod missing;

@@ -1,20 +1,20 @@
 //! `explain`: which calls explain a score, and what the explaining function reads.
 
-use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Observer, Pair};
 
-thread_local! {
-    /// How often a score was explained.
-    static EXPLAINED: Cell<u32> = const { Cell::new(0) };
-}
+/// How often a score was explained, on any thread.
+static EXPLAINED: Mutex<u32> = Mutex::new(0);
 
 /// Returns how often scores were explained meanwhile.
 fn explained(run: impl FnOnce()) -> u32 {
-    EXPLAINED.set(0);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    *EXPLAINED.lock().unwrap() = 0;
     run();
-    EXPLAINED.get()
+    *EXPLAINED.lock().unwrap()
 }
 
 /// Whether the answer is the expected one.
@@ -24,7 +24,7 @@ fn same(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
 }
 
 fn explain_same(answer: &str, guess: &str, score: f64) -> String {
-    EXPLAINED.set(EXPLAINED.get() + 1);
+    *EXPLAINED.lock().unwrap() += 1;
     format!("expected {answer}, found {guess}: {score}")
 }
 
@@ -40,6 +40,11 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 #[test]
 fn the_score_and_the_feedback_have_the_explanation() {
+    let count = explained(the_explanation_is_returned);
+    assert_eq!(count, 7);
+}
+
+fn the_explanation_is_returned() {
     let (gold, pred) = row();
     assert_eq!(Same.score(&gold, &pred).unwrap().details.as_deref(), Some(WHY));
     let score = block_on(Same.evaluate(&gold, &pred)).unwrap();
@@ -229,7 +234,7 @@ fn failure(#[pred] answer: &str) -> Result<f64, String> {
 }
 
 fn explain_failure(_: &str, score: f64) -> String {
-    EXPLAINED.set(EXPLAINED.get() + 1);
+    *EXPLAINED.lock().unwrap() += 1;
     format!("it is {score}")
 }
 

@@ -1,7 +1,7 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` reads and checks rows, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
+//! `rows.rs` opens the files, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
@@ -30,7 +30,7 @@ use super::files::{Files, is_standard};
 use super::stdio::print_error;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::data::Format;
+use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
 use crate::metrics::Registry;
 use ci_files::CiFile;
@@ -38,7 +38,6 @@ use ci_files::CiFile;
 use models::RunModels;
 #[cfg(not(feature = "lm"))]
 use no_models::RunModels;
-use rows::CheckedRows;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let files = files(args);
@@ -50,20 +49,14 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }
-    let pairs = rows::open(args, &metrics)?;
+    let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(args)?;
     let evaluate = evaluator(&metrics, &ci_files, args)?;
-    // With a limit on failed rows, a row that a metric cannot read is a failed row.
-    let in_chunks = rows::are_in_chunks(args, &metrics);
-    let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
-    let rows = CheckedRows::new(pairs, checked, args.mappings.clone());
-    let unused = rows.unused_mappings();
-    let result = evaluate_rows(&evaluate, rows, in_chunks, &models, args);
+    let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = match result {
         Ok(result) => {
-            let unused = unused.find();
-            let reported = report::report(registry, &result, &unused, &models, &ci_files, args);
+            let reported = report::report(registry, &result, &models, &ci_files, args);
             // Each file is tried, and what was computed is printed even if none can be written.
             let written = ci_files.iter().map(|file| file.write(args, &result));
             let failed = fail_each(written.filter_map(Result::err));
@@ -113,6 +106,8 @@ fn evaluator(
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
         .keep_results(args.junit.is_some())
+        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        .reject_unreadable_rows(args.max_errors.is_none())
         .stop_on_ctrl_c()
         .grace_period(args.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
@@ -157,26 +152,14 @@ fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
 
 fn evaluate_rows(
     evaluate: &Evaluate,
-    rows: CheckedRows,
-    in_chunks: bool,
+    rows: Pairs,
     models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(CliError::Runtime)?;
-    let result = runtime.block_on(models.settings().scope(async {
-        // A read from a pipe may block, and Ctrl-C must not wait for it.
-        if args.data.iter().all(|file| is_regular(file)) {
-            match in_chunks {
-                true => evaluate.score_lent(rows.into_chunks()).await,
-                false => evaluate.score(rows).await,
-            }
-        } else {
-            let rows = rows::read_on_thread(rows).map_err(CliError::Runtime)?;
-            evaluate.score_stream(rows).await
-        }
-        .map_err(CliError::from)
-    }));
+    let run = models.settings().scope(async { evaluate.score_files(rows).await });
+    let result = runtime.block_on(run).map_err(|error| rows::with_hint(error, args));
     // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result

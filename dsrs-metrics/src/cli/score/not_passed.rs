@@ -25,6 +25,11 @@ impl NotPassed {
 }
 
 impl Observer for NotPassed {
+    /// The report has ids and scores.
+    fn reads_rows(&self) -> bool {
+        false
+    }
+
     fn on_row(&self, row: &RowResult) {
         let Some(origin) = row.origin.as_ref().filter(|_| row.outcomes.iter().any(does_not_pass))
         else {

@@ -32,7 +32,6 @@ pub(super) const INTERRUPTED: u8 = 130;
 pub(super) fn report(
     registry: &Registry,
     result: &EvaluationResult,
-    unused: &[Mapping],
     models: &RunModels,
     ci_files: &[CiFile],
     args: &ScoreArguments,
@@ -52,7 +51,7 @@ pub(super) fn report(
         return Err(error.clone().into());
     }
     if !args.quiet {
-        warn(result, unused, args);
+        warn(result, args);
         models.excess_warning().into_iter().for_each(print_error);
     }
     let mut unknown = unknown_fields(result, &args.mappings);
@@ -131,7 +130,7 @@ impl<'a> Printed<'a> {
     }
 }
 
-fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
+fn warn(result: &EvaluationResult, args: &ScoreArguments) {
     if let Some(error) = &result.first_error {
         let rows = if result.failed_rows == 1 { "row" } else { "rows" };
         print_error(format_args!(
@@ -149,7 +148,7 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
     }
     let journal = result.journal.unwrap_or_default();
     journal::lines(journal, args).into_iter().for_each(print_error);
-    for mapping in unused {
+    for mapping in &result.unused_mappings {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
     }

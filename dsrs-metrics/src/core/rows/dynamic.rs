@@ -64,13 +64,11 @@ impl Fields {
 
     /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
     /// one, field after field. `None` if there are too many fields.
-    #[cfg(any(feature = "cli", test))]
     pub(crate) fn rewrite(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
         self.values.rewrite(position, name)
     }
 
     /// Removes the fields that a row did not overwrite.
-    #[cfg(any(feature = "cli", test))]
     pub(crate) fn truncate(&mut self, len: usize) {
         self.values.truncate(len);
     }

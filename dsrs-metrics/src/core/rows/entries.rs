@@ -79,11 +79,11 @@ impl Entries {
 
     /// Returns the value at this position of a list that is written again from its start. If the entry there has another
     /// name, it and all after it are replaced by a new one. `None` if there would be more than are listed.
-    #[cfg(any(feature = "cli", test))]
     pub(super) fn rewrite(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
-        if self.index.is_some() || position >= MAX_LISTED {
+        if position >= MAX_LISTED {
             return None;
         }
+        self.index = None;
         if self.list.get(position).is_none_or(|(other, _)| other != name) {
             self.list.truncate(position);
             self.list.push((Cow::Borrowed(name), Value::Null));
@@ -92,9 +92,8 @@ impl Entries {
     }
 
     /// Removes the entries from this position on, of a list that was written again.
-    #[cfg(any(feature = "cli", test))]
     pub(super) fn truncate(&mut self, len: usize) {
-        debug_assert!(self.index.is_none(), "an index has all positions");
+        self.index = None;
         self.list.truncate(len);
     }
 

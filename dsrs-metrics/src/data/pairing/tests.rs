@@ -1,14 +1,14 @@
-//! Rows that are decoded in part, or lent, against whole rows of the same text.
+//! Rows that are decoded in part, or in the memory of other rows, compared with whole rows of the same text.
 
 use std::io::Cursor;
 
 use proptest::prelude::*;
 
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
-use crate::data::lent_row::{LentRow, RowVisitor};
 use crate::data::selection::FieldSelection;
-use crate::data::{DataError, DataReader, Format};
+use crate::data::{DataReader, Format};
 
 /// The rows up to the first error, in the same way for a file of any size.
 fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
@@ -30,76 +30,66 @@ fn reader(mappings: &[&str]) -> DataReader {
     mappings.fold(DataReader::new(), DataReader::with_mapping)
 }
 
-/// Collects rows. Of the rows that it may borrow it asks for some to own.
-#[derive(Default)]
-struct Collected {
-    rows: Vec<Result<Pair, String>>,
-    lent: usize,
-    refused: Option<Pair>,
-}
-
-impl RowVisitor for Collected {
-    fn takes_lent(&self) -> bool {
-        self.rows.len() % 7 != 6
-    }
-
-    fn lent(&mut self, row: &LentRow) -> bool {
-        let pair = Pair::new(&row.id, row.gold.clone(), row.pred.clone());
-        let pair = Pair { origin: Some(row.at.clone()), ..pair };
-        self.lent += 1;
-        if self.lent.is_multiple_of(3) {
-            self.refused = Some(pair);
-            return false;
-        }
-        self.rows.push(Ok(pair));
-        true
-    }
-
-    fn own(&mut self, row: Result<Pair, DataError>) -> bool {
-        if let (Some(refused), Ok(row)) = (self.refused.take(), &row) {
-            assert_eq!(refused, Pair { attributes: Default::default(), ..row.clone() });
-        }
-        self.rows.push(row.map_err(|error| error.to_string()));
-        true
-    }
-}
-
-/// Compares the rows that are lent with those that are not.
-fn assert_lent(reader: &DataReader, text: &str, selected: &[Result<Pair, String>]) {
+/// Decodes all rows, up to the first error, in the memory of these.
+fn decoded(reader: &DataReader, text: &str, spare: Vec<Pair>) -> Vec<Result<Pair, String>> {
     let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
-    let mut found = Collected::default();
-    while let Some(chunk) = pairs.next_chunk() {
-        chunk.visit(&mut found);
-        if found.rows.last().is_some_and(Result::is_err) {
-            break;
-        }
+    let (mut rows, mut spare) = (Vec::new(), spare.into_iter().map(Box::new).collect());
+    while let Some(chunk) = pairs.next_chunk()
+        && !rows.last().is_some_and(Result::is_err)
+    {
+        chunk.decode(&mut spare, |row| {
+            rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
+        });
     }
-    assert_eq!(found.rows.len(), selected.len(), "{text}");
-    for (found, selected) in found.rows.into_iter().zip(selected.iter().cloned()) {
-        let without_attributes = |pair| Pair { attributes: Default::default(), ..pair };
-        assert_eq!(found.map(without_attributes), selected.map(without_attributes), "{text}");
+    rows
+}
+
+/// Compares the rows with the same rows in the memory of other ones.
+fn assert_reused(reader: &DataReader, text: &str, rows: &[Result<Pair, String>]) {
+    let mut spare: Vec<_> = rows.iter().flatten().cloned().collect();
+    for _ in 0..3 {
+        assert_eq!(decoded(reader, text, spare.clone()), rows, "{text}");
+        spare.extend(spare.clone());
+        let by = 1.min(spare.len());
+        spare.rotate_left(by);
     }
 }
 
 #[test]
-fn rows_are_lent_one_after_another() {
+fn rows_are_decoded_in_the_memory_of_other_rows() {
     let row = |id: &str, gold: &str, pred: &str| {
-        format!("{{{id}\"gold\": {{{gold}}}, \"pred\": {{{pred}}}, \"meta\": {{}}}}")
+        format!("{{{id}\"gold\": {{{gold}}}, \"pred\": {{{pred}}}, \"meta\": {{}}}}\n")
     };
     let text = [
         row("", r#""answer": ["a", "b\n"], "x": 1"#, r#""answer": "c", "note": [1, {"a": []}]"#),
         row(r#""id": "q", "#, r#""answer": "a""#, r#""note": null, "answer": ["d", "e", "f"]"#),
         row(r#""id": 7, "#, r#""answer": []"#, r#""answer": true"#),
         row(r#""id": -8, "#, r#""answer": [["a"]]"#, r#""answer": 1.50, "note": "x""#),
-    ];
+    ]
+    .concat();
+    for mappings in [&[][..], &["gold.answer=pred.note", "id=gold.answer"]] {
+        assert_same(mappings, &text);
+        assert_same(mappings, &text.repeat(3));
+    }
+    // The memory of the first row is that of the last one in the list.
     let reader = reader(&[]).with_selection(selection());
-    let text = text.map(|row| row + "\n").concat();
-    let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.clone()));
-    let mut found = Collected { lent: 3, ..Collected::default() };
-    pairs.next_chunk().unwrap().visit(&mut found);
-    assert_eq!(found.lent, 7, "each row was lent");
-    assert_same(&[], &text);
-    assert_same(&[], &text.repeat(3));
+    let (mut long, mut of_csv) =
+        (Example::from_iter([("answer", "x")]), Prediction::from_iter([("note", "1")]));
+    (0..40).for_each(|field| _ = long.data.insert(field.to_string(), field));
+    of_csv.data.textual = true;
+    let spare = Pair::new("x", long, of_csv);
+    let found = decoded(&reader, &row("", r#""answer": "4""#, r#""answer": "5""#), vec![spare]);
+    let expected = Pair::new(
+        "1",
+        Example::from_iter([("answer", "4")]),
+        Prediction::from_iter([("answer", "5")]),
+    );
+    let found = found[0].clone().unwrap();
+    assert_eq!(
+        (&found.id, &found.gold, &found.pred),
+        (&expected.id, &expected.gold, &expected.pred)
+    );
+    assert!(!found.pred.data.textual);
 }
 
 /// Compares what is read with the selection with the selected part of what is read without it.
@@ -107,7 +97,7 @@ fn assert_same(mappings: &[&str], text: &str) {
     let whole = read(&reader(mappings), text);
     let reading = reader(mappings).with_selection(selection());
     let selected = read(&reading, text);
-    assert_lent(&reading, text, &selected);
+    assert_reused(&reading, text, &selected);
     assert_eq!(whole.len(), selected.len(), "{text}");
     for (whole, selected) in whole.iter().zip(&selected) {
         match (whole, selected) {

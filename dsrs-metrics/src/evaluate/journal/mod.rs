@@ -177,7 +177,7 @@ impl Journal {
 }
 
 /// Returns the file of the journal in this directory.
-#[cfg(feature = "cli")]
+#[allow(dead_code, reason = "the command line uses it")]
 pub(crate) fn journal_file(dir: &Path) -> PathBuf {
     // The directory may not exist yet.
     crate::evaluate::report::real_path(dir).join(FILE_NAME)

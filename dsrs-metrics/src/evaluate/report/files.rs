@@ -5,6 +5,7 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::line_index::{LineIndex, SpooledLine};
@@ -125,10 +126,7 @@ impl ResultFiles {
             #[cfg(feature = "parquet")]
             Format::Parquet => super::parquet::export(&mut lines, out),
             Format::Json => export_array(&mut lines, out),
-            Format::JsonLines => lines.for_each(|line| {
-                out.write_all(line)?;
-                out.write_all(b"\n")
-            }),
+            Format::JsonLines => lines.copy(out),
         })
     }
 }
@@ -153,6 +151,29 @@ pub(super) struct SpoolReader<'a> {
 }
 
 impl SpoolReader<'_> {
+    /// Copies the lines with their line breaks. Lines that follow each other in the spool are copied at once.
+    fn copy(self, out: &mut impl Write) -> io::Result<()> {
+        let mut file = *self.file.get_ref();
+        let mut copy = |block: &Range<u64>| {
+            file.seek(SeekFrom::Start(block.start))?;
+            let copied = io::copy(&mut file.take(block.end - block.start), out)?;
+            match copied == block.end - block.start {
+                true => Ok(()),
+                false => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            }
+        };
+        let mut block = 0..0;
+        self.lines.for_each(|line| {
+            if line.offset != block.end {
+                copy(&block)?;
+                block = line.offset..line.offset;
+            }
+            block.end += line.length + 1;
+            Ok(())
+        })?;
+        copy(&block)
+    }
+
     pub(super) fn for_each(
         &mut self,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,

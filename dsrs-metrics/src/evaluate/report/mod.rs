@@ -20,7 +20,7 @@ mod temporary_file;
 
 pub(crate) use self::files::{Format, ResultFiles};
 pub(crate) use self::line::{Render, pair_line, score_line};
-#[cfg(feature = "html")]
+#[allow(unused_imports, reason = "HTML reports are output files too")]
 pub(crate) use self::output_file::OutputFile;
 pub(crate) use self::output_file::real_path;
 pub(crate) use self::progress::Progress;

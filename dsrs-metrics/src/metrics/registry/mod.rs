@@ -18,9 +18,10 @@ use crate::text::suggest::nearest;
 use builtin::{FEATURES, GROUPS};
 
 pub use error::{CreateError, RegistryError};
-#[cfg(all(test, feature = "cli"))]
+#[cfg(test)]
+#[allow(unused_imports, reason = "the command line uses it")]
 pub(crate) use settings::THRESHOLD;
-#[cfg(feature = "cli")]
+#[allow(unused_imports, reason = "the command line uses them")]
 pub(crate) use settings::{SETTINGS, has_param};
 
 /// Metrics by name, in the order in which they were added: those of a command line, or of another program that
@@ -163,18 +164,18 @@ impl Registry {
         self.find(name)?.create(params)
     }
 
-    #[cfg(feature = "cli")]
+    #[allow(dead_code, reason = "the command line uses it")]
     pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }
 
-    #[cfg(feature = "cli")]
+    #[allow(dead_code, reason = "the command line uses it")]
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values()
     }
 
     /// Returns the groups and their metrics: the built-in groups, then the metrics of the user.
-    #[cfg(feature = "cli")]
+    #[allow(dead_code, reason = "the command line uses it")]
     pub(crate) fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
         let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
         groups.chain([("other", None)]).filter_map(|(name, group)| {
@@ -184,7 +185,7 @@ impl Registry {
         })
     }
 
-    #[cfg(feature = "cli")]
+    #[allow(dead_code, reason = "the command line uses it")]
     fn group(&self, name: &str) -> Option<&'static str> {
         self.builtin.get(name).copied()
     }

@@ -1,0 +1,123 @@
+//! The rows that a thread has evaluated and that are not yet part of the run: each thread has its own, so that threads
+//! seldom wait for each other.
+//!
+//! A row is only counted if every metric returned a score without components, named scores or other data, and if
+//! nothing else of it is needed. Most rows of a large run are.
+
+use std::sync::{Arc, Mutex};
+
+use super::collector::Collector;
+use super::row_result::RowResult;
+use super::tally::Tally;
+use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
+use crate::stats::{Histogram, Moments};
+
+/// The most finished rows of a thread.
+const MAX_FINISHED: usize = 64;
+
+/// Only the thread locks its rows, until the run ends, so that rows of a thread that is blocked are not lost.
+pub(super) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
+
+pub(super) struct ThreadRows<G, P> {
+    counted: u64,
+    tallies: Vec<PlainTally>,
+    finished: Vec<Finished<G, P>>,
+    /// The lines of the finished rows, if rows are written.
+    lines: Vec<u8>,
+}
+
+struct Finished<G, P> {
+    index: u64,
+    row: RowResult<G, P>,
+    /// The end of its line.
+    end: usize,
+}
+
+/// The counts and values of one metric.
+#[derive(Default)]
+pub(super) struct PlainTally {
+    pub(super) scored: u64,
+    pub(super) passed: u64,
+    pub(super) with_verdict: u64,
+    pub(super) ones: u64,
+    pub(super) cost_msats: u64,
+    pub(super) moments: Moments,
+    pub(super) histogram: Option<Histogram>,
+}
+
+impl PlainTally {
+    pub(super) fn new(histogram: Option<Histogram>) -> Self {
+        Self { histogram, ..Self::default() }
+    }
+
+    fn record(&mut self, scored: &Scored) {
+        let value = scored.score.value;
+        self.scored += 1;
+        self.passed += u64::from(scored.passed == Some(true));
+        self.with_verdict += u64::from(scored.passed.is_some());
+        self.ones += u64::from(value >= 1.0);
+        self.cost_msats = self.cost_msats.saturating_add(scored.score.cost_msats);
+        self.moments.record(value);
+        if let Some(histogram) = &mut self.histogram {
+            histogram.record(value);
+        }
+    }
+}
+
+impl<G, P> ThreadRows<G, P> {
+    pub(super) fn new(tallies: &[Tally]) -> Self {
+        let tallies = tallies.iter().map(Tally::plain).collect();
+        Self { counted: 0, tallies, finished: Vec::new(), lines: Vec::new() }
+    }
+
+    /// Counts a row if its outcomes are simple, and returns whether they are.
+    pub(super) fn count(&mut self, outcomes: &[Outcome]) -> bool {
+        if !outcomes.iter().all(is_simple) {
+            return false;
+        }
+        self.counted += 1;
+        for (tally, scored) in
+            self.tallies.iter_mut().zip(outcomes.iter().filter_map(Outcome::scored))
+        {
+            tally.record(scored);
+        }
+        true
+    }
+
+    /// Adds a row, whose line a function appends. Returns whether the rows should be added to those of the run.
+    pub(super) fn push(
+        &mut self,
+        index: u64,
+        row: RowResult<G, P>,
+        render: impl FnOnce(&RowResult<G, P>, &mut Vec<u8>),
+    ) -> bool {
+        render(&row, &mut self.lines);
+        let is_failure = row.is_failure();
+        self.finished.push(Finished { index, row, end: self.lines.len() });
+        // A failure may end the run.
+        is_failure || self.finished.len() >= MAX_FINISHED
+    }
+
+    /// Adds the rows to those of the run, and passes those that are not kept to a function.
+    pub(super) fn add_to(
+        &mut self,
+        collector: &mut Collector<G, P>,
+        mut unused: impl FnMut(RowResult<G, P>),
+    ) {
+        if self.counted > 0 {
+            collector.add(std::mem::take(&mut self.counted), &mut self.tallies);
+        }
+        let mut start = 0;
+        for Finished { index, row, end } in self.finished.drain(..) {
+            collector.record(index, row, &self.lines[start..end]).map(&mut unused);
+            start = end;
+        }
+        self.lines.clear();
+    }
+}
+
+/// Returns whether an outcome is a score without components, named scores or other data.
+pub(super) fn is_simple(outcome: &Outcome) -> bool {
+    outcome.scored().is_some_and(Scored::is_simple)
+}
