@@ -1,6 +1,7 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
+pub use crate::core::answer::row_answer;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::explanation::explained;
@@ -35,14 +36,14 @@ pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 use crate::evaluate::program::{Module, ProgramError};
 
@@ -154,8 +155,8 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 /// # Errors
 /// The answer's error.
 #[inline]
-pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
-    answer.map(Scored::into_score)
+pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
+    Ok(answer?.into().scored()?.into_score())
 }
 
 /// The score of a synchronous metric's answer.

@@ -140,7 +140,7 @@ pub use dsrs_metrics_macros::judge_output;
 pub use dsrs_metrics_macros::metric;
 pub use dsrs_metrics_macros::{ParamGroup, Record};
 
-pub use crate::core::answer::Answer;
+pub use crate::core::answer::{Answer, RowAnswer};
 pub use crate::core::call::MetricCall;
 pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;

@@ -121,5 +121,5 @@ fn memoized<'a, G: Sync, P: Sync>(
     let (name, memo) = (run.name, sharing.memo(&call));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component has to be awaited, but its spec says that it is synchronous";
-    Answer::Ready(answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))))
+    answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
 }

@@ -6,11 +6,11 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::core::answer::RowAnswer;
 use crate::core::corpus::CorpusCounts;
 use crate::core::error::{MetricError, Result};
 use crate::core::missing::MissingFields;
 use crate::core::return_types::Undecided;
-use crate::core::score::Scored;
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::stats::NotDefined;
 
@@ -100,12 +100,12 @@ impl CorpusState for CorpusCounts {
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::Outcome;
+/// use dsrs_metrics::{Answer, RowAnswer};
 ///
 /// let counted = |pred: &str| {
 ///     let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => pred });
-///     match Outcome::from(Accuracy::default().answer(MetricCall::new(&gold, &pred)).ready().unwrap()) {
-///         Outcome::Counted(counted) => counted,
+///     match Accuracy::default().answer(MetricCall::new(&gold, &pred)) {
+///         Answer::Ready(Ok(RowAnswer::Counted { counted, .. })) => counted,
 ///         other => panic!("{other:?}"),
 ///     }
 /// };
@@ -219,20 +219,20 @@ pub trait CorpusReturn {
     const KIND: ScoreKind = ScoreKind::Corpus;
     type Verdict;
 
-    /// Returns the contribution, as the reason why the row has no score.
+    /// Returns the contribution.
     ///
     /// # Errors
-    /// Always: the contribution, the metric's own error, or an abstention.
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
+    /// The metric's own error, or an abstention.
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<S: CorpusState> CorpusReturn for S {
     type Verdict = Undecided;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let counted = MetricError::counted(spec.name, Counted::new(self));
-        Err(counted.with_cost_msats(spec.cost_msats))
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
+        let (metric, cost_msats) = (spec.name.to_owned(), spec.cost_msats);
+        Ok(RowAnswer::Counted { metric, cost_msats, counted: Counted::new(self) })
     }
 }
 
@@ -240,7 +240,7 @@ impl<S: CorpusState> CorpusReturn for S {
 impl<T: CorpusReturn> CorpusReturn for Option<T> {
     type Verdict = Undecided;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
         let abstained = || MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats);
         self.ok_or_else(abstained)?.into_scored(spec)
     }
@@ -250,7 +250,7 @@ impl<T: CorpusReturn> CorpusReturn for Option<T> {
 impl<T: CorpusReturn, E: fmt::Display> CorpusReturn for Result<T, E> {
     type Verdict = Undecided;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
         let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats);
         self.map_err(failed)?.into_scored(spec)
     }

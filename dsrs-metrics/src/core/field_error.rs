@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::answer::RowAnswer;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::missing::MissingFields;
 use crate::core::score::Scored;
@@ -84,12 +85,12 @@ pub fn unreadable_field(
     error: Box<FieldError>,
     spec: &MetricSpec<'_>,
     side: Side,
-) -> Result<Scored> {
+) -> Result<RowAnswer> {
     let Some(score) = spec.missing.filter(|_| side == Side::Pred) else {
         return Err(error.of(spec.name, side));
     };
     match MissingFields::of_error(*error, spec) {
-        Ok(missing) => Scored::without_fields(score, missing, spec),
+        Ok(missing) => Ok(Scored::without_fields(score, missing, spec)?.into()),
         Err(error) => Err(error.of(spec.name, side)),
     }
 }

@@ -7,9 +7,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::answer::{RowAnswer, row_answer};
 use crate::core::error::Result;
 use crate::core::field_error::FieldError;
-use crate::core::score::Scored;
 use crate::core::spec::{FieldSpec, MetricSpec};
 
 /// The fields that a prediction lacks, of those that a metric reads.
@@ -118,18 +118,15 @@ impl Absent {
         missing.present = present.unwrap_or_default();
     }
 
-    /// Marks the score of the call.
+    /// Marks the result of the call.
     ///
     /// # Errors
-    /// That of the call.
+    /// The error of the call.
     #[inline]
-    pub fn mark(self, scored: Result<Scored>) -> Result<Scored> {
+    pub fn mark<T: Into<RowAnswer>>(self, result: Result<T>) -> Result<RowAnswer> {
         match self.0 {
-            None => scored,
-            Some(missing) => match scored {
-                Ok(scored) => Ok(scored.with_missing(missing)),
-                Err(error) => Err(error.with_missing(missing)),
-            },
+            None => row_answer(result),
+            Some(missing) => row_answer(result).map(|result| result.with_missing(missing)),
         }
     }
 }

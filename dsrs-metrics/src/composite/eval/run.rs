@@ -10,7 +10,7 @@ use super::numbers;
 use super::schedule::next;
 use super::tree::Tree;
 use crate::composite::OnMissing;
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::component_results::{self, ComponentResult, Components};
 use crate::core::dedup::key::Key;
@@ -36,7 +36,7 @@ pub(in crate::composite) struct Run<'a> {
 }
 
 /// A component's answer that has to be awaited, with the component's number.
-type Pending<'a> = (usize, BoxFuture<'a, Result<Scored>>);
+type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
 impl<'a> Run<'a> {
     /// Evaluates the composite. The answer is ready if every component's is.
@@ -81,7 +81,7 @@ fn wait<'a, G: Sync, P: Sync>(
     })
 }
 
-async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
+async fn caught(name: &str, future: BoxFuture<'_, Result<RowAnswer>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
         Ok(answer) => ComponentResult::of(answer),
         Err(panic) => ComponentResult::panicked(name, panic.message),
@@ -119,7 +119,7 @@ impl<'a> Row<'a> {
         }
         // If a component has decided, the others are not polled, so they cost nothing.
         if pending.is_empty() || self.is_decided {
-            return Answer::Ready(self.finish());
+            return self.finish().into();
         }
         wait(self, pending, leaves.to_vec(), call)
     }

@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
 use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::rows::dynamic::Trace;
-use crate::core::score::Scored;
 
 /// The keys that occur more than once among the metrics of a run and their components.
 #[derive(Debug, Clone)]
@@ -45,7 +44,7 @@ impl Sharing {
 /// The answers of shared metrics to one call.
 pub(crate) struct Memo {
     shared: Arc<[Key]>,
-    answers: Box<[OnceCell<Result<Scored>>]>,
+    answers: Box<[OnceCell<Result<RowAnswer>>]>,
     of: Address,
 }
 
@@ -75,7 +74,7 @@ fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
 fn cell<'a, G, P>(
     key: Option<&Key>,
     call: &MetricCall<'a, G, P>,
-) -> Option<&'a OnceCell<Result<Scored>>> {
+) -> Option<&'a OnceCell<Result<RowAnswer>>> {
     let (memo, key) = (call.memo?, key?);
     let position = memo.shared.iter().position(|shared| shared == key)?;
     (memo.of == address(call)).then(|| &memo.answers[position])
@@ -98,7 +97,7 @@ pub(crate) fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
 #[cold]
 fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     metric: &'a M,
-    cell: &'a OnceCell<Result<Scored>>,
+    cell: &'a OnceCell<Result<RowAnswer>>,
     call: MetricCall<'a, G, P>,
 ) -> Answer<'a> {
     if let Some(answer) = cell.get() {
@@ -122,14 +121,14 @@ fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
 }
 
 /// Stores an answer. If another thread has stored one in the meantime, both evaluations are charged.
-fn keep(cell: &OnceCell<Result<Scored>>, answer: Result<Scored>) -> Result<Scored> {
+fn keep(cell: &OnceCell<Result<RowAnswer>>, answer: Result<RowAnswer>) -> Result<RowAnswer> {
     let _ = cell.set(answer.clone());
     answer
 }
 
-fn reused(answer: &Result<Scored>) -> Result<Scored> {
+fn reused(answer: &Result<RowAnswer>) -> Result<RowAnswer> {
     match answer {
-        Ok(scored) => Ok(scored.clone().without_cost()),
+        Ok(answer) => Ok(answer.clone().without_cost()),
         Err(error) => Err(error.clone().with_cost_msats(0)),
     }
 }

@@ -11,15 +11,16 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::in_lifetime;
 
-/// Returns `scored`, an expression, followed by the explanation if there is a function for it.
+/// Returns the answer with the score `scored`, an expression, and its explanation if there is a function for it.
 pub(super) fn if_read(cx: &Context<'_>, scored: TokenStream) -> TokenStream {
+    let (span, private) = (cx.span, &cx.private);
     if cx.model.attrs.explain.is_none() {
-        return scored;
+        return quote_spanned!(span=> #private::row_answer(#scored));
     }
-    quote_spanned! {cx.span=>
+    quote_spanned! {span=>
         match #scored {
             ::core::result::Result::Ok(scored) if __call.is_explained() => self.__explain(__call, scored),
-            scored => scored,
+            scored => #private::row_answer(scored),
         }
     }
 }
@@ -50,7 +51,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             &self,
             __call: #runtime::MetricCall<#row, #gold, #pred>,
             __scored: #runtime::Scored,
-        ) -> #runtime::Result<#runtime::Scored>
+        ) -> #runtime::Result<#runtime::RowAnswer>
         where
             #bounds
         {
@@ -60,7 +61,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             let __score = __scored.score.value;
             let __explain: #signature = #path;
             let __details = #into_details(#explanation);
-            ::core::result::Result::Ok(#private::explained(__scored, __details))
+            ::core::result::Result::Ok(#runtime::RowAnswer::Scored(#private::explained(__scored, __details)))
         }
     }
 }

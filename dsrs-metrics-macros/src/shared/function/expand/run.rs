@@ -35,7 +35,7 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         #keyword fn __run<#row, #row_params>(
             &#lifetime self,
             __call: #runtime::MetricCall<#row, #gold, #pred>,
-        ) -> #runtime::Result<#runtime::Scored>
+        ) -> #runtime::Result<#runtime::RowAnswer>
         where
             #bounds
         {
