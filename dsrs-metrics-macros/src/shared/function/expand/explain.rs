@@ -1,4 +1,4 @@
-//! `explain = path`: the call of the function that explains a score, where the explanation is read.
+//! `explain = ..`: the call of the function or closure that explains a score, where the explanation is read.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -12,7 +12,7 @@ use crate::shared::tokens::ends;
 use crate::shared::types::in_lifetime;
 
 /// Returns the answer with the score `scored`, an expression, and its explanation if there is a function for it.
-pub(super) fn if_read(cx: &Context<'_>, scored: TokenStream) -> TokenStream {
+pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
     let (span, private) = (cx.span, &cx.private);
     if cx.model.attrs.explain.is_none() {
         return quote_spanned!(span=> #private::row_answer(#scored));
@@ -26,7 +26,8 @@ pub(super) fn if_read(cx: &Context<'_>, scored: TokenStream) -> TokenStream {
 }
 
 /// `__explain`, which reads the fields again, since the metric's function may have taken them by value. The type of the
-/// function pointer is at the metric's name, so that rustc shows the expected signature at the path.
+/// function pointer is at the metric's name, so that rustc shows the expected signature at the path, and infers the
+/// parameter types of a closure.
 pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, private, row, .. } = cx;
     let Some(path) = &model.attrs.explain else { return TokenStream::new() };

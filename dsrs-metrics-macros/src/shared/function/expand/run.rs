@@ -83,7 +83,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
     let Some(Judged { input, kind }) = &cx.model.judged else {
         let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
         let call = call(cx);
-        return explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
+        return explain::if_read(cx, &quote_spanned!(*span=> #into_scored(#call, __spec)));
     };
     let params = cx.model.params.iter().zip(arguments(cx));
     let fields = params.filter_map(|(param, argument)| {
