@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::core::field_error::FieldError;
 use crate::core::rows::by_name::{Given, NamedFields};
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::fields::{Get, GetOptional, Record, Want};
+use crate::core::rows::fields::{Get, Record, Want};
 use crate::core::spec::FieldSpec;
 
 macro_rules! rows_behind {
@@ -16,16 +16,6 @@ macro_rules! rows_behind {
         impl<'r, N, W: Want<'r>, R: Get<'r, N, W>> Get<'r, N, W> for $pointer {
             fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
                 R::get(self, field)
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>> GetOptional<'r, N, W> for $pointer {
-            fn get_optional(
-                &'r self,
-                field: &FieldSpec<'static>,
-            ) -> Result<Option<W::Held>, Box<FieldError>> {
-                R::get_optional(self, field)
             }
 
             fn present(&self) -> Option<Vec<String>> {

@@ -95,14 +95,6 @@ pub trait Field<N> {
 /// A row whose field `N` can be read in the form `W`.
 pub trait Get<'r, N, W: Want<'r>> {
     fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>>;
-}
-
-/// A row whose field `N` can be read in the form `W`, or has no value.
-pub trait GetOptional<'r, N, W: Want<'r>> {
-    fn get_optional(
-        &'r self,
-        field: &FieldSpec<'static>,
-    ) -> Result<Option<W::Held>, Box<FieldError>>;
 
     /// Returns the names of the row's fields; `None` for a record, which has all of its fields.
     fn present(&self) -> Option<Vec<String>> {
@@ -130,6 +122,10 @@ pub struct Ref<T>(PhantomData<T>);
 /// The form `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
+
+/// The form `W` of a field that may have no value.
+#[derive(Debug)]
+pub struct Optional<W>(PhantomData<W>);
 
 /// A borrowed or owned value that dereferences to `B`.
 #[derive(Debug)]
@@ -164,6 +160,9 @@ impl<'r, T: 'r> Want<'r> for Ref<T> {
 impl<'r, T> Want<'r> for Owned<T> {
     type Held = T;
 }
+impl<'r, W: Want<'r>> Want<'r> for Optional<W> {
+    type Held = Option<W::Held>;
+}
 
 /// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
 #[diagnostic::on_unimplemented(
@@ -189,8 +188,37 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
 }
 
 /// A form that can be read from a dynamic row's value.
-pub trait ReadValue<'r>: Want<'r> {
+pub trait ReadValue<'r>: Want<'r> + Sized {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held>;
+
+    /// Reads a field of a row.
+    fn read_field(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Self::Held, Box<FieldError>> {
+        let Some(value) = row.get(field.name) else {
+            let present = row.keys().map(str::to_owned).collect();
+            return Err(Box::new(FieldError::Missing { field: field.name.into(), present }));
+        };
+        read_value::<Self>(value, row.textual, field)
+    }
+}
+
+impl<'r, W: ReadValue<'r>> ReadValue<'r> for Optional<W> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Option<W::Held>> {
+        W::read(value, textual).map(Some)
+    }
+
+    fn read_field(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Option<W::Held>, Box<FieldError>> {
+        match row.get(field.name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if row.textual && text.is_empty() => Ok(None),
+            Some(value) => read_value::<W>(value, row.textual, field).map(Some),
+        }
+    }
 }
 
 impl<'r> ReadValue<'r> for Text {
@@ -267,39 +295,19 @@ pub fn can_read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
     row.get(field).is_ok()
 }
 
-/// Returns whether [`read_optional`] succeeds.
-pub fn can_read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
-    row: &'r R,
-    field: &FieldSpec<'static>,
-) -> bool {
-    row.get_optional(field).is_ok()
-}
-
-/// Reads the field `N` of a row like [`read`], or returns `None` if the field is missing or null.
+/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a field that is missing or null to
+/// `absent`; `is_visible` is true if the function gets `None` for it.
 ///
 /// # Errors
 /// [`FieldError`] if the field has another type.
 #[inline]
-pub fn read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
-    row: &'r R,
-    field: &FieldSpec<'static>,
-) -> Result<Option<W::Held>, Box<FieldError>> {
-    row.get_optional(field)
-}
-
-/// Reads the field `N` of a prediction like [`read_optional`], and adds a field that is missing or null to `absent`;
-/// `is_visible` is true if the function gets `None` for it.
-///
-/// # Errors
-/// [`FieldError`] if the field has another type.
-#[inline]
-pub fn read_or_note<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
+pub fn read_or_note<'r, N, W: Want<'r, Held = Option<T>>, T, R: Get<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
     absent: &mut Absent,
     is_visible: bool,
-) -> Result<Option<W::Held>, Box<FieldError>> {
-    let held = row.get_optional(field)?;
+) -> Result<Option<T>, Box<FieldError>> {
+    let held = row.get(field)?;
     if held.is_none() {
         absent.add(field, row.present(), is_visible);
     }
@@ -322,28 +330,36 @@ pub fn read_row<'r, T: RowType<'r>>(
     })
 }
 
+#[inline]
 fn read_value<'r, W: ReadValue<'r>>(
     value: &'r Value,
     textual: bool,
     field: &FieldSpec<'static>,
 ) -> Result<W::Held, Box<FieldError>> {
-    W::read(value, textual).map_err(|error| {
-        let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
-        let found = match value {
-            Value::Null => return Box::new(FieldError::Null { field: name, expected }),
-            // The deserializer's message names the element that is wrong.
-            Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
-            Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
-                "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
-                found(value)
-            ),
-            Value::String(_) if textual && is_specific(&error) => {
-                format!("{} ({error})", found(value))
-            }
-            _ => found(value),
-        };
-        Box::new(FieldError::WrongType { field: name, expected, found })
-    })
+    W::read(value, textual).map_err(|error| unreadable(value, textual, field, &error))
+}
+
+/// Returns the error of a value that the deserializer rejects.
+#[cold]
+fn unreadable(
+    value: &Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+    error: &serde_json::Error,
+) -> Box<FieldError> {
+    let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
+    let found = match value {
+        Value::Null => return Box::new(FieldError::Null { field: name, expected }),
+        // The deserializer's message names the element that is wrong.
+        Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+        Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
+            "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
+            found(value)
+        ),
+        Value::String(_) if textual && is_specific(error) => format!("{} ({error})", found(value)),
+        _ => found(value),
+    };
+    Box::new(FieldError::WrongType { field: name, expected, found })
 }
 
 /// Returns whether the deserializer's message contains more than that a string has the wrong type.
@@ -351,32 +367,11 @@ fn is_specific(error: &serde_json::Error) -> bool {
     !error.to_string().starts_with("invalid type: ")
 }
 
-fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
-    let present = row.keys().map(str::to_owned).collect();
-    Box::new(FieldError::Missing { field: field.name.into(), present })
-}
-
 macro_rules! dynamic_row {
     ($($row:ty),*) => {$(
         impl<'r, N, W: ReadValue<'r>> Get<'r, N, W> for $row {
             fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
-                match self.data.get(field.name) {
-                    Some(value) => read_value::<W>(value, self.data.textual, field),
-                    None => Err(missing(&self.data, field)),
-                }
-            }
-        }
-
-        impl<'r, N, W: ReadValue<'r>> GetOptional<'r, N, W> for $row {
-            fn get_optional(
-                &'r self,
-                field: &FieldSpec<'static>,
-            ) -> Result<Option<W::Held>, Box<FieldError>> {
-                match self.data.get(field.name) {
-                    None | Some(Value::Null) => Ok(None),
-                    Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
-                    Some(value) => read_value::<W>(value, self.data.textual, field).map(Some),
-                }
+                W::read_field(&self.data, field)
             }
 
             fn present(&self) -> Option<Vec<String>> {

@@ -6,17 +6,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::core::rows::fields::{Lent, Owned, Raw, Ref, Slice, Text, Want};
+use crate::core::rows::fields::{Lent, Optional, Owned, Raw, Ref, Slice, Text, Want};
 use crate::retrieval::{Relevant, Retrieved};
 
 /// Converts a record's field to the form `W`.
 pub trait Give<'r, W: Want<'r>> {
     fn give(&'r self) -> W::Held;
-}
-
-/// Converts a record's field to the form `W`, or returns `None` if the field has no value.
-pub trait GiveOptional<'r, W: Want<'r>> {
-    fn give_optional(&'r self) -> Option<W::Held>;
 }
 
 impl<'r, T: Clone> Give<'r, Owned<T>> for T {
@@ -85,20 +80,20 @@ give_number! {
     u32 => u64, i64, f64;
 }
 
-impl<'r, W: Want<'r>, T: Give<'r, W>> GiveOptional<'r, W> for Option<T> {
-    fn give_optional(&'r self) -> Option<W::Held> {
+impl<'r, W: Want<'r>, T: Give<'r, W>> Give<'r, Optional<W>> for Option<T> {
+    fn give(&'r self) -> Option<W::Held> {
         self.as_ref().map(Give::give)
     }
 }
 
 macro_rules! always_given {
     ($([$($generics:tt)*] $present:ty),* $(,)?) => {$(
-        impl<'r, W: Want<'r>, $($generics)*> GiveOptional<'r, W> for $present
+        impl<'r, W: Want<'r>, $($generics)*> Give<'r, Optional<W>> for $present
         where
             Self: Give<'r, W>,
         {
-            fn give_optional(&'r self) -> Option<W::Held> {
-                Some(self.give())
+            fn give(&'r self) -> Option<W::Held> {
+                Some(Give::<W>::give(self))
             }
         }
     )*};

@@ -85,23 +85,24 @@ impl FieldUse<'_> {
     /// Returns the field's name and the form in which it is read, as types.
     pub(super) fn name_and_want(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
         let Context { private, span, .. } = cx;
-        let want = match self.alias(cx) {
+        let mut want = match self.alias(cx) {
             Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
                 let ty = self.form.read_type().map(|ty| in_lifetime(ty, row));
                 self.form.want(private, &ty.to_token_stream())
             }
         };
+        if self.is_optional() {
+            want = quote_spanned!(*span=> #private::Optional<#want>);
+        }
         (self.name_alias(cx), want)
     }
 
-    /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
+    /// Returns `Get<'row, Name, Want>`.
     fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
         let Context { private, span, .. } = cx;
         let (name, want) = self.name_and_want(cx, row);
-        let get = if self.is_optional() { "GetOptional" } else { "Get" };
-        let get = format_ident!("{get}", span = *span);
-        quote_spanned!(*span=> #private::#get<#row, #name, #want>)
+        quote_spanned!(*span=> #private::Get<#row, #name, #want>)
     }
 
     /// Returns the expression for the field's spec.

@@ -184,8 +184,7 @@ pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> 
     if let Some(name) = field.named_by() {
         return quote_spanned!(*span=> #runtime::NamedFields::text_of(#row, &self.#name));
     }
-    let read = if field.is_optional() { "read_optional" } else { "read" };
-    looked_up(cx, field, row, read)
+    looked_up(cx, field, row, "read")
 }
 
 /// Whether the look-up of a field in `row` succeeds.
@@ -194,8 +193,7 @@ pub(super) fn can_get(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream)
         let got = got(cx, field, row);
         return quote_spanned!(cx.span=> #got.is_ok());
     }
-    let read = if field.is_optional() { "can_read_optional" } else { "can_read" };
-    looked_up(cx, field, row, read)
+    looked_up(cx, field, row, "can_read")
 }
 
 /// The call of a function of the runtime crate that looks up a field in `row`.
@@ -218,7 +216,7 @@ fn noted(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStre
     let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
     let (spec, is_visible) = (field.spec(cx), field.is_option);
     quote_spanned! {*span=>
-        #private::read_or_note::<#name, #want, _>(#row, #spec, &mut __absent, #is_visible)
+        #private::read_or_note::<#name, #want, _, _>(#row, #spec, &mut __absent, #is_visible)
     }
 }
 
