@@ -1,12 +1,13 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
+pub use crate::core::absent::{Absent, is_scored, unreadable_field};
 pub use crate::core::answer::row_answer;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::explanation::explained;
-pub use crate::core::field_error::{FieldError, is_scored, unreadable_field};
-pub use crate::core::missing::Absent;
+pub use crate::core::field_error::FieldError;
+
 pub use crate::core::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,

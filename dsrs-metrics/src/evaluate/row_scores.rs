@@ -29,7 +29,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
-        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
+        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
         for entry in &self.metrics {

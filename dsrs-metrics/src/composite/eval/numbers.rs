@@ -11,7 +11,7 @@ use super::tree::Node;
 use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::component_results::{ComponentResult, Number};
-use crate::core::dedup::memo;
+use crate::core::dedup::shared_answer;
 use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::score::Scored;
@@ -64,7 +64,9 @@ fn evaluate<'a, 'n, G: Sync, P: Sync>(
             count.set(index);
             let answer = match call.memo {
                 None => leaf.answer(call),
-                Some(_) => memo::answer(leaf, run.keys.get(index).and_then(Option::as_ref), call),
+                Some(_) => {
+                    shared_answer::answer(leaf, run.keys.get(index).and_then(Option::as_ref), call)
+                }
             };
             match answer {
                 // Read in place, since moving it takes longer. It has nothing to drop.

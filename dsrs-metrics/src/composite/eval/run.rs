@@ -14,7 +14,7 @@ use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::component_results::{self, ComponentResult, Components};
 use crate::core::dedup::key::Key;
-use crate::core::dedup::memo;
+use crate::core::dedup::shared_answer;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
@@ -162,7 +162,7 @@ impl<'a> Row<'a> {
             for index in ready {
                 current.set(index);
                 let key = self.run.keys.get(index).and_then(Option::as_ref);
-                let answer = memo::answer(leaves[index], key, call);
+                let answer = shared_answer::answer(leaves[index], key, call);
                 current.set(NO_COMPONENT);
                 self.store(answer, index, pending);
                 if self.is_decided {

@@ -13,9 +13,9 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::core::absent::Absent;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::field_error::FieldError;
-use crate::core::missing::Absent;
 use crate::core::rows::by_name::Given;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::text_cell::{Cell, read_fields};

@@ -12,7 +12,8 @@ use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::MetricError;
-use crate::core::instance::{Instance, InstanceSettings};
+use crate::core::instance::Instance;
+use crate::core::instance_settings::InstanceSettings;
 use crate::core::metric::{Metric, forward};
 use crate::core::params::{ParamError, Params};
 use crate::core::requirements::Requirement;
@@ -199,7 +200,7 @@ mod tests {
 
     use super::{THRESHOLD, adjust, settings};
     use crate::core::fn_metric::metric_fn;
-    use crate::core::instance::InstanceSettings;
+    use crate::core::instance_settings::InstanceSettings;
     use crate::core::metric::Metric;
     use crate::core::params::Params;
     use crate::core::rows::dynamic::{Example, Prediction};
