@@ -210,24 +210,24 @@ impl Expansion<'_> {
         }
     }
 
-    /// Emits `Get` for every field and form that the struct's fields support.
+    /// Emits `ReadField` for every field and form that the struct's fields support.
     fn reads(&self) -> TokenStream {
         let runtime = &self.runtime;
         let span = self.input.ident.span();
         let bounds = quote_spanned! {span=>
             Self: #runtime::__private::Field<__Name>,
             <Self as #runtime::__private::Field<__Name>>::Type:
-                #runtime::__private::Give<'__row, __Want> + '__row,
+                #runtime::__private::Provide<'__row, __Form> + '__row,
         };
         let body = quote_spanned! {span=>
-            ::core::result::Result::Ok(#runtime::__private::Give::<'_, __Want>::give(
+            ::core::result::Result::Ok(#runtime::__private::Provide::<'_, __Form>::provide(
                 #runtime::__private::Field::<__Name>::field(self),
             ))
         };
         self.read(Some(&bounds), &body)
     }
 
-    /// Emits `Get` for all fields that the bounds allow.
+    /// Emits `ReadField` for all fields that the bounds allow.
     fn read(&self, bounds: Option<&TokenStream>, body: &TokenStream) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
@@ -237,16 +237,16 @@ impl Expansion<'_> {
         let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
         quote_spanned! {span=>
             #[automatically_derived]
-            impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
-                #runtime::__private::Get<'__row, __Name, __Want> for #ident #ty_generics
+            impl<'__row, #params __Name, __Form: #runtime::__private::ReadAs<'__row>>
+                #runtime::__private::ReadField<'__row, __Name, __Form> for #ident #ty_generics
             where
                 #bounds
                 #(#predicates,)*
             {
-                fn get(
+                fn read_field(
                     &'__row self,
                     _: &#runtime::FieldSpec<'static>,
-                ) -> ::core::result::Result<__Want::Held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
+                ) -> ::core::result::Result<__Form::Output, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
                     #body
                 }
             }

@@ -20,10 +20,10 @@ pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
-    Field, Get, Name, Optional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, can_read, read,
-    read_or_note, read_row,
+    Field, Name, Optional, Owned, Raw, ReadAs, ReadField, ReadValue, Ref, Slice, Text, can_read,
+    read, read_or_note, read_row,
 };
-pub use crate::core::rows::provide::Give;
+pub use crate::core::rows::provide::Provide;
 pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{
     PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,

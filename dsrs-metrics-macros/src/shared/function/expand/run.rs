@@ -205,18 +205,18 @@ fn looked_up(
 ) -> TokenStream {
     let Context { span, private, .. } = cx;
     let function = Ident::new(function, *span);
-    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
-    quote_spanned!(*span=> #private::#function::<#name, #want, _>(#row, #spec))
+    quote_spanned!(*span=> #private::#function::<#name, #form, _>(#row, #spec))
 }
 
 /// The look-up of a field in `row` that is added to `__absent` if the row does not have it.
 fn noted(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
     let Context { span, private, .. } = cx;
-    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
     let (spec, is_visible) = (field.spec(cx), field.is_option);
     quote_spanned! {*span=>
-        #private::read_or_note::<#name, #want, _, _>(#row, #spec, &mut __absent, #is_visible)
+        #private::read_or_note::<#name, #form, _, _>(#row, #spec, &mut __absent, #is_visible)
     }
 }
 
