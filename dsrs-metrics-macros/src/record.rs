@@ -135,13 +135,13 @@ impl Expansion<'_> {
         let span = ident.span();
         let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let unreachable = quote_spanned!(span=> ::core::unreachable!());
-        let reads = [false, true].map(|optional| self.read(optional, None, &unreachable));
+        let reads = self.read(None, &unreachable);
         quote_spanned! {span=>
             const _: () = {
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
                     const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[];
                 }
-                #(#reads)*
+                #reads
             };
         }
     }
@@ -210,65 +210,43 @@ impl Expansion<'_> {
         }
     }
 
-    /// Emits `Get` and `GetOptional` for every field and form that the struct's fields support.
+    /// Emits `ReadField` for every field and form that the struct's fields support.
     fn reads(&self) -> TokenStream {
         let runtime = &self.runtime;
         let span = self.input.ident.span();
-        let read = |optional: bool| {
-            let [give, method] = match optional {
-                true => ["GiveOptional", "give_optional"],
-                false => ["Give", "give"],
-            }
-            .map(|name| Ident::new(name, span));
-            let bounds = quote_spanned! {span=>
-                Self: #runtime::__private::Field<__Name>,
-                <Self as #runtime::__private::Field<__Name>>::Type:
-                    #runtime::__private::#give<'__row, __Want> + '__row,
-            };
-            let body = quote_spanned! {span=>
-                ::core::result::Result::Ok(#runtime::__private::#give::#method(
-                    #runtime::__private::Field::<__Name>::field(self),
-                ))
-            };
-            self.read(optional, Some(&bounds), &body)
+        let bounds = quote_spanned! {span=>
+            Self: #runtime::__private::Field<__Name>,
+            <Self as #runtime::__private::Field<__Name>>::Type:
+                #runtime::__private::Provide<'__row, __Form> + '__row,
         };
-        [false, true].into_iter().map(read).collect()
+        let body = quote_spanned! {span=>
+            ::core::result::Result::Ok(#runtime::__private::Provide::<'_, __Form>::provide(
+                #runtime::__private::Field::<__Name>::field(self),
+            ))
+        };
+        self.read(Some(&bounds), &body)
     }
 
-    /// Emits `Get` or `GetOptional` for all fields that the bounds allow.
-    fn read(
-        &self,
-        optional: bool,
-        bounds: Option<&TokenStream>,
-        body: &TokenStream,
-    ) -> TokenStream {
+    /// Emits `ReadField` for all fields that the bounds allow.
+    fn read(&self, bounds: Option<&TokenStream>, body: &TokenStream) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
         let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
         let (_, ty_generics, where_clause) = self.generics.split_for_impl();
         let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
-        let held = quote_spanned!(span=> __Want::Held);
-        let (get, method, held) = match optional {
-            true => {
-                let held = quote_spanned!(span=> ::core::option::Option<#held>);
-                ("GetOptional", "get_optional", held)
-            }
-            false => ("Get", "get", held),
-        };
-        let [get, method] = [get, method].map(|name| Ident::new(name, span));
         quote_spanned! {span=>
             #[automatically_derived]
-            impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
-                #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
+            impl<'__row, #params __Name, __Form: #runtime::__private::ReadAs<'__row>>
+                #runtime::__private::ReadField<'__row, __Name, __Form> for #ident #ty_generics
             where
                 #bounds
                 #(#predicates,)*
             {
-                fn #method(
+                fn read_field(
                     &'__row self,
                     _: &#runtime::FieldSpec<'static>,
-                ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
+                ) -> ::core::result::Result<__Form::Output, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
                     #body
                 }
             }

@@ -1,11 +1,13 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
+pub use crate::core::absent::{Absent, is_scored, unreadable_field};
+pub use crate::core::answer::row_answer;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::explanation::explained;
-pub use crate::core::field_error::{FieldError, is_scored, unreadable_field};
-pub use crate::core::missing::Absent;
+pub use crate::core::field_error::FieldError;
+
 pub use crate::core::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
@@ -18,10 +20,10 @@ pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
-    Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, can_read,
-    can_read_optional, read, read_optional, read_or_note, read_row,
+    Field, Name, Optional, Owned, Raw, ReadAs, ReadField, ReadValue, Ref, Slice, Text, can_read,
+    read, read_or_note, read_row,
 };
-pub use crate::core::rows::provide::{Give, GiveOptional};
+pub use crate::core::rows::provide::Provide;
 pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{
     PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,
@@ -35,14 +37,14 @@ pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 use crate::evaluate::program::{Module, ProgramError};
 
@@ -154,8 +156,8 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 /// # Errors
 /// The answer's error.
 #[inline]
-pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
-    answer.map(Scored::into_score)
+pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
+    Ok(answer?.into().scored()?.into_score())
 }
 
 /// The score of a synchronous metric's answer.

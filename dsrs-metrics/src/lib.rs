@@ -140,13 +140,11 @@ pub use dsrs_metrics_macros::judge_output;
 pub use dsrs_metrics_macros::metric;
 pub use dsrs_metrics_macros::{ParamGroup, Record};
 
-pub use crate::core::answer::Answer;
+pub use crate::core::answer::{Answer, RowAnswer};
 pub use crate::core::call::MetricCall;
 pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
-#[doc(hidden)]
-pub use crate::core::counted::CorpusReturn;
 pub use crate::core::counted::{CorpusState, Counted};
 #[doc(hidden)]
 pub use crate::core::declared::{
@@ -176,6 +174,8 @@ pub use crate::core::params::{Configure, ParamError, Params};
 pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::core::repeat::RepeatNumber;
 pub use crate::core::requirements::Requirement;
+#[doc(hidden)]
+pub use crate::core::return_types::CorpusReturn;
 pub use crate::core::return_types::MetricReturn;
 #[doc(hidden)]
 pub use crate::core::rows::by_name::NamedFields;

@@ -2,7 +2,8 @@
 //! in its table; the other settings are `None`.
 
 use proc_macro2::Span;
-use syn::{Expr, Ident, LitStr, Path, Type};
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, LitStr, Path, Result, Type};
 
 use super::attrs::{Key, Kind, Read, version};
 
@@ -25,8 +26,8 @@ pub(crate) struct Settings {
     pub(crate) gold: Option<Type>,
     pub(crate) pred: Option<Type>,
     pub(crate) version: Option<LitStr>,
-    /// The function that explains a score.
-    pub(crate) explain: Option<Path>,
+    /// The function or closure that explains a score.
+    pub(crate) explain: Option<Expr>,
     pub(crate) krate: Option<Path>,
     /// The keys whose values could not be parsed: they are not reported as missing.
     pub(crate) unreadable: Vec<&'static str>,
@@ -74,7 +75,6 @@ keys! {
     STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;
     GOLD Type "gold", "gold = RowType", "a type" => gold;
     PRED Type "pred", "pred = RowType", "a type" => pred;
-    EXPLAIN Ident "explain", "explain = explain_score", "the path of a function" => explain;
 }
 
 impl<A> Key<A> {
@@ -107,8 +107,23 @@ impl<A: AsMut<Settings>> Key<A> {
         "a string or a whole number",
         |attrs, argument, _| argument.value_with(&mut attrs.as_mut().version, version),
     );
+    pub(crate) const EXPLAIN: Self = Self::new(
+        "explain",
+        Kind::Ident,
+        "explain = explain_score",
+        "the path of a function or a closure",
+        |attrs, argument, _| argument.value_with(&mut attrs.as_mut().explain, explanation),
+    );
     pub(crate) const CRATE: Self =
         Self::new("crate", Kind::Path, "crate = ::dsrs_metrics", "a path", |attrs, argument, _| {
             argument.value_with(&mut attrs.as_mut().krate, Path::parse_mod_style)
         });
+}
+
+/// Parses the path of a function, or a closure.
+fn explanation(input: ParseStream<'_>) -> Result<Expr> {
+    match input.parse()? {
+        value @ (Expr::Path(_) | Expr::Closure(_)) => Ok(value),
+        _ => Err(input.error("")),
+    }
 }

@@ -48,7 +48,7 @@ impl<'a> Form<'a> {
 
     /// Returns the form as a type of the runtime crate, which has the type of the field as its
     /// parameter.
-    pub(crate) fn want(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
+    pub(crate) fn read_as(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
         let span = private.span();
         match self {
             Self::Text => quote_spanned!(span=> #private::Text),

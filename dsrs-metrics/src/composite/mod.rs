@@ -39,7 +39,7 @@ use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 #[doc(hidden)]
 pub mod compiled {
     pub use super::legality::derived::Derived;
-    pub use super::legality::fields::{configured, count, count_configured, union};
+    pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
     pub use super::plan::Plan;
     pub use super::shape::{Leaf, Named, Shape};
@@ -117,11 +117,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
     for (_, field) in all.filter(|(of, _)| *of == side) {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            Some(known) => {
-                let is_needed = known.is_needed() || field.is_needed();
-                known.required |= field.required;
-                known.may_be_missing = known.required && !is_needed;
-            }
+            Some(known) => known.merge(&field),
             None => fields.push(FieldSpec {
                 name: interned_names::intern(field.name),
                 ty: interned_names::intern(field.ty),

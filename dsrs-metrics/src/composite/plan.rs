@@ -114,12 +114,12 @@ fn memoized<'a, G: Sync, P: Sync>(
     if run.spec.is_async {
         let leaves = leaves.to_vec();
         return Answer::pending(async move {
-            let memo = sharing.memo(&call);
+            let memo = sharing.memo(call.address());
             run.answer(&leaves, call.with_memo(Some(&memo))).await
         });
     }
-    let (name, memo) = (run.name, sharing.memo(&call));
+    let (name, memo) = (run.name, sharing.memo(call.address()));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component has to be awaited, but its spec says that it is synchronous";
-    Answer::Ready(answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))))
+    answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
 }

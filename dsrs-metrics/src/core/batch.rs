@@ -3,11 +3,11 @@
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::error::Result;
 use crate::core::metric::Metric;
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 
 /// The largest number of calls of one batch that are pending at a time.
 pub(crate) const CONCURRENCY: usize = 32;
@@ -40,6 +40,6 @@ where
         scores.push(scored);
     }
     scores.sort_unstable_by_key(|(position, _)| *position);
-    let score = |(_, scored): (usize, Result<Scored>)| scored.map(Scored::into_score);
-    scores.into_iter().map(score).collect()
+    let score = |result: Result<RowAnswer>| Ok(result?.scored()?.into_score());
+    scores.into_iter().map(|(_, result)| score(result)).collect()
 }

@@ -1,9 +1,9 @@
 //! Collects the concurrent calls of a run into batches, for a metric that overrides
 //! [`Metric::evaluate_batch`] and [`Metric::batch_size`].
 //!
-//! The first call of a batch is its leader: it waits while other calls arrive, then evaluates all of them. A call that
-//! completes the batch evaluates it at once. If the evaluating call is cancelled or panics, the others evaluate their
-//! own rows.
+//! Each call of a batch waits while other calls arrive; the first one that finds that none arrives any more evaluates all
+//! of them. A call that completes the batch evaluates it at once. If the evaluating call is cancelled or panics, the
+//! others evaluate their own rows.
 
 use std::any::Any;
 use std::mem;
@@ -20,7 +20,7 @@ use crate::core::metric::{Metric, forward};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 
-/// How often a leader yields without a new call before it evaluates its batch.
+/// How often a call yields without a new call before it evaluates the batch.
 const IDLE_YIELDS: usize = 4;
 
 /// Returns a metric whose calls are collected into batches, if its [`batch_size`](Metric::batch_size) is above 1 and
@@ -56,111 +56,80 @@ struct Batched<G, P> {
 struct Open<G, P> {
     /// The number of batches before this one.
     number: u64,
-    pairs: Vec<(G, P)>,
-    replies: Vec<oneshot::Sender<Result<MetricScore>>>,
+    calls: Vec<Waiting<G, P>>,
 }
+
+/// A call: copies of its rows, and where its score is sent to.
+type Waiting<G, P> = ((G, P), oneshot::Sender<Result<MetricScore>>);
 
 impl<G, P> Default for Open<G, P> {
     fn default() -> Self {
-        Self { number: 0, pairs: Vec::new(), replies: Vec::new() }
+        Self { number: 0, calls: Vec::new() }
     }
 }
 
 impl<G, P> Open<G, P> {
-    /// Takes the batch and opens the next one.
-    fn take(&mut self) -> Self {
-        let next = Self { number: self.number + 1, ..Self::default() };
-        mem::replace(self, next)
+    /// Takes the calls that were not cancelled, and opens the next batch.
+    fn take(&mut self) -> Vec<Waiting<G, P>> {
+        self.number += 1;
+        let mut calls = mem::take(&mut self.calls);
+        calls.retain(|(_, reply)| !reply.is_closed());
+        calls
     }
-}
-
-/// Dissolves the batch if its leader is cancelled before it evaluated it, so that nothing waits for it.
-struct Leader<'a, G, P> {
-    open: &'a Mutex<Open<G, P>>,
-    number: u64,
-}
-
-impl<G, P> Leader<'_, G, P> {
-    /// Waits while calls arrive, then takes the batch, or returns `None` if a call has completed it.
-    async fn collect(self) -> Option<Open<G, P>> {
-        let (mut seen, mut idle) = (1, 0);
-        while idle < IDLE_YIELDS {
-            tokio::task::yield_now().await;
-            let open = lock(self.open);
-            if open.number != self.number {
-                return None;
-            }
-            idle = if open.pairs.len() == seen { idle + 1 } else { 0 };
-            seen = open.pairs.len();
-        }
-        let mut open = lock(self.open);
-        (open.number == self.number).then(|| open.take())
-    }
-}
-
-impl<G, P> Drop for Leader<'_, G, P> {
-    fn drop(&mut self) {
-        let mut open = lock(self.open);
-        if open.number == self.number {
-            open.take();
-        }
-    }
-}
-
-fn lock<G, P>(open: &Mutex<Open<G, P>>) -> MutexGuard<'_, Open<G, P>> {
-    // A panic cannot leave the batch inconsistent, so a poisoned lock is safe to use.
-    open.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// What a call has to do after it joined a batch.
-enum Part<'a, G, P> {
-    Lead(Leader<'a, G, P>),
-    Complete(Open<G, P>),
-    Wait,
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
-    fn join(&self, pair: (G, P), reply: oneshot::Sender<Result<MetricScore>>) -> Part<'_, G, P> {
-        let mut open = lock(&self.open);
-        open.pairs.push(pair);
-        open.replies.push(reply);
-        match open.pairs.len() {
-            full if full == self.size => Part::Complete(open.take()),
-            1 => Part::Lead(Leader { open: &self.open, number: open.number }),
-            _ => Part::Wait,
+    fn lock(&self) -> MutexGuard<'_, Open<G, P>> {
+        // A panic cannot leave the batch inconsistent, so a poisoned lock is safe to use.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a call to the batch, and waits while other calls arrive. Returns the batch if this call has to evaluate it:
+    /// because it completes the batch, or is the first to find that no more calls arrive.
+    async fn collect(&self, call: Waiting<G, P>) -> Option<Vec<Waiting<G, P>>> {
+        let (number, mut seen) = {
+            let mut open = self.lock();
+            open.calls.push(call);
+            if open.calls.len() == self.size {
+                return Some(open.take());
+            }
+            (open.number, open.calls.len())
+        };
+        let mut idle = 0;
+        loop {
+            tokio::task::yield_now().await;
+            let mut open = self.lock();
+            if open.number != number {
+                return None;
+            }
+            idle = if open.calls.len() == seen { idle + 1 } else { 0 };
+            seen = open.calls.len();
+            if idle == IDLE_YIELDS {
+                return Some(open.take());
+            }
         }
     }
 
     async fn scored(&self, call: MetricCall<'_, G, P>, pair: (G, P)) -> Result<Scored> {
-        let (reply, mut score) = oneshot::channel();
-        let batch = match self.join(pair, reply) {
-            Part::Lead(leader) => leader.collect().await,
-            Part::Complete(batch) => Some(batch),
-            Part::Wait => None,
-        };
-        if let Some(batch) = batch {
+        let (reply, score) = oneshot::channel();
+        if let Some(batch) = self.collect((pair, reply)).await {
             self.evaluate_all(batch).await;
         }
-        let score = match (&mut score).await {
+        let score = match score.await {
             Ok(score) => score,
             Err(_) => self.alone(call).await,
         };
         Scored::validated(score?, &self.metric.spec())
     }
 
-    async fn evaluate_all(&self, batch: Open<G, P>) {
-        let scores = self.metric.evaluate_batch(&batch.pairs).await;
-        let (found, expected) = (scores.len(), batch.pairs.len());
-        if found == expected {
-            batch
-                .replies
-                .into_iter()
-                .zip(scores)
-                .for_each(|(reply, score)| drop(reply.send(score)));
-            return;
-        }
-        for reply in batch.replies {
-            let _ = reply.send(Err(self.wrong_count(expected, found)));
+    async fn evaluate_all(&self, batch: Vec<Waiting<G, P>>) {
+        let (pairs, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        let scores = self.metric.evaluate_batch(&pairs).await;
+        let (expected, found) = (pairs.len(), scores.len());
+        let mut scores = scores.into_iter();
+        for reply in replies {
+            let score = scores.next().filter(|_| found == expected);
+            let _ = reply.send(score.unwrap_or_else(|| Err(self.wrong_count(expected, found))));
         }
     }
 

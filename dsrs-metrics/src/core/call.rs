@@ -1,8 +1,9 @@
 //! The arguments of one call of a metric.
 
 use std::fmt;
+use std::ptr;
 
-use crate::core::dedup::memo::Memo;
+use crate::core::dedup::memo::{Address, Memo};
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
 use crate::core::spec::MetricSpec;
@@ -115,6 +116,20 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     #[must_use]
     pub fn program_trace(&self) -> Option<&'a Trace> {
         self.trace.or_else(|| self.run?.trace.as_ref())
+    }
+
+    /// Returns what distinguishes the call from others of a run.
+    pub(crate) fn address(&self) -> Address {
+        let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
+        [
+            ptr::from_ref(self.gold).addr(),
+            ptr::from_ref(self.pred).addr(),
+            trace(self.trace),
+            self.pred_name.map_or(0, |name| name.as_ptr().addr()),
+            trace(self.pred_trace),
+            self.run.map_or(0, |run| ptr::from_ref(run).addr()),
+            usize::from(self.is_explained),
+        ]
     }
 
     /// Sets the memo, unless the call already has one.

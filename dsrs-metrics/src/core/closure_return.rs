@@ -34,7 +34,7 @@ impl<R: MetricReturn> ClosureReturn<AtOnce> for R {
 
     #[inline]
     fn into_answer(self, spec: MetricSpec<'_>) -> Answer<'_> {
-        Answer::Ready(self.into_scored(&spec))
+        self.into_scored(&spec).into()
     }
 }
 

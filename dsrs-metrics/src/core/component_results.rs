@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
+use crate::core::answer::RowAnswer;
 use crate::core::error::{MetricError, Result};
 use crate::core::interned_names::intern_all;
 use crate::core::outcome::Outcome;
@@ -202,16 +203,18 @@ impl ComponentResult {
     }
 
     /// Creates the result of a component from its answer.
-    pub(crate) fn of(answer: Result<Scored>) -> Self {
+    pub(crate) fn of(answer: Result<RowAnswer>) -> Self {
         match &answer {
-            Ok(scored) if scored.is_plain() => Self::of_number(Number::of(scored)),
+            Ok(RowAnswer::Scored(scored)) if scored.is_plain() => {
+                Self::of_number(Number::of(scored))
+            }
             _ => Self::of_outcome(answer),
         }
     }
 
     #[cold]
-    fn of_outcome(answer: Result<Scored>) -> Self {
-        let cost = answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
+    fn of_outcome(answer: Result<RowAnswer>) -> Self {
+        let cost = answer.as_ref().map_or_else(MetricError::cost_msats, RowAnswer::cost_msats);
         Self::other(Outcome::from(answer), cost)
     }
 }

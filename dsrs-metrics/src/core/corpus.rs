@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::core::counted::CorpusState;
 use crate::core::error::Result;
 use crate::core::return_types::MetricReturn;
 use crate::core::score::Scored;
 use crate::core::spec::{MetricSpec, ScoreKind};
+use crate::stats::NotDefined;
 
 /// Computes a corpus's score from the summed counts of its rows.
 ///
@@ -152,5 +154,19 @@ impl<T: MetricReturn> MetricReturn for WithCorpus<T> {
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         Ok(self.score.into_scored(spec)?.with_corpus(self.counts))
+    }
+}
+
+impl CorpusState for CorpusCounts {
+    fn merge(&mut self, other: &Self) {
+        Self::merge(self, other);
+    }
+
+    fn score(&self) -> Result<f64, NotDefined> {
+        Self::score(self).ok_or_else(|| "the counts do not determine a score".into())
+    }
+
+    fn record(&self) -> Option<Value> {
+        Self::record(self)
     }
 }

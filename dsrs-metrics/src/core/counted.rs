@@ -6,12 +6,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::core::corpus::CorpusCounts;
-use crate::core::error::{MetricError, Result};
+use crate::core::error::Result;
 use crate::core::missing::MissingFields;
-use crate::core::return_types::Undecided;
-use crate::core::score::Scored;
-use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::stats::NotDefined;
 
 /// What a row contributes to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
@@ -81,31 +77,17 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     }
 }
 
-impl CorpusState for CorpusCounts {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        Self::score(self).ok_or_else(|| "the counts do not determine a score".into())
-    }
-
-    fn record(&self) -> Option<Value> {
-        Self::record(self)
-    }
-}
-
 /// The contribution of one row, or of several merged ones, to the score of a corpus metric.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::Outcome;
+/// use dsrs_metrics::{Answer, RowAnswer};
 ///
 /// let counted = |pred: &str| {
 ///     let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => pred });
-///     match Outcome::from(Accuracy::default().answer(MetricCall::new(&gold, &pred)).ready().unwrap()) {
-///         Outcome::Counted(counted) => counted,
+///     match Accuracy::default().answer(MetricCall::new(&gold, &pred)) {
+///         Answer::Ready(Ok(RowAnswer::Counted { counted, .. })) => counted,
 ///         other => panic!("{other:?}"),
 ///     }
 /// };
@@ -205,53 +187,5 @@ impl<S: CorpusState> Erased for S {
 
     fn as_any(&self) -> &dyn Any {
         self
-    }
-}
-
-/// Types that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not what a row contributes to the score of all rows",
-    label = "cannot be merged",
-    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
-)]
-#[doc(hidden)]
-pub trait CorpusReturn {
-    const KIND: ScoreKind = ScoreKind::Corpus;
-    type Verdict;
-
-    /// Returns the contribution, as the reason why the row has no score.
-    ///
-    /// # Errors
-    /// Always: the contribution, the metric's own error, or an abstention.
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: CorpusState> CorpusReturn for S {
-    type Verdict = Undecided;
-
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let counted = MetricError::counted(spec.name, Counted::new(self));
-        Err(counted.with_cost_msats(spec.cost_msats))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: CorpusReturn> CorpusReturn for Option<T> {
-    type Verdict = Undecided;
-
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let abstained = || MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats);
-        self.ok_or_else(abstained)?.into_scored(spec)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: CorpusReturn, E: fmt::Display> CorpusReturn for Result<T, E> {
-    type Verdict = Undecided;
-
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats);
-        self.map_err(failed)?.into_scored(spec)
     }
 }

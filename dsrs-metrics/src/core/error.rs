@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::counted::Counted;
 use crate::core::field_error::FieldError;
-use crate::core::missing::MissingFields;
 use crate::core::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
@@ -109,10 +107,8 @@ pub enum MetricErrorKind {
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
     Abstained,
-    /// The metric scores all rows together: this is the contribution of the row, which the harness merges. It is not a
-    /// failure.
-    #[serde(skip)]
-    Counted(Counted),
+    /// The score of one row was read, but the metric scores all rows together.
+    NoRowScore,
 }
 
 /// NaN and infinities are not JSON numbers, so these values are stored as strings.
@@ -189,27 +185,6 @@ impl MetricError {
     /// Creates the error of a metric that abstained on this row.
     pub fn abstained(metric: impl Into<String>) -> Self {
         Self::new(metric, MetricErrorKind::Abstained)
-    }
-
-    /// Creates the answer of a metric that scores all rows together: no score, but the contribution of the row.
-    pub(crate) fn counted(metric: impl Into<String>, counted: Counted) -> Self {
-        Self::new(metric, MetricErrorKind::Counted(counted))
-    }
-
-    /// Marks the contribution of a row without fields that the metric reads.
-    pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
-        if let MetricErrorKind::Counted(counted) = &mut self.0.kind {
-            counted.missing = Some(missing);
-        }
-        self
-    }
-
-    /// Returns the contribution of the row, if the metric scores all rows together.
-    pub(crate) fn into_counted(self) -> Option<Counted> {
-        match self.0.kind {
-            MetricErrorKind::Counted(counted) => Some(counted),
-            _ => None,
-        }
     }
 
     pub(crate) fn panicked(metric: impl Into<String>, message: String) -> Self {
@@ -332,7 +307,7 @@ impl fmt::Display for MetricError {
                 write!(f, ": its component `{component}` has no score: {reason}")
             }
             Kind::Abstained => f.write_str(" abstained"),
-            Kind::Counted(_) => f.write_str(
+            Kind::NoRowScore => f.write_str(
                 " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
             ),
         }

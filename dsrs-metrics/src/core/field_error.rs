@@ -1,14 +1,12 @@
-//! Errors of fields: why a field of a row could not be read, and the score of a prediction without it.
+//! Errors of fields: why a field of a row could not be read.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{MetricError, MetricErrorKind, Result};
-use crate::core::missing::MissingFields;
-use crate::core::score::Scored;
-use crate::core::spec::{MetricSpec, Side};
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::spec::Side;
 use crate::text::shown;
 
 /// The reason why a field of a row could not be read.
@@ -69,36 +67,5 @@ impl FieldError {
     /// Adds the metric and the side of the row.
     pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
         MetricError::new(metric, MetricErrorKind::Field { side, error: self })
-    }
-}
-
-/// Returns a field error as the error of the metric, with the side of the row. A metric that scores predictions without
-/// the field returns that score instead.
-///
-/// # Errors
-/// The error, unless the metric scores predictions without the field.
-#[cold]
-#[doc(hidden)]
-#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
-pub fn unreadable_field(
-    error: Box<FieldError>,
-    spec: &MetricSpec<'_>,
-    side: Side,
-) -> Result<Scored> {
-    let Some(score) = spec.missing.filter(|_| side == Side::Pred) else {
-        return Err(error.of(spec.name, side));
-    };
-    match MissingFields::of_error(*error, spec) {
-        Ok(missing) => Scored::without_fields(score, missing, spec),
-        Err(error) => Err(error.of(spec.name, side)),
-    }
-}
-
-/// Returns whether a metric that scores predictions without the field can score the row.
-#[doc(hidden)]
-pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
-    match read {
-        Ok(_) => true,
-        Err(error) => matches!(**error, FieldError::Missing { .. } | FieldError::Null { .. }),
     }
 }

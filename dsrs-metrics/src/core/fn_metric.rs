@@ -9,7 +9,7 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::closure_return::{AtOnce, ClosureReturn};
 use crate::core::error::{MetricError, Result};
-use crate::core::instance::{InstanceSettings, SettingError};
+use crate::core::instance_settings::{InstanceSettings, SettingError};
 use crate::core::metric::Metric;
 use crate::core::optimizer::AcceptanceTest;
 use crate::core::requirements::Requirement;

@@ -7,13 +7,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
 use crate::core::field_error::FieldError;
-use crate::core::score::Scored;
-use crate::core::spec::{FieldSpec, MetricSpec};
+use crate::core::spec::MetricSpec;
 
 /// The fields that a prediction lacks, of those that a metric reads.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MissingFields {
     fields: Vec<MissingField>,
     /// The names of the fields that the prediction has, for a suggestion if no row has a field.
@@ -91,45 +89,21 @@ impl MissingFields {
         }
     }
 
-    /// Returns the names of the fields that the prediction has.
-    pub(crate) fn present(&self) -> &[String] {
-        &self.present
-    }
-}
-
-/// Collects the fields of one call whose place a value takes: `#[pred(missing = value)]`.
-#[derive(Debug, Default)]
-pub struct Absent(Option<Box<MissingFields>>);
-
-impl Absent {
     /// Adds a field. `present` are the names of the fields that the prediction has; `None` for a record, which has all
     /// of its fields. `is_visible` is true if the function gets `None` for the field.
-    #[cold]
     pub(crate) fn add(
         &mut self,
-        field: &FieldSpec<'static>,
+        name: &'static str,
         present: Option<Vec<String>>,
         is_visible: bool,
     ) {
-        let is_null = present.as_ref().is_none_or(|names| names.iter().any(|it| it == field.name));
-        let empty = || Box::new(MissingFields { fields: Vec::new(), present: Vec::new() });
-        let missing = self.0.get_or_insert_with(empty);
-        missing.fields.push(MissingField { name: field.name.into(), is_null, is_visible });
-        missing.present = present.unwrap_or_default();
+        let is_null = present.as_ref().is_none_or(|names| names.iter().any(|it| it == name));
+        self.fields.push(MissingField { name: name.into(), is_null, is_visible });
+        self.present = present.unwrap_or_default();
     }
 
-    /// Marks the score of the call.
-    ///
-    /// # Errors
-    /// That of the call.
-    #[inline]
-    pub fn mark(self, scored: Result<Scored>) -> Result<Scored> {
-        match self.0 {
-            None => scored,
-            Some(missing) => match scored {
-                Ok(scored) => Ok(scored.with_missing(missing)),
-                Err(error) => Err(error.with_missing(missing)),
-            },
-        }
+    /// Returns the names of the fields that the prediction has.
+    pub(crate) fn present(&self) -> &[String] {
+        &self.present
     }
 }

@@ -3,6 +3,7 @@
 //! Reading rows is in `rows/`, evaluating equal metrics once per row in `dedup/`. Combining metrics
 //! (`composite`), models (`judge`), runs over many rows (`evaluate`, `scoring`) are built on this module.
 
+pub(crate) mod absent;
 pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod batching;
@@ -20,6 +21,7 @@ pub(crate) mod files;
 pub(crate) mod fn_metric;
 pub(crate) mod identity;
 pub(crate) mod instance;
+pub(crate) mod instance_settings;
 pub(crate) mod interned_names;
 pub(crate) mod metric;
 pub(crate) mod missing;

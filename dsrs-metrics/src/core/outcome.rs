@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::core::answer::RowAnswer;
 use crate::core::counted::Counted;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::score::Scored;
@@ -78,12 +79,12 @@ impl Outcome {
 
     /// Sets the cost to zero, for an outcome that is reused.
     pub(crate) fn remove_cost(&mut self) {
-        *self = match std::mem::replace(self, Self::Abstained) {
-            Self::Scored(scored) => Self::Scored(scored.without_cost()),
-            Self::MetricFailed { error } => Self::MetricFailed { error: error.with_cost_msats(0) },
-            Self::Skipped { budget, .. } => Self::Skipped { budget, cost_msats: 0 },
-            other => other,
-        };
+        match self {
+            Self::Scored(scored) => scored.remove_cost(),
+            Self::MetricFailed { error } => *error = error.clone().with_cost_msats(0),
+            Self::Skipped { cost_msats, .. } => *cost_msats = 0,
+            _ => {}
+        }
     }
 
     /// Returns whether the outcome, or one of a component, contributes to a score of all rows.
@@ -129,22 +130,25 @@ impl Outcome {
     }
 }
 
-impl From<Result<Scored, MetricError>> for Outcome {
-    fn from(result: Result<Scored, MetricError>) -> Self {
-        match result {
-            Ok(scored) => Self::Scored(scored),
-            Err(error) => match error.kind() {
-                MetricErrorKind::Abstained => Self::Abstained,
-                MetricErrorKind::Counted(_) => match error.into_counted() {
-                    Some(counted) => Self::Counted(counted),
-                    None => Self::Abstained,
-                },
-                MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
-                MetricErrorKind::OverBudget { budget_msats } => {
-                    Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
-                }
-                _ => Self::MetricFailed { error },
-            },
+impl<T: Into<RowAnswer>> From<Result<T, MetricError>> for Outcome {
+    fn from(result: Result<T, MetricError>) -> Self {
+        match result.map(T::into) {
+            Ok(RowAnswer::Scored(scored)) => Self::Scored(scored),
+            Ok(RowAnswer::Counted { counted, .. }) => Self::Counted(counted),
+            Err(error) => error.into(),
+        }
+    }
+}
+
+impl From<MetricError> for Outcome {
+    fn from(error: MetricError) -> Self {
+        match error.kind() {
+            MetricErrorKind::Abstained => Self::Abstained,
+            MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
+            MetricErrorKind::OverBudget { budget_msats } => {
+                Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
+            }
+            _ => Self::MetricFailed { error },
         }
     }
 }
@@ -173,8 +177,8 @@ mod tests {
     fn composite() -> Outcome {
         let (number, note) = (MetricScore::new(0.5).with_cost_msats(3), "why".to_owned());
         let results = [
-            ComponentResult::of(Ok(scored(number))),
-            ComponentResult::of(Ok(scored(MetricScore::new(0.0)).explained(note))),
+            ComponentResult::of(Ok(scored(number).into())),
+            ComponentResult::of(Ok(scored(MetricScore::new(0.0)).explained(note).into())),
             ComponentResult::default(),
         ];
         let components = Components { names: &["a", "b", "c"], results: results.into() };
@@ -266,7 +270,7 @@ mod tests {
         assert!(Outcome::Scored(of_row()).has_contribution());
         assert!(Outcome::Counted(Counted::new(counts.clone())).has_contribution());
         assert!(!composite().has_contribution());
-        let results = [ComponentResult::of(Ok(of_row()))];
+        let results = [ComponentResult::of(Ok(of_row().into()))];
         let components = Components { names: &["a"], results: results.into() };
         let spec = MetricSpec::new("all");
         let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();

@@ -1,5 +1,7 @@
-//! The types that a metric may return, and their conversion to [`Scored`].
+//! The types that a metric may return, and their conversion to [`Scored`] or to the contribution of a row.
 
+use crate::core::answer::RowAnswer;
+use crate::core::counted::{CorpusState, Counted};
 use crate::core::error::{MetricError, Result};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
@@ -122,5 +124,53 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
                 Err(MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats))
             }
         }
+    }
+}
+
+/// Types that a `#[metric(corpus)]` function may return: a [`CorpusState`], or an `Option` or `Result` of one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a row contributes to the score of all rows",
+    label = "cannot be merged",
+    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
+)]
+#[doc(hidden)]
+pub trait CorpusReturn {
+    const KIND: ScoreKind = ScoreKind::Corpus;
+    type Verdict;
+
+    /// Returns the contribution.
+    ///
+    /// # Errors
+    /// The metric's own error, or an abstention.
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: CorpusState> CorpusReturn for S {
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
+        let (metric, cost_msats) = (spec.name.to_owned(), spec.cost_msats);
+        Ok(RowAnswer::Counted { metric, cost_msats, counted: Counted::new(self) })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: CorpusReturn> CorpusReturn for Option<T> {
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
+        let abstained = || MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats);
+        self.ok_or_else(abstained)?.into_scored(spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: CorpusReturn, E: std::fmt::Display> CorpusReturn for Result<T, E> {
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<RowAnswer> {
+        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats);
+        self.map_err(failed)?.into_scored(spec)
     }
 }

@@ -5,9 +5,9 @@ use std::pin::pin;
 use tokio::time::Instant;
 
 use super::row::RowOptions;
+use crate::core::answer::RowAnswer;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::panic::{self, Panic};
-use crate::core::score::Scored;
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 
@@ -95,7 +95,7 @@ pub(super) fn unless_late<T, E>(
     }
 }
 
-/// Returns whether a result is final: a score or an abstention.
-pub(super) fn is_conclusive(scored: &Result<Scored, MetricError>) -> bool {
-    scored.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
+/// Returns whether a result is final: a score, a contribution to one or an abstention.
+pub(super) fn is_conclusive(result: &Result<RowAnswer, MetricError>) -> bool {
+    result.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
 }

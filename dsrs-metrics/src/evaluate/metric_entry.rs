@@ -6,7 +6,8 @@ use super::error::EvaluateError;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
-use crate::core::dedup::memo::{self, Sharing};
+use crate::core::dedup::memo::Sharing;
+use crate::core::dedup::shared_answer;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
@@ -113,7 +114,7 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
     }
 
     pub(super) fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-        memo::answer(&*self.metric, self.key.as_ref(), call)
+        shared_answer::answer(&*self.metric, self.key.as_ref(), call)
     }
 }
 

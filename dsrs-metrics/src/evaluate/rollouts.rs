@@ -161,7 +161,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         journals: &'a [JournaledRow<G, P>],
     ) -> ScoredRollouts {
         let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
-            call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call)))
+            call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
         };
         let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
         let rollout = |number: usize| {

@@ -209,7 +209,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     return;
                 }
             }
-            let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
+            let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
             let call = call.with_memo(memo.as_ref());
             let journal = journal.map(|journal| &*journal.row);
             let known = journal.map(JournalRow::take_outcomes).unwrap_or_default();

@@ -14,12 +14,11 @@ use super::gate::Charge;
 use super::journal::{JournalRow, StoredScores};
 use super::metric_entry::MetricEntry;
 use super::row::Plan;
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::outcome::Outcome;
 use crate::core::panic;
-use crate::core::score::Scored;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
@@ -30,7 +29,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
-        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
+        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
         for entry in &self.metrics {
@@ -106,15 +105,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         &'a self,
         entry: &'a MetricEntry<'_, G, P>,
         call: MetricCall<'a, G, P>,
-        future: BoxFuture<'a, Result<Scored, MetricError>>,
+        future: BoxFuture<'a, Result<RowAnswer, MetricError>>,
         deadline: Option<Instant>,
-    ) -> Attempt<Result<Scored, MetricError>> {
+    ) -> Attempt<Result<RowAnswer, MetricError>> {
         let first = Mutex::new(Some(future));
         let start = |_| {
             let first = first.lock().ok().and_then(|mut first| first.take());
             // Without the memo, since a second attempt must not wait for the answer of the first.
             let again = || entry.answer(MetricCall { memo: None, ..call });
-            async move { first.map_or_else(again, Answer::Pending).await }
+            async move { first.map_or_else(again, Answer::Pending).resolved().await }
         };
         self.options.attempt(start, is_conclusive, deadline).await
     }
@@ -123,15 +122,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     fn outcome(
         &self,
         entry: &MetricEntry<'_, G, P>,
-        attempt: Attempt<Result<Scored, MetricError>>,
+        attempt: Attempt<Result<RowAnswer, MetricError>>,
     ) -> (Outcome, Option<String>) {
         let metric = || entry.name.clone();
         let failed = |error| Outcome::MetricFailed { error };
         match attempt {
-            Ok(Ok(scored)) if self.gate.is_some() && !entry.is_in_range(&scored) => {
+            Ok(Ok(RowAnswer::Scored(scored)))
+                if self.gate.is_some() && !entry.is_in_range(&scored) =>
+            {
                 (failed(entry.out_of_range(&scored)), None)
             }
-            Ok(scored) => (Outcome::from(scored), None),
+            Ok(result) => (Outcome::from(result), None),
             Err(Failure::Panicked(panic)) => {
                 (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)
             }
@@ -145,9 +146,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 }
 
 /// Returns the cost of a call, in millisatoshis. The cost of a call that panicked is unknown, and counts as 0.
-fn cost_of(attempt: &Attempt<Result<Scored, MetricError>>) -> u64 {
+fn cost_of(attempt: &Attempt<Result<RowAnswer, MetricError>>) -> u64 {
     match attempt {
-        Ok(Ok(scored)) => scored.score.cost_msats,
+        Ok(Ok(answer)) => answer.cost_msats(),
         Ok(Err(error)) => error.cost_msats(),
         Err(_) => 0,
     }

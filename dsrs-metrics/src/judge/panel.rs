@@ -10,7 +10,7 @@ use super::offline::Offline;
 use super::prompt_settings::PromptSettings;
 use super::signature::Signature;
 use crate::core::error::MetricError;
-use crate::core::instance::InstanceSettings;
+use crate::core::instance_settings::InstanceSettings;
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::Example;
 use crate::core::spec::MetricSpec;

@@ -41,7 +41,10 @@ use super::input_limits::{are_short, bounded_pairs};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::bleu)]
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, tokens, smoothing, max_order, lowercase, form, _| {
+    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
+    explained::bleu(&bleu.counts(prediction, &answer).ok()?)
+})]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -97,7 +100,10 @@ impl Requires for Bleu {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::chrf)]
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, char_order, word_order, beta, lowercase, form, _| {
+    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
+    explained::chrf(&chrf.counts(prediction, &answer).ok()?, char_order)
+})]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,

@@ -18,7 +18,7 @@ use dsrs_metrics::metric;
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explain_latency)]
+#[metric(lower_is_better, explain = |_, _, seconds| format!("{seconds} s"))]
 pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Result<f64, String> {
     if let Some(latency) = run.and_then(|run| run.latency) {
         return Ok(latency.as_secs_f64());
@@ -47,7 +47,10 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explain_tokens)]
+#[metric(lower_is_better, explain = |run, input, output, _| {
+    let usage = usage(run, input, output)?;
+    Some(format!("{} tokens of prompts and {} of replies", usage.input_tokens, usage.output_tokens))
+})]
 pub fn tokens(
     run: Option<&ProgramRun>,
     #[pred] input_tokens: Option<u64>,
@@ -74,7 +77,7 @@ pub fn tokens(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better, explain = explain_cost)]
+#[metric(lower_is_better, explain = |_, _, msats| format!("{msats} msat"))]
 pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result<f64, String> {
     match (run.and_then(|run| run.usage), cost_msats) {
         (Some(ProgramUsage { cost_msats: Some(cost_msats), .. }), _) | (_, Some(cost_msats)) => {
@@ -96,24 +99,6 @@ fn usage(
         Some(ProgramUsage::new(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
     };
     run.and_then(|run| run.usage).or_else(of_row)
-}
-
-fn explain_latency(_: Option<&ProgramRun>, _: Option<f64>, seconds: f64) -> String {
-    format!("{seconds} s")
-}
-
-fn explain_tokens(
-    run: Option<&ProgramRun>,
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
-    _: f64,
-) -> Option<String> {
-    let ProgramUsage { input_tokens, output_tokens, .. } = usage(run, input_tokens, output_tokens)?;
-    Some(format!("{input_tokens} tokens of prompts and {output_tokens} of replies"))
-}
-
-fn explain_cost(_: Option<&ProgramRun>, _: Option<u64>, msats: f64) -> String {
-    format!("{msats} msat")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens or msat")]

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use crate::core::score::Scores;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 use crate::metric;
-use crate::metrics::explained::retrieval as explained;
+use crate::metrics::explained::retrieval::ranks;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
 /// Returns a score at each rank, the first as the headline. `None` without relevant documents.
@@ -34,6 +34,7 @@ fn at_each(
 macro_rules! metric_at_k {
     ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
         $(#[$($attribute)*])*
+        #[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _| ranks(&relevant, &retrieved, k.iter().next()))]
         pub fn $name(
             #[gold] relevant: Relevant<'_>,
             #[pred(missing)] retrieved: Retrieved<'_>,
@@ -66,7 +67,6 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn precision_at_k = Ranking::precision_at;
 }
 
@@ -87,7 +87,6 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn recall_at_k = Ranking::recall_at;
 }
 
@@ -108,7 +107,6 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn hit_rate = |ranking, k| f64::from(u8::from(ranking.hit_at(k)));
 }
 
@@ -127,7 +125,9 @@ metric_at_k! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(name = "mrr", range = 0.0..=1.0, explain = explained::to_depth)]
+#[metric(name = "mrr", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
+    ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+})]
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
@@ -157,7 +157,9 @@ pub fn reciprocal_rank(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(name = "map", range = 0.0..=1.0, explain = explained::to_depth)]
+#[metric(name = "map", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
+    ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+})]
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,
@@ -189,7 +191,9 @@ pub fn average_precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::ndcg)]
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _, _| {
+    ranks(&relevant, &retrieved, k.iter().next())
+})]
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
     #[pred(missing)] retrieved: Retrieved<'_>,

@@ -32,17 +32,12 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_valid)]
+#[metric(explain = |_, score| (score > 0.0).then_some("the query is valid SPARQL"))]
 pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check, Unscored> {
     match check_query(sparql_query) {
         Ok(()) => Ok(Check::pass()),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
-}
-
-/// A failure has its reason.
-fn explain_valid(_: &str, score: f64) -> Option<&'static str> {
-    (score > 0.0).then_some("the query is valid SPARQL")
 }
 
 /// An error that the query caused fails the row; after any other error the row has no score.

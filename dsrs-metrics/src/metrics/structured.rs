@@ -48,7 +48,9 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::json_field_accuracy)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |gold, pred, fields, abs, rel, ignore_case, lists, _| {
+    compared(gold, pred, fields, [abs, rel], ignore_case, lists).ok().map(|it| explained::json_field_accuracy(&it))
+})]
 pub fn json_field_accuracy(
     #[gold] answer: &Value,
     #[pred("answer")] prediction: &Value,

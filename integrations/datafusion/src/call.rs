@@ -27,7 +27,7 @@ pub(crate) async fn evaluate(
     (gold, pred): (&Example, &Prediction),
     is_explained: bool,
 ) -> Outcome {
-    let answer = async { metric.answer(call(gold, pred, is_explained)).await };
+    let answer = async { metric.answer(call(gold, pred, is_explained)).resolved().await };
     let result = AssertUnwindSafe(answer).catch_unwind().await;
     Outcome::from(result.unwrap_or_else(|payload| Err(panicked(metric, payload))))
 }

@@ -114,7 +114,7 @@ impl Function {
                 Ok((gold, pred)) => {
                     call::evaluate_now(&**metric, call::call(gold, pred, is_explained))
                 }
-                Err(error) => Outcome::from(Err(error)),
+                Err(error) => Outcome::from(error),
             };
             output.append(&outcome);
         }
@@ -181,7 +181,7 @@ impl AsyncScalarUDFImpl for Function {
                     Ok((gold, pred)) => {
                         call::evaluate(&**metric, (&gold, &pred), is_explained).await
                     }
-                    Err(error) => Outcome::from(Err(error)),
+                    Err(error) => Outcome::from(error),
                 };
                 (row, outcome)
             }

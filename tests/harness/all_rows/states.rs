@@ -6,14 +6,14 @@ use dsrs_metrics::metrics::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::{AlphaLevel, KappaWeights};
-use dsrs_metrics::{Counted, Outcome};
+use dsrs_metrics::{Answer, Counted, RowAnswer};
 use proptest::prelude::*;
 use serde_json::json;
 
 /// The contribution of a row.
 pub(super) fn counted(metric: &dyn Metric, gold: &Example, pred: &Prediction) -> Counted {
-    match metric.answer(MetricCall::new(gold, pred)).ready().unwrap().into() {
-        Outcome::Counted(counted) => counted,
+    match metric.answer(MetricCall::new(gold, pred)) {
+        Answer::Ready(Ok(RowAnswer::Counted { counted, .. })) => counted,
         other => panic!("{}: {other:?}", metric.name()),
     }
 }

@@ -107,7 +107,7 @@ async fn a_score_changed_after_validation_is_validated_again() {
             use dsrs_metrics::MetricReturn;
             let mut scored = true.into_scored(&self.spec()).unwrap();
             scored.score.value = f64::NAN;
-            Answer::Ready(Ok(scored))
+            Answer::from(Ok(scored))
         }
     }
     let scorer = Scorer::builder().metric(Tampering).build().unwrap();

@@ -99,7 +99,7 @@ impl Metric for ScriptedMetric {
         use dsrs_metrics::MetricReturn;
         let validated = |score: MetricScore| score.into_scored(&self.spec());
         if !self.waits {
-            return Answer::Ready(self.scripted(call.pred).and_then(validated));
+            return Answer::from(self.scripted(call.pred).and_then(validated));
         }
         Answer::pending(
             async move { self.evaluate(call.gold, call.pred).await.and_then(validated) },

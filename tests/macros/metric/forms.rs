@@ -126,7 +126,7 @@ fn whole_dynamic_rows_and_abstention() {
     assert_eq!(WholeRows.score(&example! { "answer" => 1 }, &row).unwrap().value, 1.0);
     let error = WholeRows.score(&example! {}, &row).unwrap_err();
     assert_eq!(error, MetricError::abstained("whole_rows"));
-    assert_eq!(Outcome::from(Err(error)), Outcome::Abstained);
+    assert_eq!(Outcome::from(error), Outcome::Abstained);
 }
 
 #[metric]

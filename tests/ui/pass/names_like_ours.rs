@@ -18,7 +18,10 @@ struct Owned;
 struct Value;
 struct Side;
 struct Name;
-struct Want;
+struct ReadAs;
+struct ReadField;
+struct Optional;
+struct RowAnswer;
 mod core {}
 mod std {}
 

@@ -207,14 +207,12 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     };
     let (gold, pred) = (fields("Gold"), fields("Pred"));
     quote_spanned! {*span=>
-        const __GOLD: [#runtime::FieldSpec<'static>; #compiled::count(#gold)] =
-            #compiled::union(#gold);
-        const __PRED: [#runtime::FieldSpec<'static>; #compiled::count(#pred)] =
-            #compiled::union(#pred);
+        const __GOLD: #compiled::FieldList<{ #compiled::count(#gold) }> = #compiled::union(#gold);
+        const __PRED: #compiled::FieldList<{ #compiled::count(#pred) }> = #compiled::union(#pred);
         const __SPEC: #runtime::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
-            .with_fields(&__GOLD, &__PRED)
+            .with_fields(#compiled::FieldList::as_slice(&__GOLD), #compiled::FieldList::as_slice(&__PRED))
             #version;
     }
 }

@@ -51,10 +51,9 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
     let [(gold_table, gold), (pred_table, pred)] = ["Gold", "Pred"].map(|side| {
         let table = format_ident!("__{}{index}", side.to_uppercase(), span = *span);
         let side = Ident::new(side, *span);
-        let fields = quote_spanned!(*span=> &#spec, #runtime::Side::#side, #given);
         let item = quote_spanned! {*span=>
-            const #table: [#runtime::FieldSpec<'static>; #compiled::count_configured(#fields)] =
-                #compiled::configured(#fields);
+            const #table: #compiled::FieldList<{ #compiled::count(&[#spec], #runtime::Side::#side) }> =
+                #compiled::configured(&#spec, #runtime::Side::#side, #given);
         };
         (item, table)
     });
@@ -63,7 +62,8 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         #gold_table
         #pred_table
     };
-    (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
+    let [gold, pred] = [gold, pred].map(|table| quote!(#compiled::FieldList::as_slice(&#table)));
+    (tables, quote_spanned!(leaf.span=> #spec.with_fields(#gold, #pred)))
 }
 
 /// Returns the constant that is derived from a component.

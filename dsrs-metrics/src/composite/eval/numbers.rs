@@ -8,10 +8,10 @@ use std::mem;
 
 use super::run::{Row, Run};
 use super::tree::Node;
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::component_results::{ComponentResult, Number};
-use crate::core::dedup::memo;
+use crate::core::dedup::shared_answer;
 use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::score::Scored;
@@ -43,10 +43,10 @@ pub(super) fn answer<'a, G: Sync, P: Sync>(
         && let Some(value) = weighted.sum_of_numbers(numbers)
     {
         let cost = numbers.iter().fold(0, |cost: u64, it| cost.saturating_add(it.cost_msats));
-        return Answer::Ready(Scored::of_components(value, (cost, 1.0), None, run.name, run.spec));
+        return Scored::of_components(value, (cost, 1.0), None, run.name, run.spec).into();
     }
     let results = numbers.iter().map(|number| ComponentResult::of_number(*number)).collect();
-    Answer::Ready(Row::new(run, results, call.is_explained()).finish())
+    Row::new(run, results, call.is_explained()).finish().into()
 }
 
 /// Evaluates the components up to the first one that is more than a number. Returns the numbers before it, and its
@@ -64,11 +64,13 @@ fn evaluate<'a, 'n, G: Sync, P: Sync>(
             count.set(index);
             let answer = match call.memo {
                 None => leaf.answer(call),
-                Some(_) => memo::answer(leaf, run.keys.get(index).and_then(Option::as_ref), call),
+                Some(_) => {
+                    shared_answer::answer(leaf, run.keys.get(index).and_then(Option::as_ref), call)
+                }
             };
             match answer {
                 // Read in place, since moving it takes longer. It has nothing to drop.
-                Answer::Ready(Ok(ref scored)) if scored.is_plain() => {
+                Answer::Ready(Ok(RowAnswer::Scored(ref scored))) if scored.is_plain() => {
                     *number = Number::of(scored);
                     mem::forget(answer);
                 }

@@ -10,11 +10,11 @@ use super::numbers;
 use super::schedule::next;
 use super::tree::Tree;
 use crate::composite::OnMissing;
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::component_results::{self, ComponentResult, Components};
 use crate::core::dedup::key::Key;
-use crate::core::dedup::memo;
+use crate::core::dedup::shared_answer;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
@@ -36,7 +36,7 @@ pub(in crate::composite) struct Run<'a> {
 }
 
 /// A component's answer that has to be awaited, with the component's number.
-type Pending<'a> = (usize, BoxFuture<'a, Result<Scored>>);
+type Pending<'a> = (usize, BoxFuture<'a, Result<RowAnswer>>);
 
 impl<'a> Run<'a> {
     /// Evaluates the composite. The answer is ready if every component's is.
@@ -81,7 +81,7 @@ fn wait<'a, G: Sync, P: Sync>(
     })
 }
 
-async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
+async fn caught(name: &str, future: BoxFuture<'_, Result<RowAnswer>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
         Ok(answer) => ComponentResult::of(answer),
         Err(panic) => ComponentResult::panicked(name, panic.message),
@@ -119,7 +119,7 @@ impl<'a> Row<'a> {
         }
         // If a component has decided, the others are not polled, so they cost nothing.
         if pending.is_empty() || self.is_decided {
-            return Answer::Ready(self.finish());
+            return self.finish().into();
         }
         wait(self, pending, leaves.to_vec(), call)
     }
@@ -162,7 +162,7 @@ impl<'a> Row<'a> {
             for index in ready {
                 current.set(index);
                 let key = self.run.keys.get(index).and_then(Option::as_ref);
-                let answer = memo::answer(leaves[index], key, call);
+                let answer = shared_answer::answer(leaves[index], key, call);
                 current.set(NO_COMPONENT);
                 self.store(answer, index, pending);
                 if self.is_decided {

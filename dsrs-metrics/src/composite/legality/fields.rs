@@ -4,8 +4,6 @@ use crate::core::rows::by_name::WHOLE;
 use crate::core::sentence::same;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};
 
-const NONE: FieldSpec<'static> = FieldSpec::new("", "", false);
-
 const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     match side {
         Side::Gold => spec.gold,
@@ -13,44 +11,59 @@ const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     }
 }
 
-/// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure.
+/// Fields in a `const`, at most `N`.
+#[derive(Debug)]
+pub struct FieldList<const N: usize> {
+    all: [FieldSpec<'static>; N],
+    len: usize,
+}
+
+impl<const N: usize> FieldList<N> {
+    const fn new() -> Self {
+        Self { all: [FieldSpec::new("", "", false); N], len: 0 }
+    }
+
+    const fn push(&mut self, field: FieldSpec<'static>) {
+        self.all[self.len] = field;
+        self.len += 1;
+    }
+
+    /// Returns the fields.
+    #[must_use]
+    pub const fn as_slice(&self) -> &[FieldSpec<'static>] {
+        self.all.split_at(self.len).0
+    }
+}
+
+/// Returns the number of fields that components read on one side, with duplicates.
+#[must_use]
+pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
+    let (mut count, mut spec) = (0, 0);
+    while spec < specs.len() {
+        count += fields(&specs[spec], side).len();
+        spec += 1;
+    }
+    count
+}
+
+/// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure. A
+/// parameter that selects the whole row has no field.
 #[must_use]
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
     side: Side,
     texts: &[(&str, &'static str)],
-) -> [FieldSpec<'static>; N] {
-    let mut configured = [NONE; N];
-    let mut len = 0;
-    let all = fields(spec, side);
+) -> FieldList<N> {
+    let mut configured = FieldList::new();
     let mut field = 0;
-    while field < all.len() {
+    while field < fields(spec, side).len() {
         let name = name(spec, side, field, texts);
         if !same(name, WHOLE) {
-            configured[len] = FieldSpec { name, ..all[field] };
-            len += 1;
+            configured.push(FieldSpec { name, ..fields(spec, side)[field] });
         }
         field += 1;
     }
     configured
-}
-
-/// Returns the number of fields that [`configured`] returns. A parameter that selects the whole row has no field.
-#[must_use]
-pub const fn count_configured(
-    spec: &MetricSpec<'static>,
-    side: Side,
-    texts: &[(&str, &'static str)],
-) -> usize {
-    let mut count = 0;
-    let mut field = 0;
-    while field < fields(spec, side).len() {
-        if !same(name(spec, side, field, texts), WHOLE) {
-            count += 1;
-        }
-        field += 1;
-    }
-    count
 }
 
 /// Returns a field's configured name.
@@ -86,86 +99,27 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     false
 }
 
-/// Returns the number of fields with distinct names on one side.
+/// Returns the fields of one side without duplicates. A field's type is that of the first component that reads it. It is
+/// required if any component requires it, and may be missing unless that is an error for any.
 #[must_use]
-pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
-    let mut total = 0;
+pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
+    let mut union = FieldList::new();
     let mut spec = 0;
     while spec < specs.len() {
         let all = fields(&specs[spec], side);
         let mut field = 0;
         while field < all.len() {
-            if is_first(specs, side, (spec, field)) {
-                total += 1;
+            let mut known = 0;
+            while known < union.len && !same(union.all[known].name, all[field].name) {
+                known += 1;
             }
-            field += 1;
-        }
-        spec += 1;
-    }
-    total
-}
-
-/// Returns the fields of one side. A field's type is that of the first component that reads it. It is required if any
-/// component requires it, and may be missing unless that is an error for any.
-#[must_use]
-pub const fn union<const N: usize>(
-    specs: &[MetricSpec<'static>],
-    side: Side,
-) -> [FieldSpec<'static>; N] {
-    let mut union = [NONE; N];
-    let mut len = 0;
-    let mut spec = 0;
-    while spec < specs.len() {
-        let all = fields(&specs[spec], side);
-        let mut field = 0;
-        while field < all.len() {
-            if is_first(specs, side, (spec, field)) {
-                union[len] = all[field];
-                let (required, is_needed) = is_required(specs, side, all[field].name);
-                union[len].required = required;
-                union[len].may_be_missing = required && !is_needed;
-                len += 1;
+            if known == union.len {
+                union.push(all[field]);
             }
+            union.all[known].merge(&all[field]);
             field += 1;
         }
         spec += 1;
     }
     union
-}
-
-/// Returns whether no field before it has the same name.
-const fn is_first(specs: &[MetricSpec<'static>], side: Side, at: (usize, usize)) -> bool {
-    let name = fields(&specs[at.0], side)[at.1].name;
-    let mut spec = 0;
-    while spec <= at.0 {
-        let all = fields(&specs[spec], side);
-        let mut field = 0;
-        while field < all.len() && !(spec == at.0 && field == at.1) {
-            if same(all[field].name, name) {
-                return false;
-            }
-            field += 1;
-        }
-        spec += 1;
-    }
-    true
-}
-
-/// Returns whether any component requires a field, and whether a row without it is an error for any.
-const fn is_required(specs: &[MetricSpec<'static>], side: Side, name: &str) -> (bool, bool) {
-    let (mut required, mut is_needed) = (false, false);
-    let mut spec = 0;
-    while spec < specs.len() {
-        let all = fields(&specs[spec], side);
-        let mut field = 0;
-        while field < all.len() {
-            if same(all[field].name, name) {
-                required |= all[field].required;
-                is_needed |= all[field].is_needed();
-            }
-            field += 1;
-        }
-        spec += 1;
-    }
-    (required, is_needed)
 }

@@ -2,3 +2,4 @@
 
 pub(crate) mod key;
 pub(crate) mod memo;
+pub(crate) mod shared_answer;

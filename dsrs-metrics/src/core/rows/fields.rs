@@ -1,7 +1,7 @@
 //! Binds a metric's field parameters to rows. The same traits serve dynamic rows (looked up and
 //! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
 //!
-//! A [`Want`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
+//! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
 //! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
 //! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
 #![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
@@ -13,9 +13,9 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::core::absent::Absent;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::field_error::FieldError;
-use crate::core::missing::Absent;
 use crate::core::rows::by_name::Given;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::text_cell::{Cell, read_fields};
@@ -93,16 +93,8 @@ pub trait Field<N> {
 }
 
 /// A row whose field `N` can be read in the form `W`.
-pub trait Get<'r, N, W: Want<'r>> {
-    fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>>;
-}
-
-/// A row whose field `N` can be read in the form `W`, or has no value.
-pub trait GetOptional<'r, N, W: Want<'r>> {
-    fn get_optional(
-        &'r self,
-        field: &FieldSpec<'static>,
-    ) -> Result<Option<W::Held>, Box<FieldError>>;
+pub trait ReadField<'r, N, W: ReadAs<'r>> {
+    fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>>;
 
     /// Returns the names of the row's fields; `None` for a record, which has all of its fields.
     fn present(&self) -> Option<Vec<String>> {
@@ -110,9 +102,9 @@ pub trait GetOptional<'r, N, W: Want<'r>> {
     }
 }
 
-/// The form that a parameter requires. `Held` is the value that lives during the call.
-pub trait Want<'r> {
-    type Held;
+/// The form that a parameter requires. `Output` is the value that lives during the call.
+pub trait ReadAs<'r> {
+    type Output;
 }
 
 /// The form `&str`.
@@ -131,14 +123,18 @@ pub struct Ref<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
+/// The form `W` of a field that may have no value.
+#[derive(Debug)]
+pub struct Optional<W>(PhantomData<W>);
+
 /// A borrowed or owned value that dereferences to `B`.
 #[derive(Debug)]
-pub enum Lent<'r, B: ?Sized, O> {
+pub enum MaybeOwned<'r, B: ?Sized, O> {
     Borrowed(&'r B),
     Owned(O),
 }
 
-impl<B: ?Sized, O: Borrow<B>> Deref for Lent<'_, B, O> {
+impl<B: ?Sized, O: Borrow<B>> Deref for MaybeOwned<'_, B, O> {
     type Target = B;
 
     fn deref(&self) -> &B {
@@ -149,20 +145,23 @@ impl<B: ?Sized, O: Borrow<B>> Deref for Lent<'_, B, O> {
     }
 }
 
-impl<'r> Want<'r> for Text {
-    type Held = &'r str;
+impl<'r> ReadAs<'r> for Text {
+    type Output = &'r str;
 }
-impl<'r> Want<'r> for Raw {
-    type Held = &'r Value;
+impl<'r> ReadAs<'r> for Raw {
+    type Output = &'r Value;
 }
-impl<'r, T: 'r> Want<'r> for Slice<T> {
-    type Held = Lent<'r, [T], Vec<T>>;
+impl<'r, T: 'r> ReadAs<'r> for Slice<T> {
+    type Output = MaybeOwned<'r, [T], Vec<T>>;
 }
-impl<'r, T: 'r> Want<'r> for Ref<T> {
-    type Held = Lent<'r, T, T>;
+impl<'r, T: 'r> ReadAs<'r> for Ref<T> {
+    type Output = MaybeOwned<'r, T, T>;
 }
-impl<'r, T> Want<'r> for Owned<T> {
-    type Held = T;
+impl<'r, T> ReadAs<'r> for Owned<T> {
+    type Output = T;
+}
+impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
+    type Output = Option<W::Output>;
 }
 
 /// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
@@ -189,8 +188,37 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
 }
 
 /// A form that can be read from a dynamic row's value.
-pub trait ReadValue<'r>: Want<'r> {
-    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held>;
+pub trait ReadValue<'r>: ReadAs<'r> + Sized {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output>;
+
+    /// Reads a field of a row.
+    fn read_from(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Self::Output, Box<FieldError>> {
+        let Some(value) = row.get(field.name) else {
+            let present = row.keys().map(str::to_owned).collect();
+            return Err(Box::new(FieldError::Missing { field: field.name.into(), present }));
+        };
+        read_value::<Self>(value, row.textual, field)
+    }
+}
+
+impl<'r, W: ReadValue<'r>> ReadValue<'r> for Optional<W> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Option<W::Output>> {
+        W::read(value, textual).map(Some)
+    }
+
+    fn read_from(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Option<W::Output>, Box<FieldError>> {
+        match row.get(field.name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if row.textual && text.is_empty() => Ok(None),
+            Some(value) => read_value::<W>(value, row.textual, field).map(Some),
+        }
+    }
 }
 
 impl<'r> ReadValue<'r> for Text {
@@ -209,14 +237,14 @@ impl<'r, T: 'r> ReadValue<'r> for Slice<T>
 where
     Vec<T>: FieldType<'r>,
 {
-    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
-        FieldType::read(value, textual).map(Lent::Owned)
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output> {
+        FieldType::read(value, textual).map(MaybeOwned::Owned)
     }
 }
 
 impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Ref<T> {
-    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
-        FieldType::read(value, textual).map(Lent::Owned)
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output> {
+        FieldType::read(value, textual).map(MaybeOwned::Owned)
     }
 }
 
@@ -252,54 +280,34 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
 /// # Errors
 /// [`FieldError`] if the field is missing or has another type.
 #[inline]
-pub fn read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
+pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
-) -> Result<W::Held, Box<FieldError>> {
-    row.get(field)
+) -> Result<W::Output, Box<FieldError>> {
+    row.read_field(field)
 }
 
 /// Returns whether [`read`] succeeds.
-pub fn can_read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
+pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
 ) -> bool {
-    row.get(field).is_ok()
+    row.read_field(field).is_ok()
 }
 
-/// Returns whether [`read_optional`] succeeds.
-pub fn can_read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
-    row: &'r R,
-    field: &FieldSpec<'static>,
-) -> bool {
-    row.get_optional(field).is_ok()
-}
-
-/// Reads the field `N` of a row like [`read`], or returns `None` if the field is missing or null.
+/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a field that is missing or null to
+/// `absent`; `is_visible` is true if the function gets `None` for it.
 ///
 /// # Errors
 /// [`FieldError`] if the field has another type.
 #[inline]
-pub fn read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
-    row: &'r R,
-    field: &FieldSpec<'static>,
-) -> Result<Option<W::Held>, Box<FieldError>> {
-    row.get_optional(field)
-}
-
-/// Reads the field `N` of a prediction like [`read_optional`], and adds a field that is missing or null to `absent`;
-/// `is_visible` is true if the function gets `None` for it.
-///
-/// # Errors
-/// [`FieldError`] if the field has another type.
-#[inline]
-pub fn read_or_note<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
+pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
     row: &'r R,
     field: &FieldSpec<'static>,
     absent: &mut Absent,
     is_visible: bool,
-) -> Result<Option<W::Held>, Box<FieldError>> {
-    let held = row.get_optional(field)?;
+) -> Result<Option<T>, Box<FieldError>> {
+    let held = row.read_field(field)?;
     if held.is_none() {
         absent.add(field, row.present(), is_visible);
     }
@@ -322,28 +330,36 @@ pub fn read_row<'r, T: RowType<'r>>(
     })
 }
 
+#[inline]
 fn read_value<'r, W: ReadValue<'r>>(
     value: &'r Value,
     textual: bool,
     field: &FieldSpec<'static>,
-) -> Result<W::Held, Box<FieldError>> {
-    W::read(value, textual).map_err(|error| {
-        let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
-        let found = match value {
-            Value::Null => return Box::new(FieldError::Null { field: name, expected }),
-            // The deserializer's message names the element that is wrong.
-            Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
-            Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
-                "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
-                found(value)
-            ),
-            Value::String(_) if textual && is_specific(&error) => {
-                format!("{} ({error})", found(value))
-            }
-            _ => found(value),
-        };
-        Box::new(FieldError::WrongType { field: name, expected, found })
-    })
+) -> Result<W::Output, Box<FieldError>> {
+    W::read(value, textual).map_err(|error| unreadable(value, textual, field, &error))
+}
+
+/// Returns the error of a value that the deserializer rejects.
+#[cold]
+fn unreadable(
+    value: &Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+    error: &serde_json::Error,
+) -> Box<FieldError> {
+    let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
+    let found = match value {
+        Value::Null => return Box::new(FieldError::Null { field: name, expected }),
+        // The deserializer's message names the element that is wrong.
+        Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+        Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
+            "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
+            found(value)
+        ),
+        Value::String(_) if textual && is_specific(error) => format!("{} ({error})", found(value)),
+        _ => found(value),
+    };
+    Box::new(FieldError::WrongType { field: name, expected, found })
 }
 
 /// Returns whether the deserializer's message contains more than that a string has the wrong type.
@@ -351,32 +367,11 @@ fn is_specific(error: &serde_json::Error) -> bool {
     !error.to_string().starts_with("invalid type: ")
 }
 
-fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
-    let present = row.keys().map(str::to_owned).collect();
-    Box::new(FieldError::Missing { field: field.name.into(), present })
-}
-
 macro_rules! dynamic_row {
     ($($row:ty),*) => {$(
-        impl<'r, N, W: ReadValue<'r>> Get<'r, N, W> for $row {
-            fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
-                match self.data.get(field.name) {
-                    Some(value) => read_value::<W>(value, self.data.textual, field),
-                    None => Err(missing(&self.data, field)),
-                }
-            }
-        }
-
-        impl<'r, N, W: ReadValue<'r>> GetOptional<'r, N, W> for $row {
-            fn get_optional(
-                &'r self,
-                field: &FieldSpec<'static>,
-            ) -> Result<Option<W::Held>, Box<FieldError>> {
-                match self.data.get(field.name) {
-                    None | Some(Value::Null) => Ok(None),
-                    Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
-                    Some(value) => read_value::<W>(value, self.data.textual, field).map(Some),
-                }
+        impl<'r, N, W: ReadValue<'r>> ReadField<'r, N, W> for $row {
+            fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>> {
+                W::read_from(&self.data, field)
             }
 
             fn present(&self) -> Option<Vec<String>> {

@@ -6,76 +6,71 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::core::rows::fields::{Lent, Owned, Raw, Ref, Slice, Text, Want};
+use crate::core::rows::fields::{MaybeOwned, Optional, Owned, Raw, ReadAs, Ref, Slice, Text};
 use crate::retrieval::{Relevant, Retrieved};
 
 /// Converts a record's field to the form `W`.
-pub trait Give<'r, W: Want<'r>> {
-    fn give(&'r self) -> W::Held;
+pub trait Provide<'r, W: ReadAs<'r>> {
+    fn provide(&'r self) -> W::Output;
 }
 
-/// Converts a record's field to the form `W`, or returns `None` if the field has no value.
-pub trait GiveOptional<'r, W: Want<'r>> {
-    fn give_optional(&'r self) -> Option<W::Held>;
-}
-
-impl<'r, T: Clone> Give<'r, Owned<T>> for T {
-    fn give(&'r self) -> T {
+impl<'r, T: Clone> Provide<'r, Owned<T>> for T {
+    fn provide(&'r self) -> T {
         self.clone()
     }
 }
 
-impl<'r, T: 'r> Give<'r, Ref<T>> for T {
-    fn give(&'r self) -> Lent<'r, T, T> {
-        Lent::Borrowed(self)
+impl<'r, T: 'r> Provide<'r, Ref<T>> for T {
+    fn provide(&'r self) -> MaybeOwned<'r, T, T> {
+        MaybeOwned::Borrowed(self)
     }
 }
 
-impl<'r, T: 'r> Give<'r, Slice<T>> for Vec<T> {
-    fn give(&'r self) -> Lent<'r, [T], Self> {
-        Lent::Borrowed(self)
+impl<'r, T: 'r> Provide<'r, Slice<T>> for Vec<T> {
+    fn provide(&'r self) -> MaybeOwned<'r, [T], Self> {
+        MaybeOwned::Borrowed(self)
     }
 }
 
-impl<'r> Give<'r, Slice<&'r str>> for Vec<String> {
-    fn give(&'r self) -> Lent<'r, [&'r str], Vec<&'r str>> {
-        Lent::Owned(self.iter().map(String::as_str).collect())
+impl<'r> Provide<'r, Slice<&'r str>> for Vec<String> {
+    fn provide(&'r self) -> MaybeOwned<'r, [&'r str], Vec<&'r str>> {
+        MaybeOwned::Owned(self.iter().map(String::as_str).collect())
     }
 }
 
-impl<'r> Give<'r, Owned<Vec<&'r str>>> for Vec<String> {
-    fn give(&'r self) -> Vec<&'r str> {
+impl<'r> Provide<'r, Owned<Vec<&'r str>>> for Vec<String> {
+    fn provide(&'r self) -> Vec<&'r str> {
         self.iter().map(String::as_str).collect()
     }
 }
 
-impl<'r> Give<'r, Raw> for Value {
-    fn give(&'r self) -> &'r Value {
+impl<'r> Provide<'r, Raw> for Value {
+    fn provide(&'r self) -> &'r Value {
         self
     }
 }
 
-macro_rules! give_str {
+macro_rules! provide_str {
     ($($text:ty),*) => {$(
-        impl<'r> Give<'r, Text> for $text {
-            fn give(&'r self) -> &'r str {
+        impl<'r> Provide<'r, Text> for $text {
+            fn provide(&'r self) -> &'r str {
                 self
             }
         }
     )*};
 }
-give_str!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
+provide_str!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
 
-macro_rules! give_number {
+macro_rules! provide_number {
     ($($from:ty => $($into:ty),*;)*) => {$($(
-        impl<'r> Give<'r, Owned<$into>> for $from {
-            fn give(&'r self) -> $into {
+        impl<'r> Provide<'r, Owned<$into>> for $from {
+            fn provide(&'r self) -> $into {
                 <$into>::from(*self)
             }
         }
     )*)*};
 }
-give_number! {
+provide_number! {
     f32 => f64;
     i8 => i16, i32, i64, f32, f64;
     i16 => i32, i64, f32, f64;
@@ -85,38 +80,38 @@ give_number! {
     u32 => u64, i64, f64;
 }
 
-impl<'r, W: Want<'r>, T: Give<'r, W>> GiveOptional<'r, W> for Option<T> {
-    fn give_optional(&'r self) -> Option<W::Held> {
-        self.as_ref().map(Give::give)
+impl<'r, W: ReadAs<'r>, T: Provide<'r, W>> Provide<'r, Optional<W>> for Option<T> {
+    fn provide(&'r self) -> Option<W::Output> {
+        self.as_ref().map(Provide::provide)
     }
 }
 
-macro_rules! always_given {
+macro_rules! always_provided {
     ($([$($generics:tt)*] $present:ty),* $(,)?) => {$(
-        impl<'r, W: Want<'r>, $($generics)*> GiveOptional<'r, W> for $present
+        impl<'r, W: ReadAs<'r>, $($generics)*> Provide<'r, Optional<W>> for $present
         where
-            Self: Give<'r, W>,
+            Self: Provide<'r, W>,
         {
-            fn give_optional(&'r self) -> Option<W::Held> {
-                Some(self.give())
+            fn provide(&'r self) -> Option<W::Output> {
+                Some(Provide::<W>::provide(self))
             }
         }
     )*};
 }
-always_given! {
+always_provided! {
     [] String, [] &'static str, [] Box<str>, [] Arc<str>, [] Cow<'static, str>, [] Value,
     [] bool, [] f32, [] f64, [] i8, [] i16, [] i32, [] i64, [] isize, [] u8, [] u16, [] u32, [] u64,
     [] usize, [T] Vec<T>,
 }
 
-impl<'r> Give<'r, Owned<Relevant<'r>>> for Vec<String> {
-    fn give(&'r self) -> Relevant<'r> {
+impl<'r> Provide<'r, Owned<Relevant<'r>>> for Vec<String> {
+    fn provide(&'r self) -> Relevant<'r> {
         Relevant::listed(self.iter().map(String::as_str))
     }
 }
 
-impl<'r> Give<'r, Owned<Retrieved<'r>>> for Vec<String> {
-    fn give(&'r self) -> Retrieved<'r> {
+impl<'r> Provide<'r, Owned<Retrieved<'r>>> for Vec<String> {
+    fn provide(&'r self) -> Retrieved<'r> {
         Retrieved::ranked(self.iter().map(String::as_str))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use crate::core::error::Result;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::fields::{Lent, RowType, read_row};
+use crate::core::rows::fields::{MaybeOwned, RowType, read_row};
 use crate::core::spec::{MetricSpec, Side};
 
 /// Types from which a row of type `T` can be lent; `D` is the dynamic row of the side. `Kind` separates the impls.
@@ -25,7 +25,7 @@ pub trait TypedRow<'r, T, D, Kind> {
         spec: &MetricSpec<'_>,
         side: Side,
         expected: &'static str,
-    ) -> Result<Lent<'r, T, T>>;
+    ) -> Result<MaybeOwned<'r, T, T>>;
 }
 
 /// Fields of a typed row that a parameter of type `T`, or of type `&T`, can read. `Kind` separates the impls.
@@ -67,8 +67,13 @@ pub enum Dynamic {}
 
 #[diagnostic::do_not_recommend]
 impl<'r, T: 'r, D> TypedRow<'r, T, D, Itself> for T {
-    fn typed(&'r self, _: &MetricSpec<'_>, _: Side, _: &'static str) -> Result<Lent<'r, T, T>> {
-        Ok(Lent::Borrowed(self))
+    fn typed(
+        &'r self,
+        _: &MetricSpec<'_>,
+        _: Side,
+        _: &'static str,
+    ) -> Result<MaybeOwned<'r, T, T>> {
+        Ok(MaybeOwned::Borrowed(self))
     }
 }
 
@@ -82,7 +87,7 @@ where
         spec: &MetricSpec<'_>,
         side: Side,
         expected: &'static str,
-    ) -> Result<Lent<'r, T, T>> {
+    ) -> Result<MaybeOwned<'r, T, T>> {
         (**self).typed(spec, side, expected)
     }
 }
@@ -96,8 +101,8 @@ macro_rules! dynamic {
                 spec: &MetricSpec<'_>,
                 side: Side,
                 expected: &'static str,
-            ) -> Result<Lent<'r, T, T>> {
-                read_row(&self.data, spec, side, expected).map(Lent::Owned)
+            ) -> Result<MaybeOwned<'r, T, T>> {
+                read_row(&self.data, spec, side, expected).map(MaybeOwned::Owned)
             }
         }
     )*};

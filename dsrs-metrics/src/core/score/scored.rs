@@ -1,6 +1,7 @@
 //! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`.
 
 use std::borrow::Cow;
+use std::mem;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -215,10 +216,10 @@ impl Scored {
 
     /// Marks a score that was computed with values in the place of missing fields, and explains it.
     #[cold]
-    pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
+    pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
         let own = self.feedback().map(Cow::into_owned);
         let details = self.score.details.take();
-        let mut critique = match self.note {
+        let mut critique = match mem::take(&mut self.note) {
             Note::Critique(critique) => critique,
             note => {
                 let is_composite = matches!(note, Note::Composite(_));
@@ -237,7 +238,6 @@ impl Scored {
         critique.missing = Some(missing);
         self.note = Note::Critique(critique);
         self.limit_explanations();
-        self
     }
 
     /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
@@ -247,8 +247,9 @@ impl Scored {
         missing: MissingFields,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let scored = Self::validated(MetricScore::new(value), spec)?;
-        Ok(scored.with_missing(Box::new(missing)))
+        let mut scored = Self::validated(MetricScore::new(value), spec)?;
+        scored.set_missing(Box::new(missing));
+        Ok(scored)
     }
 
     /// Returns the named scores, if the metric returns several.
@@ -316,12 +317,11 @@ impl Scored {
     }
 
     /// Sets the cost to zero, for a score that is reused.
-    pub(crate) fn without_cost(mut self) -> Self {
+    pub(crate) fn remove_cost(&mut self) {
         self.score.cost_msats = 0;
         if let Note::Composite(components) = &mut self.note {
             components.remove_cost();
         }
-        self
     }
 
     /// Returns whether the score is a number with confidence 1, without details, feedback, components or named scores.

@@ -42,6 +42,14 @@ impl<'a> FieldSpec<'a> {
         self.required && !self.may_be_missing
     }
 
+    /// Adds the same field of another component: it is required if either requires it, and may be missing unless that is
+    /// an error for either.
+    pub(crate) const fn merge(&mut self, other: &FieldSpec<'_>) {
+        let is_needed = self.is_needed() || other.is_needed();
+        self.required |= other.required;
+        self.may_be_missing = self.required && !is_needed;
+    }
+
     /// Sets the description of the type.
     #[must_use]
     pub const fn with_help(mut self, help: TypeHelp) -> Self {

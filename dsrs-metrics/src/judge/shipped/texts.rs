@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::core::rows::fields::Owned;
-use crate::core::rows::provide::Give;
+use crate::core::rows::provide::Provide;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A string or a list of strings, such as the context of an answer or the acceptable answers.
@@ -23,14 +23,14 @@ pub enum TextOrList {
     List(Vec<String>),
 }
 
-impl<'r> Give<'r, Owned<TextOrList>> for String {
-    fn give(&'r self) -> TextOrList {
+impl<'r> Provide<'r, Owned<TextOrList>> for String {
+    fn provide(&'r self) -> TextOrList {
         TextOrList::Text(self.clone())
     }
 }
 
-impl<'r> Give<'r, Owned<TextOrList>> for Vec<String> {
-    fn give(&'r self) -> TextOrList {
+impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
+    fn provide(&'r self) -> TextOrList {
         TextOrList::List(self.clone())
     }
 }
@@ -86,14 +86,14 @@ impl From<References> for TextOrList {
     }
 }
 
-impl<'r> Give<'r, Owned<References>> for String {
-    fn give(&'r self) -> References {
+impl<'r> Provide<'r, Owned<References>> for String {
+    fn provide(&'r self) -> References {
         self.clone().into()
     }
 }
 
-impl<'r> Give<'r, Owned<References>> for Vec<String> {
-    fn give(&'r self) -> References {
+impl<'r> Provide<'r, Owned<References>> for Vec<String> {
+    fn provide(&'r self) -> References {
         self.clone().into()
     }
 }

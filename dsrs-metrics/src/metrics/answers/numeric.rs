@@ -74,8 +74,8 @@ impl<'de> Visitor<'de> for StrOrNumberVisitor {
 
 macro_rules! give_written {
     ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> crate::core::rows::provide::Give<'r, crate::core::rows::fields::Owned<StrOrNumber<'r>>> for $from {
-            fn give(&'r self) -> StrOrNumber<'r> {
+        impl<'r> crate::core::rows::provide::Provide<'r, crate::core::rows::fields::Owned<StrOrNumber<'r>>> for $from {
+            fn provide(&'r self) -> StrOrNumber<'r> {
                 let text: fn(&'r $from) -> Cow<'r, str> = $text;
                 StrOrNumber(text(self))
             }

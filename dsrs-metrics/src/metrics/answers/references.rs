@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 use crate::core::rows::fields::Owned;
-use crate::core::rows::provide::Give;
+use crate::core::rows::provide::Provide;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
@@ -119,20 +119,20 @@ fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de
     }
 }
 
-impl<'r> Give<'r, Owned<StrOrList<'r>>> for String {
-    fn give(&'r self) -> StrOrList<'r> {
+impl<'r> Provide<'r, Owned<StrOrList<'r>>> for String {
+    fn provide(&'r self) -> StrOrList<'r> {
         StrOrList::one(self.as_str())
     }
 }
 
-impl<'r> Give<'r, Owned<StrOrList<'r>>> for &'static str {
-    fn give(&'r self) -> StrOrList<'r> {
+impl<'r> Provide<'r, Owned<StrOrList<'r>>> for &'static str {
+    fn provide(&'r self) -> StrOrList<'r> {
         StrOrList::one(*self)
     }
 }
 
-impl<'r> Give<'r, Owned<StrOrList<'r>>> for Vec<String> {
-    fn give(&'r self) -> StrOrList<'r> {
+impl<'r> Provide<'r, Owned<StrOrList<'r>>> for Vec<String> {
+    fn provide(&'r self) -> StrOrList<'r> {
         StrOrList::many(self.iter().map(String::as_str))
     }
 }

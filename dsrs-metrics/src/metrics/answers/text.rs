@@ -113,7 +113,9 @@ pub fn em(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::f1)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
+    explained::compared(&answer, prediction, profile, Profile::f1_score)
+})]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -163,7 +165,9 @@ pub fn hotpot_f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::precision)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
+    explained::compared(&answer, prediction, profile, Profile::precision_score)
+})]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -187,7 +191,9 @@ pub fn precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::recall)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |answer, prediction, profile, _| {
+    explained::compared(&answer, prediction, profile, Profile::recall_score)
+})]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use crate::core::rows::fields::Owned;
-use crate::core::rows::provide::Give;
+use crate::core::rows::provide::Provide;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A label: a string without the white space around it, a number, or true or false.
@@ -96,8 +96,8 @@ impl<'de> Deserialize<'de> for Truth {
 
 macro_rules! give_labels {
     ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> Give<'r, Owned<Label<'r>>> for $from {
-            fn give(&'r self) -> Label<'r> {
+        impl<'r> Provide<'r, Owned<Label<'r>>> for $from {
+            fn provide(&'r self) -> Label<'r> {
                 let text: fn(&'r $from) -> Cow<'r, str> = $text;
                 Label(text(self))
             }
@@ -115,8 +115,8 @@ give_labels! {
     u32 => |number| Cow::Owned(number.to_string());
 }
 
-impl Give<'_, Owned<Truth>> for bool {
-    fn give(&self) -> Truth {
+impl Provide<'_, Owned<Truth>> for bool {
+    fn provide(&self) -> Truth {
         Truth(*self)
     }
 }

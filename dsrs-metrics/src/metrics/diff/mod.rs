@@ -273,7 +273,7 @@ impl Metric for Diff {
             Ok(Check { passed: false, feedback: diff }) if self.is_semantic() => diff,
             compared => {
                 let scored = compared.into_scored(call.spec(self.without_call()));
-                return Answer::Ready(scored.map(|scored| match scored.passed {
+                return Answer::from(scored.map(|scored| match scored.passed {
                     Some(true) if call.is_explained() => {
                         scored.explained(self.strictness.passed().to_owned())
                     }

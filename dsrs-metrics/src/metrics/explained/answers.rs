@@ -10,26 +10,22 @@ use crate::text::shown::quoted;
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 
 pub(in crate::metrics) fn em(
-    answer: StrOrList<'_>,
+    answers: StrOrList<'_>,
     prediction: &str,
     profile: Profile,
     score: f64,
 ) -> String {
-    exact_match(&answer, prediction, profile, score)
-}
-
-fn exact_match(answers: &StrOrList<'_>, prediction: &str, profile: Profile, score: f64) -> String {
     let normalized = profile.normalize(prediction);
     if score > 0.0 {
         let equal = answers.iter().find(|answer| profile.normalize(answer) == normalized);
         return format!("exact match with {}", quoted(equal.map_or("", |answer| answer)));
     }
-    let closest = best(answers, |answer| profile.f1_score(prediction, answer));
+    let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
     let closest = answers.get(closest).map(|answer| profile.normalize(answer)).unwrap_or_default();
     // Strings that differ at once differ visibly.
     let is_similar = closest.chars().next().is_some_and(|first| normalized.starts_with(first));
     joined([
-        format!("expected {}, found {}", any_of(answers), quoted(prediction)),
+        format!("expected {}, found {}", any_of(&answers), quoted(prediction)),
         if is_similar { first_difference(&closest, &normalized) } else { String::new() },
     ])
 }
@@ -42,7 +38,7 @@ pub(in crate::metrics) fn answer_exact_match(
     score: f64,
 ) -> String {
     if frac >= 1.0 {
-        return exact_match(&answer, prediction, profile, score);
+        return em(answer, prediction, profile, score);
     }
     let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
     let f1 = answer.get(closest).map_or(0.0, |answer| profile.f1_score(prediction, answer));
@@ -52,7 +48,7 @@ pub(in crate::metrics) fn answer_exact_match(
 }
 
 /// Returns the words of the prediction compared with those of the best reference.
-fn compared(
+pub(in crate::metrics) fn compared(
     answers: &StrOrList<'_>,
     prediction: &str,
     profile: Profile,
@@ -67,15 +63,6 @@ fn compared(
     }
 }
 
-pub(in crate::metrics) fn f1(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    _: f64,
-) -> String {
-    compared(&answer, prediction, profile, Profile::f1_score)
-}
-
 pub(in crate::metrics) fn hotpot_f1(
     answer: StrOrList<'_>,
     prediction: &str,
@@ -87,24 +74,6 @@ pub(in crate::metrics) fn hotpot_f1(
         score == 0.0 && answer.iter().any(|answer| profile.f1_score(prediction, answer) > 0.0);
     let rule = if is_label { "; yes, no and noanswer only match the same answer" } else { "" };
     format!("{words}{rule}")
-}
-
-pub(in crate::metrics) fn precision(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    _: f64,
-) -> String {
-    compared(&answer, prediction, profile, Profile::precision_score)
-}
-
-pub(in crate::metrics) fn recall(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    _: f64,
-) -> String {
-    compared(&answer, prediction, profile, Profile::recall_score)
 }
 
 pub(in crate::metrics) fn answer_passage_match(

@@ -26,12 +26,9 @@ pub(in crate::metrics) fn includes(
 }
 
 pub(in crate::metrics) fn matches(
-    answer: StrOrList<'_>,
+    answer: &StrOrList<'_>,
     prediction: &str,
     location: Location,
-    _: bool,
-    _: bool,
-    _: bool,
     score: f64,
 ) -> String {
     let place = match location {
@@ -41,7 +38,7 @@ pub(in crate::metrics) fn matches(
         Location::Exact => "as the whole of",
     };
     let verb = if score > 0.0 { "found" } else { "expected" };
-    format!("{verb} {} {place} {}", any_of(&answer), quoted(prediction))
+    format!("{verb} {} {place} {}", any_of(answer), quoted(prediction))
 }
 
 pub(in crate::metrics) fn one_of(
@@ -93,10 +90,6 @@ pub(in crate::metrics) fn contains_any(
     }
 }
 
-pub(in crate::metrics) fn is_json(_: &str, _: &str, score: f64) -> Option<&'static str> {
-    (score > 0.0).then_some("the output is valid JSON")
-}
-
 pub(in crate::metrics) fn pattern(
     answer: StrOrList<'_>,
     prediction: &str,
@@ -117,11 +110,6 @@ pub(in crate::metrics) fn pattern(
             format!("extracted {}, expected {scope}{}", list(&extracted), any_of(&answer))
         }
     }
-}
-
-pub(in crate::metrics) fn regex(text: &str, pattern: &RegexPattern, _: &str, score: f64) -> String {
-    let does = if score > 0.0 { "matches" } else { "does not match" };
-    format!("{} {does} the pattern {}", quoted(text), quoted(pattern.as_str()))
 }
 
 pub(in crate::metrics) fn choice(

@@ -61,7 +61,7 @@ fn counted(count: usize, noun: &str) -> String {
 }
 
 /// Returns a number with at most four decimals.
-fn number(value: f64) -> String {
+pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -8,21 +8,9 @@ use super::{Words, best, joined, number};
 use crate::metrics::StrOrList;
 use crate::metrics::overlap::RougeWords;
 use crate::text::shown::quoted;
-use crate::text::{BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NormalForm};
+use crate::text::{BleuOptions, ChrfOptions};
 
-#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
-pub(in crate::metrics) fn bleu(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    tokens: BleuTokens,
-    smoothing: BleuSmoothing,
-    max_order: usize,
-    lowercase: bool,
-    form: NormalForm,
-    _: f64,
-) -> Option<String> {
-    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
-    let counts = bleu.counts(prediction, &answer).ok()?;
+pub(in crate::metrics) fn bleu(counts: &[u64]) -> Option<String> {
     let (lengths, grams) = counts.split_first_chunk::<2>()?;
     let (matches, totals) = grams.split_at_checked(grams.len() / 2)?;
     let precisions: Vec<String> = matches
@@ -37,25 +25,13 @@ pub(in crate::metrics) fn bleu(
             true => String::new(),
             false => format!("n-gram precisions {}", precisions.join(", ")),
         },
-        format!("brevity penalty {}", number(BleuOptions::brevity_penalty(&counts))),
+        format!("brevity penalty {}", number(BleuOptions::brevity_penalty(counts))),
         format!("{predicted} words predicted, {expected} expected"),
     ]))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
-pub(in crate::metrics) fn chrf(
-    answer: StrOrList<'_>,
-    prediction: &str,
-    char_order: usize,
-    word_order: usize,
-    beta: f64,
-    lowercase: bool,
-    form: NormalForm,
-    _: f64,
-) -> Option<String> {
-    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
-    let counts = chrf.counts(prediction, &answer).ok()?;
-    let (precision, recall) = ChrfOptions::precision_and_recall(&counts)?;
+pub(in crate::metrics) fn chrf(counts: &[u64], char_order: usize) -> Option<String> {
+    let (precision, recall) = ChrfOptions::precision_and_recall(counts)?;
     let sizes = counts.first_chunk::<3>().filter(|_| char_order > 0);
     Some(joined([
         format!("mean n-gram precision {}, recall {}", number(precision), number(recall)),

@@ -4,31 +4,14 @@
     reason = "an explanation takes the parameters of its metric function"
 )]
 
-use super::{counted, joined, labelled, number};
+use super::{counted, joined, labelled};
 use crate::metrics::StrOrList;
 use crate::metrics::rag::listed;
 use crate::text::EntityCounts;
 use crate::text::shown::quoted;
 
-pub(in crate::metrics) fn intent_accuracy(expected_intent: &str, intent: &str, _: f64) -> String {
-    expected_and_found(expected_intent, intent)
-}
-
-fn expected_and_found(expected: &str, found: &str) -> String {
+pub(in crate::metrics) fn expected_and_found(expected: &str, found: &str) -> String {
     format!("expected {}, found {}", quoted(expected.trim()), quoted(found.trim()))
-}
-
-pub(in crate::metrics) fn intent_accuracy_with_fallback(
-    expected_intent: &str,
-    intent: &str,
-    _: Vec<(String, String)>,
-    _: f64,
-    score: f64,
-) -> String {
-    let is_related = score > 0.0 && score < 1.0;
-    let related =
-        if is_related { format!(", a related intent: {}", number(score)) } else { String::new() };
-    expected_and_found(expected_intent, intent) + &related
 }
 
 pub(in crate::metrics) fn entity_f1(

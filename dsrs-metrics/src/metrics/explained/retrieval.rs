@@ -1,46 +1,17 @@
 //! Explanations of the metrics of rankings: the ranks of the relevant documents, and those that were not retrieved.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 
 use super::{MAX_ITEMS, counted, joined, labelled, more};
-use crate::retrieval::{Cutoffs, Gain, Relevant, Retrieved};
+use crate::retrieval::{Relevant, Retrieved};
 use crate::text::shown::quoted;
 
-pub(in crate::metrics) fn at_k(
-    relevant: Relevant<'_>,
-    retrieved: Retrieved<'_>,
-    k: Cutoffs,
-    _: f64,
-) -> String {
-    ranks(&relevant, &retrieved, k.iter().next())
-}
-
-pub(in crate::metrics) fn to_depth(
-    relevant: Relevant<'_>,
-    retrieved: Retrieved<'_>,
-    depth: Option<NonZeroUsize>,
-    _: f64,
-) -> String {
-    ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
-}
-
-pub(in crate::metrics) fn ndcg(
-    relevant: Relevant<'_>,
-    retrieved: Retrieved<'_>,
-    k: Cutoffs,
-    _: Gain,
-    _: f64,
-) -> String {
-    ranks(&relevant, &retrieved, k.iter().next())
-}
-
 /// Returns the relevant documents among the first `depth`, and the others.
-fn ranks(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>, depth: Option<usize>) -> String {
+pub(in crate::metrics) fn ranks(
+    relevant: &Relevant<'_>,
+    retrieved: &Retrieved<'_>,
+    depth: Option<usize>,
+) -> String {
     let mut seen = HashSet::new();
     let ranked = retrieved.iter().zip(1_usize..).take(depth.unwrap_or(usize::MAX));
     let found: Vec<(&str, usize)> =

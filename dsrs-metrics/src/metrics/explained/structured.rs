@@ -1,36 +1,19 @@
 //! Explanations of structured extraction: the fields that are wrong, with both values.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "an explanation takes the parameters of its metric function"
-)]
 
 use serde_json::Value;
 
 use super::{MAX_ITEMS, counted, joined, more};
 use crate::json::describe::found;
-use crate::json::structured::ListOrder;
-use crate::metrics::structured::{Compared, compared};
+use crate::metrics::structured::Compared;
 use crate::text::shown;
 
-#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
-pub(in crate::metrics) fn json_field_accuracy(
-    answer: &Value,
-    prediction: &Value,
-    fields: &[String],
-    abs_tolerance: f64,
-    rel_tolerance: f64,
-    ignore_case: bool,
-    lists: ListOrder,
-    _: f64,
-) -> Option<String> {
-    let tolerances = [abs_tolerance, rel_tolerance];
-    let compared = compared(answer, prediction, fields, tolerances, ignore_case, lists).ok()?;
-    let Compared { gold, pred, report, invalid } = &compared;
+pub(in crate::metrics) fn json_field_accuracy(compared: &Compared<'_>) -> String {
+    let Compared { gold, pred, report, invalid } = compared;
     let counts = report.counts;
     let wrong = report.fields().filter(|(_, share)| *share < 1.0);
     let wrong: Vec<String> = wrong.map(|(path, _)| difference(gold, pred, path)).collect();
     let shown = wrong.iter().take(MAX_ITEMS).cloned().collect::<Vec<_>>().join(", ");
-    Some(joined([
+    joined([
         invalid
             .as_ref()
             .map_or_else(String::new, |error| format!("`pred.answer` is not valid JSON: {error}")),
@@ -43,7 +26,7 @@ pub(in crate::metrics) fn json_field_accuracy(
             0 => String::new(),
             extra => format!("{} not expected", counted(usize(extra), "field")),
         },
-    ]))
+    ])
 }
 
 fn usize(count: u64) -> usize {

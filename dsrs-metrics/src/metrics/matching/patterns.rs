@@ -12,6 +12,7 @@ use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::matching as explained;
 use crate::syntax::RegexPattern;
 use crate::text::Searchable;
+use crate::text::shown::quoted;
 
 /// Whether what a regular expression extracts from the output is a reference answer.
 ///
@@ -77,7 +78,10 @@ pub fn pattern(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::regex)]
+#[metric(missing = false, explain = |text, pattern, _, score| {
+    let does = if score > 0.0 { "matches" } else { "does not match" };
+    format!("{} {does} the pattern {}", quoted(text), quoted(pattern.as_str()))
+})]
 pub fn regex(
     #[pred(named_by = field)] text: &str,
     /// The regular expression.

@@ -64,7 +64,9 @@ pub fn includes(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::matches)]
+#[metric(missing = false, explain = |answer, prediction, location, _, _, _, score| {
+    explained::matches(&answer, prediction, location, score)
+})]
 pub fn matches(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

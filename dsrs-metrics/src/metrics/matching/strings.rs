@@ -164,7 +164,7 @@ pub fn contains_any(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::is_json)]
+#[metric(missing = false, explain = |_, _, score| (score > 0.0).then_some("the output is valid JSON"))]
 pub fn is_json(
     #[pred(named_by = field)] text: &str,
     /// The field of the prediction to check, or `*` for the whole prediction.

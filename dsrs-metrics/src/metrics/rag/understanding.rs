@@ -12,7 +12,7 @@ use crate::text::{EntityCounts, NormalForm};
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
 use crate::metrics::corpus::record::CountFormula;
-use crate::metrics::explained::rag as explained;
+use crate::metrics::explained::{number, rag as explained};
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 
 /// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
@@ -34,7 +34,7 @@ fn label(text: &str) -> String {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explained::intent_accuracy)]
+#[metric(explain = |expected, found, _| explained::expected_and_found(expected, found))]
 pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
@@ -62,7 +62,11 @@ fn related_intents() -> Vec<(String, String)> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, explain = explained::intent_accuracy_with_fallback)]
+#[metric(range = 0.0..=1.0, explain = |expected, found, _, _, score| {
+    let is_related = score > 0.0 && score < 1.0;
+    let related = is_related.then(|| format!(", a related intent: {}", number(score)));
+    explained::expected_and_found(expected, found) + &related.unwrap_or_default()
+})]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
     #[pred(missing)] intent: &str,

@@ -8,16 +8,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::core::answer::Answer;
+use crate::core::answer::{Answer, RowAnswer};
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::MetricError;
-use crate::core::instance::{Instance, InstanceSettings};
+use crate::core::instance::Instance;
+use crate::core::instance_settings::InstanceSettings;
 use crate::core::metric::{Metric, forward};
 use crate::core::params::{ParamError, Params};
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 use crate::core::spec::MetricSpec;
 use crate::lm::parse_msats;
 
@@ -97,12 +98,15 @@ struct Adjusted {
 }
 
 impl Adjusted {
-    fn adjusted(&self, scored: Result<Scored, MetricError>) -> Result<Scored, MetricError> {
+    fn adjusted(&self, result: Result<RowAnswer, MetricError>) -> Result<RowAnswer, MetricError> {
         let declared = self.metric.spec();
-        let scored = scored?;
+        let scored = match result? {
+            RowAnswer::Scored(scored) => scored,
+            counted @ RowAnswer::Counted { .. } => return Ok(counted),
+        };
         let cost =
             self.settings.cost_msats.filter(|_| scored.score.cost_msats == declared.cost_msats);
-        scored.validated_again(cost, &self.settings.shown(declared))
+        Ok(scored.validated_again(cost, &self.settings.shown(declared))?.into())
     }
 }
 
@@ -124,8 +128,8 @@ impl Metric for Adjusted {
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         match self.metric.answer(call.with_spec(None)) {
-            Answer::Ready(scored) => Answer::Ready(self.adjusted(scored)),
-            Answer::Pending(scored) => Answer::pending(async { self.adjusted(scored.await) }),
+            Answer::Ready(result) => Answer::Ready(self.adjusted(result)),
+            Answer::Pending(future) => Answer::pending(async { self.adjusted(future.await) }),
         }
     }
 
@@ -196,7 +200,7 @@ mod tests {
 
     use super::{THRESHOLD, adjust, settings};
     use crate::core::fn_metric::metric_fn;
-    use crate::core::instance::InstanceSettings;
+    use crate::core::instance_settings::InstanceSettings;
     use crate::core::metric::Metric;
     use crate::core::params::Params;
     use crate::core::rows::dynamic::{Example, Prediction};

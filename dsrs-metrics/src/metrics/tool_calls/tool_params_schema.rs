@@ -61,7 +61,9 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_params)]
+#[metric(explain = |tool, _, _, _, score| {
+    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
+})]
 pub fn tool_params_schema(
     #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
@@ -91,16 +93,6 @@ pub fn tool_params_schema(
         Ok(()) => validate(validator, &params),
         Err(too_much) => Ok(Check::fail(too_much)),
     }
-}
-
-fn explain_params(
-    tool: &str,
-    _: Option<&Value>,
-    _: Option<&Value>,
-    _: &ToolSchemas,
-    score: f64,
-) -> String {
-    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
 }
 
 /// The parameters, parsed if they are a string that contains JSON.

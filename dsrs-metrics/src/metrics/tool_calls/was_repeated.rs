@@ -28,7 +28,7 @@ use crate::metrics::check::Check;
 /// # Ok(())
 /// # }
 /// ```
-#[metric(explain = explain_repetition)]
+#[metric(explain = |_, _, _, score| format!("Was repeated: {}", score == 0.0))]
 pub fn was_repeated(
     #[gold(default = &[])] execution_history: &[Value],
     #[pred(missing)] tool: Option<&Value>,
@@ -41,8 +41,4 @@ pub fn was_repeated(
     };
     let earlier = execution_history.iter().position(is_same);
     Check::unless(earlier.map(|at| format!("the same call was made before, as call {}", at + 1)))
-}
-
-fn explain_repetition(_: &[Value], _: Option<&Value>, _: Option<&Value>, score: f64) -> String {
-    format!("Was repeated: {}", score == 0.0)
 }

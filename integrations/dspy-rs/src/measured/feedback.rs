@@ -207,7 +207,7 @@ impl Metric for Answered<'_> {
     }
 
     fn answer<'a>(&'a self, _: MetricCall<'a>) -> Answer<'a> {
-        Answer::Ready(Ok(self.scored.clone()))
+        Answer::from(Ok(self.scored.clone()))
     }
 
     fn spec(&self) -> MetricSpec<'_> {

@@ -213,7 +213,9 @@ impl Metric {
         call.write(&self.readers, rows);
         let answer = || self.metric.answer(call.metric_call(rows));
         match caught(&self.name, answer)? {
-            Answer::Ready(scored) => scored.map_err(|error| self.error(error)),
+            Answer::Ready(answer) => {
+                answer.and_then(RowAnswer::scored).map_err(|error| self.error(error))
+            }
             Answer::Pending(_) => {
                 let message = "expected a score at once, found a metric that waits; please report this bug of dsrs-metrics";
                 Err(RowError::new(Kind::Metric, &self.name, message))
@@ -233,7 +235,7 @@ impl Metric {
     }
 
     fn error(&self, error: MetricError) -> RowError {
-        if self.kind == ScoreKind::Corpus && matches!(error.kind(), MetricErrorKind::Counted(_)) {
+        if *error.kind() == MetricErrorKind::NoRowScore {
             let name = &self.name;
             return RowError::new(
                 Kind::Metric,

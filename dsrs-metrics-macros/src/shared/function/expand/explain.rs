@@ -1,4 +1,4 @@
-//! `explain = path`: the call of the function that explains a score, where the explanation is read.
+//! `explain = ..`: the call of the function or closure that explains a score, where the explanation is read.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -11,21 +11,23 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::in_lifetime;
 
-/// Returns `scored`, an expression, followed by the explanation if there is a function for it.
-pub(super) fn if_read(cx: &Context<'_>, scored: TokenStream) -> TokenStream {
+/// Returns the answer with the score `scored`, an expression, and its explanation if there is a function for it.
+pub(super) fn if_read(cx: &Context<'_>, scored: &TokenStream) -> TokenStream {
+    let (span, private) = (cx.span, &cx.private);
     if cx.model.attrs.explain.is_none() {
-        return scored;
+        return quote_spanned!(span=> #private::row_answer(#scored));
     }
-    quote_spanned! {cx.span=>
+    quote_spanned! {span=>
         match #scored {
             ::core::result::Result::Ok(scored) if __call.is_explained() => self.__explain(__call, scored),
-            scored => scored,
+            scored => #private::row_answer(scored),
         }
     }
 }
 
 /// `__explain`, which reads the fields again, since the metric's function may have taken them by value. The type of the
-/// function pointer is at the metric's name, so that rustc shows the expected signature at the path.
+/// function pointer is at the metric's name, so that rustc shows the expected signature at the path, and infers the
+/// parameter types of a closure.
 pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, private, row, .. } = cx;
     let Some(path) = &model.attrs.explain else { return TokenStream::new() };
@@ -50,7 +52,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             &self,
             __call: #runtime::MetricCall<#row, #gold, #pred>,
             __scored: #runtime::Scored,
-        ) -> #runtime::Result<#runtime::Scored>
+        ) -> #runtime::Result<#runtime::RowAnswer>
         where
             #bounds
         {
@@ -60,7 +62,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             let __score = __scored.score.value;
             let __explain: #signature = #path;
             let __details = #into_details(#explanation);
-            ::core::result::Result::Ok(#private::explained(__scored, __details))
+            ::core::result::Result::Ok(#runtime::RowAnswer::Scored(#private::explained(__scored, __details)))
         }
     }
 }

@@ -83,25 +83,26 @@ impl FieldUse<'_> {
     }
 
     /// Returns the field's name and the form in which it is read, as types.
-    pub(super) fn name_and_want(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
+    pub(super) fn name_and_form(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
         let Context { private, span, .. } = cx;
-        let want = match self.alias(cx) {
-            Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
+        let mut form = match self.alias(cx) {
+            Some((alias, _)) => self.form.read_as(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
                 let ty = self.form.read_type().map(|ty| in_lifetime(ty, row));
-                self.form.want(private, &ty.to_token_stream())
+                self.form.read_as(private, &ty.to_token_stream())
             }
         };
-        (self.name_alias(cx), want)
+        if self.is_optional() {
+            form = quote_spanned!(*span=> #private::Optional<#form>);
+        }
+        (self.name_alias(cx), form)
     }
 
-    /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
+    /// Returns `ReadField<'row, Name, Form>`.
     fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
         let Context { private, span, .. } = cx;
-        let (name, want) = self.name_and_want(cx, row);
-        let get = if self.is_optional() { "GetOptional" } else { "Get" };
-        let get = format_ident!("{get}", span = *span);
-        quote_spanned!(*span=> #private::#get<#row, #name, #want>)
+        let (name, form) = self.name_and_form(cx, row);
+        quote_spanned!(*span=> #private::ReadField<#row, #name, #form>)
     }
 
     /// Returns the expression for the field's spec.
@@ -320,7 +321,7 @@ pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> 
     cx.open_sides().map(bound).collect()
 }
 
-/// Whether the fields of a side are read through `Get`.
+/// Whether the fields of a side are read through `ReadField`.
 pub(super) fn is_looked_up(cx: &Context<'_>, side: Side) -> bool {
     !matches!(cx.model.rows.get(side), Row::Typed(_))
 }

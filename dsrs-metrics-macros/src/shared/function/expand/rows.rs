@@ -161,7 +161,7 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
     let mut body = match cx.model.is_async() {
         // Through `answer`, so that rustc checks in one place whether the future is `Send`.
         true => quote_spanned! {span=>
-            <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).await
+            <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).resolved().await
         },
         false => quote_spanned!(span=> self.__run(#call)),
     };

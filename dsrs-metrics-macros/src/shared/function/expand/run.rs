@@ -35,7 +35,7 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         #keyword fn __run<#row, #row_params>(
             &#lifetime self,
             __call: #runtime::MetricCall<#row, #gold, #pred>,
-        ) -> #runtime::Result<#runtime::Scored>
+        ) -> #runtime::Result<#runtime::RowAnswer>
         where
             #bounds
         {
@@ -83,7 +83,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
     let Some(Judged { input, kind }) = &cx.model.judged else {
         let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
         let call = call(cx);
-        return explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
+        return explain::if_read(cx, &quote_spanned!(*span=> #into_scored(#call, __spec)));
     };
     let params = cx.model.params.iter().zip(arguments(cx));
     let fields = params.filter_map(|(param, argument)| {
@@ -184,8 +184,7 @@ pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> 
     if let Some(name) = field.named_by() {
         return quote_spanned!(*span=> #runtime::NamedFields::text_of(#row, &self.#name));
     }
-    let read = if field.is_optional() { "read_optional" } else { "read" };
-    looked_up(cx, field, row, read)
+    looked_up(cx, field, row, "read")
 }
 
 /// Whether the look-up of a field in `row` succeeds.
@@ -194,8 +193,7 @@ pub(super) fn can_get(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream)
         let got = got(cx, field, row);
         return quote_spanned!(cx.span=> #got.is_ok());
     }
-    let read = if field.is_optional() { "can_read_optional" } else { "can_read" };
-    looked_up(cx, field, row, read)
+    looked_up(cx, field, row, "can_read")
 }
 
 /// The call of a function of the runtime crate that looks up a field in `row`.
@@ -207,18 +205,18 @@ fn looked_up(
 ) -> TokenStream {
     let Context { span, private, .. } = cx;
     let function = Ident::new(function, *span);
-    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
-    quote_spanned!(*span=> #private::#function::<#name, #want, _>(#row, #spec))
+    quote_spanned!(*span=> #private::#function::<#name, #form, _>(#row, #spec))
 }
 
 /// The look-up of a field in `row` that is added to `__absent` if the row does not have it.
 fn noted(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
     let Context { span, private, .. } = cx;
-    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
     let (spec, is_visible) = (field.spec(cx), field.is_option);
     quote_spanned! {*span=>
-        #private::read_or_note::<#name, #want, _>(#row, #spec, &mut __absent, #is_visible)
+        #private::read_or_note::<#name, #form, _, _>(#row, #spec, &mut __absent, #is_visible)
     }
 }
 

@@ -7,25 +7,15 @@ use std::sync::Arc;
 use crate::core::field_error::FieldError;
 use crate::core::rows::by_name::{Given, NamedFields};
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::fields::{Get, GetOptional, Record, Want};
+use crate::core::rows::fields::{ReadAs, ReadField, Record};
 use crate::core::spec::FieldSpec;
 
-macro_rules! rows_behind {
+macro_rules! pointers_to_rows {
     ($($pointer:ty),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<'r, N, W: Want<'r>, R: Get<'r, N, W>> Get<'r, N, W> for $pointer {
-            fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
-                R::get(self, field)
-            }
-        }
-
-        #[diagnostic::do_not_recommend]
-        impl<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>> GetOptional<'r, N, W> for $pointer {
-            fn get_optional(
-                &'r self,
-                field: &FieldSpec<'static>,
-            ) -> Result<Option<W::Held>, Box<FieldError>> {
-                R::get_optional(self, field)
+        impl<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>> ReadField<'r, N, W> for $pointer {
+            fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>> {
+                R::read_field(self, field)
             }
 
             fn present(&self) -> Option<Vec<String>> {
@@ -43,9 +33,9 @@ macro_rules! rows_behind {
         }
     )*};
 }
-rows_behind!(&R, Arc<R>, Rc<R>, Box<R>);
+pointers_to_rows!(&R, Arc<R>, Rc<R>, Box<R>);
 
-macro_rules! dynamic_rows_behind {
+macro_rules! pointers_to_dynamic_rows {
     ($($pointer:ty),*) => {$(
         #[diagnostic::do_not_recommend]
         impl NamedFields for $pointer {
@@ -55,5 +45,5 @@ macro_rules! dynamic_rows_behind {
         }
     )*};
 }
-dynamic_rows_behind!(&Example, Arc<Example>, Rc<Example>, Box<Example>);
-dynamic_rows_behind!(&Prediction, Arc<Prediction>, Rc<Prediction>, Box<Prediction>);
+pointers_to_dynamic_rows!(&Example, Arc<Example>, Rc<Example>, Box<Example>);
+pointers_to_dynamic_rows!(&Prediction, Arc<Prediction>, Rc<Prediction>, Box<Prediction>);
