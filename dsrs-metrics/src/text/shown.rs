@@ -4,6 +4,7 @@
 //! reverse the order of the text. On a terminal they could hide or forge other output.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// The largest number of characters of a name in a headline or a list.
 const MAX_NAME: usize = 80;
@@ -74,17 +75,25 @@ pub(crate) fn name(name: &str) -> Cow<'_, str> {
 
 /// Quotes a string as a Rust literal, and replaces its end by `…` if it is longer than 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len().min(MAX_NAME) + 2);
+    push_quoted(&mut quoted, text);
+    quoted
+}
+
+/// Appends a quoted string, as [`quoted`] returns it.
+pub(crate) fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     if text.len() <= MAX_NAME && text.bytes().all(is_plain) {
-        return ["\"", text, "\""].concat();
+        return quoted.extend(["\"", text, "\""]);
     }
-    match text.char_indices().nth(MAX_NAME) {
-        None => format!("{text:?}"),
+    // Writing to a string cannot fail.
+    let _ = match text.char_indices().nth(MAX_NAME) {
+        None => write!(quoted, "{text:?}"),
         Some(_) => {
             let start = text.char_indices().nth(MAX_NAME - 1).map_or(0, |(end, _)| end);
-            format!("{:?}…", &text[..start])
+            write!(quoted, "{:?}…", &text[..start])
         }
-    }
+    };
 }
 
 /// Lists names for a message: `` `a`, `b` `` or, of more than 20, `` `a`, .. and 80 more ``.

@@ -15,17 +15,17 @@ pub(in crate::metrics) fn em(
     profile: Profile,
     score: f64,
 ) -> String {
-    let normalized = profile.normalize(prediction);
     if score > 0.0 {
-        let equal = answers.iter().find(|answer| profile.normalize(answer) == normalized);
+        let equal = answers.iter().find(|answer| profile.em_score(prediction, answer));
         return format!("exact match with {}", quoted(equal.map_or("", |answer| answer)));
     }
+    let normalized = profile.normalize(prediction);
     let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
     let closest = answers.get(closest).map(|answer| profile.normalize(answer)).unwrap_or_default();
     // Strings that differ at once differ visibly.
     let is_similar = closest.chars().next().is_some_and(|first| normalized.starts_with(first));
     joined([
-        format!("expected {}, found {}", any_of(&answers), quoted(prediction)),
+        ["expected ", &any_of(&answers), ", found ", &quoted(prediction)].concat(),
         if is_similar { first_difference(&closest, &normalized) } else { String::new() },
     ])
 }

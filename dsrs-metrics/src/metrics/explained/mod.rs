@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use smallvec::SmallVec;
 
-use crate::text::shown::quoted;
+use crate::text::shown::{push_quoted, quoted};
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;
@@ -25,16 +25,24 @@ const FEW_WORDS: usize = 16;
 
 /// Quotes the items of a list: `"a", "b" and 3 more`.
 fn list<T: AsRef<str>>(items: &[T]) -> String {
-    let shown: Vec<String> =
-        items.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
-    more(shown.join(", "), items.len())
+    let mut list = String::new();
+    push_list(&mut list, items, ", ");
+    list
 }
 
 /// Quotes the accepted answers: `"a" or "b"`.
 fn any_of<T: AsRef<str>>(answers: &[T]) -> String {
-    let shown: Vec<String> =
-        answers.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
-    more(shown.join(" or "), answers.len())
+    let mut list = String::new();
+    push_list(&mut list, answers, " or ");
+    list
+}
+
+fn push_list<T: AsRef<str>>(list: &mut String, items: &[T], separator: &str) {
+    for (number, item) in items.iter().take(MAX_ITEMS).enumerate() {
+        list.push_str(if number == 0 { "" } else { separator });
+        push_quoted(list, item.as_ref());
+    }
+    *list = more(std::mem::take(list), items.len());
 }
 
 fn more(shown: String, count: usize) -> String {
@@ -92,15 +100,17 @@ impl Words {
     /// Returns the counts, and the words that are missing or extra.
     fn describe(&self) -> String {
         let Self { expected, predicted, missing, extra } = self;
-        joined([
-            format!(
-                "{} expected, {predicted} predicted, {} in common",
-                counted(*expected, "word"),
-                expected - missing.len()
-            ),
-            labelled("missing", missing),
-            labelled("extra", extra),
-        ])
+        let words = if *expected == 1 { "word" } else { "words" };
+        let both = expected - missing.len();
+        let mut text =
+            format!("{expected} {words} expected, {predicted} predicted, {both} in common");
+        for (label, words) in [("; missing: ", missing), ("; extra: ", extra)] {
+            if !words.is_empty() {
+                text.push_str(label);
+                push_list(&mut text, words, ", ");
+            }
+        }
+        text
     }
 }
 
@@ -134,13 +144,11 @@ fn first_difference(expected: &str, found: &str) -> String {
     if expected == found {
         return String::new();
     }
-    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
-    let rest = |text: &str| match text.char_indices().nth(same) {
-        None => "the end".to_owned(),
-        Some((start, _)) => {
-            let rest: String = text[start..].chars().take(20).collect();
-            quoted(&rest)
-        }
+    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b);
+    let (same, start) = same.fold((0, 0), |(same, start), (a, _)| (same + 1, start + a.len_utf8()));
+    let rest = |text: &str| match &text[start..] {
+        "" => "the end".to_owned(),
+        rest => quoted(rest.char_indices().nth(20).map_or(rest, |(end, _)| &rest[..end])),
     };
     format!(
         "first difference at character {}: expected {}, found {}",
