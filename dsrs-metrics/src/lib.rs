@@ -27,6 +27,26 @@ pub mod value {
     pub use serde_json::Value;
 }
 
+/// Generates methods of builders: `=> field = value` sets a field, `in field` calls the method of the same name of a field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) => $($field:tt).+ = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use = "the method returns the changed value"]
+        pub fn $name(mut self $(, $arg: $type)*) -> Self {
+            self.$($field).+ = $value;
+            self
+        }
+    )*};
+    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) in $field:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use = "the method returns the changed value"]
+        pub fn $name(mut self $(, $arg: $type)*) -> Self {
+            self.$field = self.$field.$name($($arg),*);
+            self
+        }
+    )*};
+}
+
 pub mod agreement;
 #[cfg(feature = "cli")]
 pub mod cli;

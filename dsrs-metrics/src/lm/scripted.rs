@@ -111,32 +111,18 @@ impl ScriptedLm {
         self
     }
 
-    /// Sets the delay before each reply.
-    #[must_use]
-    pub fn latency(mut self, latency: Duration) -> Self {
-        self.latency = latency;
-        self
-    }
+    setters! {
+        /// Sets the delay before each reply.
+        pub fn latency(latency: Duration) => latency = latency;
 
-    /// Sets the token usage of replies without one.
-    #[must_use]
-    pub fn usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
+        /// Sets the token usage of replies without one.
+        pub fn usage(usage: Usage) => usage = usage;
 
-    /// Sets the cost in msat of replies without one.
-    #[must_use]
-    pub fn cost(mut self, msats: u64) -> Self {
-        self.cost_msats = Some(msats);
-        self
-    }
+        /// Sets the cost in msat of replies without one.
+        pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-    /// Sets how many of the last requests are recorded; all of them unless this is called.
-    #[must_use]
-    pub fn remember(mut self, last: usize) -> Self {
-        self.remember = last;
-        self
+        /// Sets how many of the last requests are recorded; all of them unless this is called.
+        pub fn remember(last: usize) => remember = last;
     }
 
     /// The number of calls.

@@ -114,18 +114,12 @@ impl Requires for CompleteAndGrounded {
 }
 
 impl CompleteAndGrounded {
-    /// Sets the model.
-    #[must_use]
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.panel = self.panel.with_lm(lm);
-        self
-    }
+    setters! {
+        /// Sets the model.
+        pub fn with_lm(lm: impl IntoModel) in panel;
 
-    /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
-    #[must_use]
-    pub fn offline(mut self) -> Self {
-        self.panel = self.panel.offline();
-        self
+        /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
+        pub fn offline() in panel;
     }
 
     /// Sets the smallest score that is a pass.

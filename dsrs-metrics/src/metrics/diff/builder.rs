@@ -82,58 +82,35 @@ pub struct DiffBuilder {
 }
 
 impl DiffBuilder {
-    /// Sets how much may differ; the default is white space.
-    pub fn strictness(mut self, strictness: DiffStrictness) -> Self {
-        self.strictness = strictness;
-        self
+    setters! {
+        /// Sets how much may differ; the default is white space.
+        pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
+
+        /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
+        pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
+
+        /// Sets the field that is compared, on both sides; the default is `answer`.
+        pub fn field(field: impl Into<String>) => field = Some(field.into());
     }
 
-    /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
-    pub fn language(mut self, language: impl Into<LanguageSetting>) -> Self {
-        self.language = language.into();
-        self
-    }
+    setters! {
+        /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
+        pub fn with_lm(lm: impl IntoModel) in panel;
 
-    /// Sets the field that is compared, on both sides; the default is `answer`.
-    pub fn field(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
-        self
-    }
+        /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
+        pub fn offline() in panel;
 
-    /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.panel = self.panel.with_lm(lm);
-        self
-    }
+        /// Sets the models of the panel. Each is called, and the majority decides.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel;
 
-    /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
-    pub fn offline(mut self) -> Self {
-        self.panel = self.panel.offline();
-        self
-    }
+        /// Sets how the verdicts of several judges are aggregated.
+        pub fn aggregation(aggregation: Aggregation) in panel;
 
-    /// Sets the models of the panel. Each is called, and the majority decides.
-    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.panel = self.panel.models(models);
-        self
-    }
+        /// Sets how many judges are called concurrently, at least one.
+        pub fn max_concurrent_judges(limit: usize) in panel;
 
-    /// Sets how the verdicts of several judges are aggregated.
-    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.panel = self.panel.aggregation(aggregation);
-        self
-    }
-
-    /// Sets how many judges are called concurrently, at least one.
-    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.panel = self.panel.max_concurrent_judges(limit);
-        self
-    }
-
-    /// Sets how many judges must return a verdict for a score.
-    pub fn quorum(mut self, quorum: usize) -> Self {
-        self.panel = self.panel.quorum(quorum);
-        self
+        /// Sets how many judges must return a verdict for a score.
+        pub fn quorum(quorum: usize) in panel;
     }
 
     /// Builds the metric.
