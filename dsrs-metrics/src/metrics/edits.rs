@@ -1,8 +1,4 @@
 //! Metrics of edit distance: error rates and similarity.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use std::borrow::Cow;
 

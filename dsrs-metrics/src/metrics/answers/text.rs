@@ -1,10 +1,5 @@
 //! DSPy's answer metrics over rows: exact match, token overlap, answers in passages.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
-use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::text::{NoReferences, Profile};
 
@@ -43,10 +38,8 @@ pub fn answer_exact_match(
     profile.answer_exact_match(prediction, &answer, frac)
 }
 
-impl Requires for AnswerExactMatch {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
-    }
+requires_valid! {
+    AnswerExactMatch: |metric| within("frac", metric.frac, [0.0, 1.0]);
 }
 
 /// Whether any retrieved passage contains any of the answers; dspy's `answer_passage_match`.

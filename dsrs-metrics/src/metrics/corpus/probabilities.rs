@@ -5,7 +5,6 @@ use serde_json::Value;
 use super::label::Truth;
 use super::record::{Record, ValueFormula};
 use crate::core::counted::CorpusState;
-use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::within;
 use crate::stats::{Brier, Calibration, NotDefined};
@@ -106,8 +105,6 @@ pub fn expected_calibration_error(
     Ok(Calibration::of(answer.0, checked(probability)?, bins))
 }
 
-impl Requires for ExpectedCalibrationError {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, within("bins", self.bins, [1, 1000])));
-    }
+requires_valid! {
+    ExpectedCalibrationError: |metric| within("bins", metric.bins, [1, 1000]);
 }
