@@ -9,7 +9,6 @@
 mod errors;
 mod format;
 mod http;
-mod limited_json;
 mod provider;
 mod reply;
 mod target;
