@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::lock::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
 /// A language model for tests. It replies from a list, by a substring of the prompt, or with a
@@ -276,8 +277,4 @@ fn end_of(request: &LmRequest) -> String {
         Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
         _ => text.to_owned(),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,9 +2,7 @@
 //! `#[pred(named_by = ..)]`.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Error, Unexpected, Visitor};
 use serde_json::Value;
 
 use super::check::Unscored;
@@ -42,47 +40,5 @@ pub(super) fn written(value: &Value) -> Cow<'_, str> {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed(""),
         other => by_name::json(other),
-    }
-}
-
-/// Reads a string, or a number (and a boolean, if it is allowed) in its written form.
-pub(super) struct WrittenScalar {
-    pub(super) expected: &'static str,
-    pub(super) allows_bools: bool,
-    pub(super) write: fn(f64) -> String,
-}
-
-impl<'de> Visitor<'de> for WrittenScalar {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.expected)
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
-        match self.allows_bools {
-            true => Ok(Cow::Borrowed(if value { "true" } else { "false" })),
-            false => Err(E::invalid_type(Unexpected::Bool(value), &self)),
-        }
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned((self.write)(number)))
     }
 }

@@ -7,10 +7,10 @@ use serde::{Deserialize, Deserializer};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 use crate::json::describe::shown;
+use crate::json::written_scalar::WrittenScalar;
 use crate::metric;
 use crate::metrics::check::at_least;
 use crate::metrics::explained::answers as explained;
-use crate::metrics::field::WrittenScalar;
 use crate::text::{DecimalMark, NumericOptions};
 
 /// A string, or a number in its written form.
@@ -35,7 +35,7 @@ impl StrOrNumber<'_> {
 const NUMBER_OR_STRING: WrittenScalar = WrittenScalar {
     expected: "a string or a number",
     allows_bools: false,
-    write: |number| format!("{number:?}"),
+    write_float: Some(|number| format!("{number:?}")),
 };
 
 impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
-use crate::metrics::field::WrittenScalar;
+use crate::json::written_scalar::WrittenScalar;
 
 /// A label: a string without the white space around it, a number, or true or false.
 ///
@@ -44,7 +44,7 @@ const LABEL: WrittenScalar = WrittenScalar {
     expected: "a string, a number, true or false",
     allows_bools: true,
     // `Display` writes whole numbers without a point.
-    write: |number| number.to_string(),
+    write_float: Some(|number| number.to_string()),
 };
 
 impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
