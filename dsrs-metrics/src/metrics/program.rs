@@ -116,7 +116,7 @@ fn explain_cost(_: Option<&ProgramRun>, _: Option<u64>, msats: f64) -> String {
     format!("{msats} msat")
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens or msat")]
+// Far fewer than 2^52 tokens or msat.
 fn number(count: u64) -> f64 {
     count as f64
 }

@@ -68,125 +68,111 @@ pub fn answer_passage_match(
     profile.answer_passage_match(&context, &answer)
 }
 
-/// Exact match with any of the reference answers after normalization; dspy's `EM`.
-///
-/// ```
-/// use dsrs_metrics::metrics::Em;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "paris!" });
-/// assert_eq!(Em::default().score(&gold, &pred)?.value, 1.0);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(missing = false, explain = explained::em)]
-pub fn em(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default = Profile::Dspy)]
-    profile: Profile,
-) -> Result<bool, NoReferences> {
-    profile.em(prediction, &answer)
+/// Writes a metric of an answer that the method of the same name of a profile computes.
+macro_rules! profile_metric {
+    ($(#[$($attribute:tt)*])* fn $name:ident -> $score:ty;) => {
+        $(#[$($attribute)*])*
+        pub fn $name(
+            #[gold] answer: StrOrList<'_>,
+            #[pred("answer")] prediction: &str,
+            /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
+            #[param(default = Profile::Dspy)]
+            profile: Profile,
+        ) -> Result<$score, NoReferences> {
+            profile.$name(prediction, &answer)
+        }
+    };
 }
 
-/// The best token F1 over the reference answers; dspy's `F1`.
-///
-/// Tokens are counted as a multiset, so repeating a word does not raise the score.
-///
-/// ```
-/// use dsrs_metrics::metrics::F1;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => ["Paris"] };
-/// let pred = prediction! { "answer" => "Eiffel Tower in Paris" };
-/// assert_eq!(F1::default().score(&gold, &pred)?.value, 0.4);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::f1)]
-pub fn f1(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default = Profile::Dspy)]
-    profile: Profile,
-) -> Result<f64, NoReferences> {
-    profile.f1(prediction, &answer)
+profile_metric! {
+    /// Exact match with any of the reference answers after normalization; dspy's `EM`.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Em;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "paris!" });
+    /// assert_eq!(Em::default().score(&gold, &pred)?.value, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(missing = false, explain = explained::em)]
+    fn em -> bool;
 }
 
-/// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
-///
-/// As `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
-///
-/// ```
-/// use dsrs_metrics::metrics::HotpotF1;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let (gold, pred) = (example! { "answer" => "yes it is" }, prediction! { "answer" => "yes" });
-/// assert_eq!(HotpotF1::default().score(&gold, &pred)?.value, 0.0);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::hotpot_f1)]
-pub fn hotpot_f1(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default = Profile::Dspy)]
-    profile: Profile,
-) -> Result<f64, NoReferences> {
-    profile.hotpot_f1(prediction, &answer)
+profile_metric! {
+    /// The best token F1 over the reference answers; dspy's `F1`.
+    ///
+    /// Tokens are counted as a multiset, so repeating a word does not raise the score.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::F1;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => ["Paris"] };
+    /// let pred = prediction! { "answer" => "Eiffel Tower in Paris" };
+    /// assert_eq!(F1::default().score(&gold, &pred)?.value, 0.4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::f1)]
+    fn f1 -> f64;
 }
 
-/// The best token precision over the reference answers: the share of the prediction's tokens that
-/// are in the reference.
-///
-/// ```
-/// use dsrs_metrics::metrics::Precision;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => "Eiffel Tower" };
-/// let pred = prediction! { "answer" => "eiffel tower in paris" };
-/// assert_eq!(Precision::default().score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::precision)]
-pub fn precision(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default = Profile::Dspy)]
-    profile: Profile,
-) -> Result<f64, NoReferences> {
-    profile.precision(prediction, &answer)
+profile_metric! {
+    /// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
+    ///
+    /// As `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::HotpotF1;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "yes it is" }, prediction! { "answer" => "yes" });
+    /// assert_eq!(HotpotF1::default().score(&gold, &pred)?.value, 0.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::hotpot_f1)]
+    fn hotpot_f1 -> f64;
 }
 
-/// The best token recall over the reference answers: the share of the reference's tokens that are
-/// in the prediction.
-///
-/// ```
-/// use dsrs_metrics::metrics::Recall;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let (gold, pred) = (example! { "answer" => "Paris, France" }, prediction! { "answer" => "Paris" });
-/// assert_eq!(Recall::default().score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::recall)]
-pub fn recall(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default = Profile::Dspy)]
-    profile: Profile,
-) -> Result<f64, NoReferences> {
-    profile.recall(prediction, &answer)
+profile_metric! {
+    /// The best token precision over the reference answers: the share of the prediction's tokens that
+    /// are in the reference.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Precision;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "Eiffel Tower" };
+    /// let pred = prediction! { "answer" => "eiffel tower in paris" };
+    /// assert_eq!(Precision::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::precision)]
+    fn precision -> f64;
+}
+
+profile_metric! {
+    /// The best token recall over the reference answers: the share of the reference's tokens that are
+    /// in the prediction.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Recall;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "Paris, France" }, prediction! { "answer" => "Paris" });
+    /// assert_eq!(Recall::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::recall)]
+    fn recall -> f64;
 }

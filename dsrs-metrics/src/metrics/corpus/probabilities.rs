@@ -1,42 +1,18 @@
 //! Metrics of predicted probabilities.
 
-use serde_json::Value;
-
 use super::label::Truth;
 use super::record::{Record, ValueFormula};
-use crate::core::counted::CorpusState;
 use crate::metric;
 use crate::metrics::check::within;
-use crate::stats::{Brier, Calibration, NotDefined};
+use crate::stats::{Brier, Calibration};
 
-impl CorpusState for Brier {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        Self::score(self)
-    }
-
-    fn record(&self) -> Option<Value> {
-        Record::values(ValueFormula::Brier, [self.only()?])
-    }
-}
-
-impl CorpusState for Calibration {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        self.expected_error()
-    }
-
-    fn record(&self) -> Option<Value> {
-        let (bins, came_true, probability) = self.only()?;
+corpus_states! {
+    Brier: score, |brier| Record::values(ValueFormula::Brier, [brier.only()?]);
+    Calibration: expected_error, |calibration| {
+        let (bins, came_true, probability) = calibration.only()?;
         let values = [f64::from(u8::from(came_true)), probability];
         Record::values(ValueFormula::Calibration(bins), values)
-    }
+    };
 }
 
 /// Checks a probability.

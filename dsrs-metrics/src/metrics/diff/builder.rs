@@ -3,8 +3,8 @@
 use super::{Diff, DiffStrictness};
 use crate::core::params::{Configure, ParamError, Params, read_param};
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
-use crate::core::value_type::{TypeHelp, ValueType as _};
-use crate::judge::configured::{PANEL, read_panel};
+use crate::core::value_type::ValueType as _;
+use crate::judge::configured::{PANEL, param, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
 use crate::metrics::answers::StrOrList;
 use crate::metrics::language::LanguageSetting;
@@ -20,34 +20,26 @@ const FIELD: &str = "answer";
 /// The cost of one comparison of syntax trees, in millisatoshis.
 const AST_MSATS: u64 = 10;
 
-const STRICTNESS: ParamSpec<'static> = ParamSpec {
-    name: "strictness",
-    ty: "exact | normalized_whitespace | ast_equivalent | semantic",
-    help: TypeHelp::NONE,
-    default: Some("normalized_whitespace"),
-    doc: "How much may differ.",
-    names: &[],
-};
+const STRICTNESS: ParamSpec<'static> = param(
+    "strictness",
+    "exact | normalized_whitespace | ast_equivalent | semantic",
+    "normalized_whitespace",
+    "How much may differ.",
+);
 
-const LANGUAGE: ParamSpec<'static> = ParamSpec {
-    name: "language",
-    ty: "rust | python | javascript | typescript | json | sql | bash",
-    help: TypeHelp::NONE,
-    default: Some("null"),
-    doc: "The language of both sides, for `ast_equivalent`.",
-    names: &[],
-};
+const LANGUAGE: ParamSpec<'static> = param(
+    "language",
+    "rust | python | javascript | typescript | json | sql | bash",
+    "null",
+    "The language of both sides, for `ast_equivalent`.",
+);
 
 const COMPARED: ParamSpec<'static> = ParamSpec {
-    name: "field",
-    ty: "String",
     help: String::HELP,
-    default: Some(FIELD),
-    doc: "The field that is compared, on both sides.",
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
+    ..param("field", "String", FIELD, "The field that is compared, on both sides.")
 };
 
-/// The compared field, on each side.
 const GOLD: FieldSpec<'static> =
     FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
 const PRED: FieldSpec<'static> =
@@ -95,22 +87,22 @@ impl DiffBuilder {
 
     setters! {
         /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
-        pub fn with_lm(lm: impl IntoModel) in panel;
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
         /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
-        pub fn offline() in panel;
+        pub fn offline() in panel.offline;
 
         /// Sets the models of the panel. Each is called, and the majority decides.
-        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel;
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
         /// Sets how the verdicts of several judges are aggregated.
-        pub fn aggregation(aggregation: Aggregation) in panel;
+        pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
         /// Sets how many judges are called concurrently, at least one.
-        pub fn max_concurrent_judges(limit: usize) in panel;
+        pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
         /// Sets how many judges must return a verdict for a score.
-        pub fn quorum(quorum: usize) in panel;
+        pub fn quorum(quorum: usize) in panel.quorum;
     }
 
     /// Builds the metric.

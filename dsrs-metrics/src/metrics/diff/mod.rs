@@ -136,10 +136,10 @@ impl Diff {
 
     setters! {
         /// Sets the model that is called if the panel names none.
-        pub fn with_lm(lm: impl IntoModel) in panel;
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
         /// Scores by token overlap, in place of a model. Every result says so.
-        pub fn offline() in panel;
+        pub fn offline() in panel.offline;
     }
 
     /// Scores one pair of rows, if no model has to be called.

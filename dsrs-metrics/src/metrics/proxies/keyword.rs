@@ -74,7 +74,7 @@ fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lists of keywords are short")]
+// Lists of keywords are short.
 fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: bool) -> f64 {
     match (none_forbidden, missing) {
         (false, _) => 0.0,

@@ -110,7 +110,7 @@ impl Bounds {
     }
 
     /// The score in [0, 1] and the feedback.
-    #[expect(clippy::cast_precision_loss, reason = "lengths of strings are exact in a float")]
+    // Lengths of strings are exact in a float.
     fn score(&self, text: &str) -> (f64, String) {
         let unit = self.unit;
         let found = (self.count)(text) as u64;
