@@ -17,27 +17,14 @@ use crate::results::file::Results;
 const DRAWS: u32 = 100_000;
 
 /// The settings of a comparison; returned by [`Comparison::builder`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
     lower_is_better: IndexSet<String>,
     group: Option<String>,
     only_paired: bool,
-    draws: u32,
+    draws: Option<u32>,
     seed: u64,
-}
-
-impl Default for ComparisonBuilder {
-    fn default() -> Self {
-        Self {
-            metrics: IndexSet::new(),
-            lower_is_better: IndexSet::new(),
-            group: None,
-            only_paired: false,
-            draws: DRAWS,
-            seed: 0,
-        }
-    }
 }
 
 impl ComparisonBuilder {
@@ -63,7 +50,7 @@ impl ComparisonBuilder {
 
         /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
         /// of all rows. With few rows all assignments are evaluated instead.
-        pub fn draws(draws: u32) => draws = draws;
+        pub fn draws(draws: u32) => draws = Some(draws);
 
         /// Sets the seed of the permutation test; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
@@ -166,8 +153,13 @@ impl ComparisonBuilder {
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
-        let testing =
-            Testing { kind, is_pass_or_fail, direction, draws: self.draws, seed: self.seed };
+        let testing = Testing {
+            kind,
+            is_pass_or_fail,
+            direction,
+            draws: self.draws.unwrap_or(DRAWS),
+            seed: self.seed,
+        };
         if selected.is_corpus(a, b) {
             let rows = CorpusRows::of(selected, pairs, of_pair);
             if let Some([of_a, of_b]) = rows.different_formulas() {

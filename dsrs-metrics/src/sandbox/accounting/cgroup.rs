@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Limits;
-
-/// The start of each name, followed by the id of the process that created the cgroup, and a number.
-const PREFIX: &str = "dsrs-sandbox-";
+use crate::sandbox::{Limits, leftovers};
 
 /// The processes of a sandbox that are not the command's: `bwrap` outside and inside, and the shell
 /// that starts the command.
@@ -36,7 +33,7 @@ impl Cgroup {
     pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let dir = parent.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        let dir = parent.join(format!("{}{}-{number}", leftovers::PREFIX, std::process::id()));
         fs::create_dir(&dir)?;
         // Dropped on an error, so the directory is removed.
         let cgroup = Self { dir };
@@ -94,17 +91,10 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 /// contains a process stays.
 pub(super) fn remove_leftovers(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| is_leftover(&entry.file_name().to_string_lossy())) {
+    for entry in entries.filter(|entry| leftovers::owner(entry).is_some_and(leftovers::is_dead)) {
         // An error means that it is in use, or was removed by another process.
         let _ = fs::remove_dir(entry.path());
     }
-}
-
-/// Whether a cgroup has the name of one that a process created which does not run any more.
-fn is_leftover(name: &str) -> bool {
-    let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
-    let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
-    owner.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
 #[cfg(test)]
@@ -145,7 +135,7 @@ mod tests {
     #[test]
     fn only_empty_cgroups_of_dead_processes_are_leftovers() {
         let root = tempfile::tempdir().unwrap();
-        let alive = format!("{PREFIX}{}-0", std::process::id());
+        let alive = format!("dsrs-sandbox-{}-0", std::process::id());
         // Process ids end at 2^22.
         for name in ["dsrs-sandbox-4200000-1", "dsrs-sandbox-4200001-0", &alive, "other-4200000"] {
             fs::create_dir(root.path().join(name)).unwrap();
