@@ -14,8 +14,8 @@ use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTr
 /// from each other.
 const RUNTIME: [&[&str]; 10] = [
     &["stats", "text", "sandbox"],
-    &["json", "retrieval", "lm"],
-    &["syntax"],
+    &["json"],
+    &["retrieval", "lm", "syntax"],
     &["sparql"],
     &["core"],
     &["composite", "data", "judge"],

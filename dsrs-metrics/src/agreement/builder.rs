@@ -35,48 +35,28 @@ impl Agreement {
 }
 
 impl AgreementBuilder {
-    /// Sets the threshold: a score of at least this passes, whatever verdict the metric returned.
-    #[must_use]
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.0.threshold = Some(threshold);
-        self
-    }
+    setters! {
+        /// Sets the threshold: a score of at least this passes, whatever verdict the metric returned.
+        pub fn threshold(threshold: f64) => 0.threshold = Some(threshold);
 
-    /// Sets whether a score of at most the threshold passes, instead of at least.
-    #[must_use]
-    pub fn lower_is_better(mut self, lower_is_better: bool) -> Self {
-        self.0.lower_is_better = lower_is_better;
-        self
-    }
+        /// Sets whether a score of at most the threshold passes, instead of at least.
+        pub fn lower_is_better(lower_is_better: bool) => 0.lower_is_better = lower_is_better;
 
-    /// Sets the labels that mean a pass; every other label means a failure.
-    #[must_use]
-    pub fn positive<T: Into<String>>(mut self, labels: impl IntoIterator<Item = T>) -> Self {
-        self.0.positive = labels.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Sets the labels that mean a pass; every other label means a failure.
+        pub fn positive(labels: impl IntoIterator<Item = impl Into<String>>)
+            => 0.positive = labels.into_iter().map(Into::into).collect();
 
-    /// Sets all classes, in ascending order. Without a scale, the classes are the numbers that
-    /// occur.
-    #[must_use]
-    pub fn scale<T: Into<String>>(mut self, classes: impl IntoIterator<Item = T>) -> Self {
-        self.0.scale = classes.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Sets all classes, in ascending order. Without a scale, the classes are the numbers that
+        /// occur.
+        pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
+            => 0.scale = classes.into_iter().map(Into::into).collect();
 
-    /// Sets the seed of the bootstrap; 0 by default.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.0.seed = seed;
-        self
-    }
+        /// Sets the seed of the bootstrap; 0 by default.
+        pub fn seed(seed: u64) => 0.seed = seed;
 
-    /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval.
-    /// The default is 2,000; above 10,000 rows it decreases, down to 200.
-    #[must_use]
-    pub fn resamples(mut self, resamples: u32) -> Self {
-        self.0.resamples = Some(resamples);
-        self
+        /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval.
+        /// The default is 2,000; above 10,000 rows it decreases, down to 200.
+        pub fn resamples(resamples: u32) => 0.resamples = Some(resamples);
     }
 
     /// Compares ratings with labels.

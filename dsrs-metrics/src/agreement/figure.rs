@@ -1,8 +1,6 @@
 //! A figure with its number of rows and its interval, or a note why it has none.
 
-use std::fmt;
-
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::stats::{Interval, NotCorrectable, Proportion};
 
@@ -11,7 +9,7 @@ pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 
 /// A figure over rows. It serializes as `{"value", "ci95", "n"}`, with `successes` if it is a share
 /// of rows, and `note` if it has one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
     /// The estimate. If it is `None`, `note` says why.
@@ -21,43 +19,57 @@ pub struct Figure {
     /// The number of rows it is computed from.
     pub n: u64,
     /// The number of rows in the share, if the figure is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub successes: Option<u64>,
     /// Why the estimate or the interval is missing, or what limits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
 }
 
 /// A note on a figure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
     /// There are fewer rows than the figure needs.
+    #[error("not enough rows, it needs {needed}")]
     NotEnoughRows {
         /// How many it needs.
         needed: u64,
     },
     /// There are fewer rows than an interval needs.
+    #[error("not enough rows for an interval, it needs {needed}")]
     TooFewForInterval {
         /// How many it needs.
         needed: u64,
     },
     /// All compared labels, or all compared scores, are the same.
+    #[error("undefined: all {side} are the same")]
     OneValue {
         /// `labels`, `scores`, or `labels and scores`.
         side: &'static str,
     },
     /// The rows vary too little to estimate an interval.
+    #[error("no interval: the rows vary too little to estimate one; add rows that differ")]
     TooLittleVariation,
     /// The labels are verdicts, but the scores have no verdict.
+    #[error("undefined: the scores have no verdict; set a threshold")]
     NoVerdict,
     /// The metric has verdicts, but it is not known which labels are a pass.
+    #[error("undefined: the labels are not verdicts; name the passing labels (positive)")]
     NoPositive,
     /// Scores and labels are not on one scale with few values.
+    #[error("undefined: scores and labels are not on one scale of few values")]
     NoClasses,
     /// The classes have no known order.
+    #[error("undefined: the classes have no order; set a scale")]
     NoOrder,
     /// The share cannot be corrected.
+    #[error("{0}")]
     NotCorrectable(NotCorrectable),
     /// The estimate was outside of [0, 1] and was clamped.
+    #[error(
+        "the estimate {estimate:.4} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
+    )]
     Clamped {
         /// The estimate before it was clamped.
         estimate: f64,
@@ -101,51 +113,8 @@ impl Figure {
     }
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotEnoughRows { needed } => write!(f, "not enough rows, it needs {needed}"),
-            Self::TooFewForInterval { needed } => {
-                write!(f, "not enough rows for an interval, it needs {needed}")
-            }
-            Self::OneValue { side } => write!(f, "undefined: all {side} are the same"),
-            Self::TooLittleVariation => f.write_str(
-                "no interval: the rows vary too little to estimate one; add rows that differ",
-            ),
-            Self::NoVerdict => {
-                f.write_str("undefined: the scores have no verdict; set a threshold")
-            }
-            Self::NoPositive => f.write_str(
-                "undefined: the labels are not verdicts; name the passing labels (positive)",
-            ),
-            Self::NoClasses => {
-                f.write_str("undefined: scores and labels are not on one scale of few values")
-            }
-            Self::NoOrder => f.write_str("undefined: the classes have no order; set a scale"),
-            Self::NotCorrectable(why) => why.fmt(f),
-            Self::Clamped { estimate } => write!(
-                f,
-                "the estimate {estimate:.4} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
-            ),
-        }
-    }
-}
-
-impl Serialize for Figure {
+impl Serialize for Note {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let optional = usize::from(self.successes.is_some()) + usize::from(self.note.is_some());
-        let mut figure = serializer.serialize_struct("Figure", 3 + optional)?;
-        figure.serialize_field("value", &self.value)?;
-        figure.serialize_field("ci95", &self.ci95)?;
-        figure.serialize_field("n", &self.n)?;
-        match self.successes {
-            Some(successes) => figure.serialize_field("successes", &successes)?,
-            None => figure.skip_field("successes")?,
-        }
-        match &self.note {
-            Some(note) => figure.serialize_field("note", &note.to_string())?,
-            None => figure.skip_field("note")?,
-        }
-        figure.end()
+        serializer.collect_str(self)
     }
 }

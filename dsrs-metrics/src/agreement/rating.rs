@@ -80,58 +80,26 @@ impl std::fmt::Display for Label {
     }
 }
 
-impl From<bool> for Rating {
-    fn from(passed: bool) -> Self {
-        Self::Verdict { passed, score: f64::from(passed) }
-    }
-}
-
-impl From<f64> for Rating {
-    fn from(score: f64) -> Self {
-        Self::Score(score)
-    }
-}
-
-impl From<&str> for Rating {
-    fn from(class: &str) -> Self {
-        Self::Class(class.to_owned())
-    }
-}
-
-impl From<&Scored> for Rating {
-    fn from(scored: &Scored) -> Self {
+conversions! {
+    bool => Rating: |passed| Self::Verdict { passed, score: f64::from(passed) };
+    f64 => Rating: |score| Self::Score(score);
+    &str => Rating: |class| Self::Class(class.to_owned());
+    &Scored => Rating: |scored| {
         let score = scored.score.value;
         scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
-    }
-}
-
-impl From<&Outcome> for Rating {
-    fn from(outcome: &Outcome) -> Self {
+    };
+    /// The outcome's name is the reason of a missing rating.
+    &Outcome => Rating: |outcome| {
         outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
-    }
+    };
+    bool => Label: |label| Self::Bool(label);
+    f64 => Label: |label| Self::Number(label);
+    &str => Label: |label| Self::Class(label.to_owned());
 }
 
 impl<T: Into<Rating>> From<Option<T>> for Rating {
     fn from(rating: Option<T>) -> Self {
         rating.map_or(Self::Missing("absent".into()), Into::into)
-    }
-}
-
-impl From<bool> for Label {
-    fn from(label: bool) -> Self {
-        Self::Bool(label)
-    }
-}
-
-impl From<f64> for Label {
-    fn from(label: f64) -> Self {
-        Self::Number(label)
-    }
-}
-
-impl From<&str> for Label {
-    fn from(label: &str) -> Self {
-        Self::Class(label.to_owned())
     }
 }
 

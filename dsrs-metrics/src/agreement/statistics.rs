@@ -8,8 +8,8 @@ use super::compare::{Compared, Verdicts};
 use super::figure::{Figure, Note};
 use super::rating::{Label, Rating};
 use crate::stats::{
-    Bootstrap, ConfusionMatrix, CorrectedRate, ErrorRates, Interval, KappaWeights, NotCorrectable,
-    Proportion, RankPairs, cohen_kappa, rogan_gladen,
+    Bootstrap, ConfusionMatrix, CorrectedRate, Interval, KappaWeights, Proportion, RankPairs,
+    cohen_kappa, rogan_gladen,
 };
 
 /// Kappa and Spearman's correlation are undefined on fewer rows.
@@ -187,9 +187,14 @@ fn correlation(
 /// error rates.
 fn corrected(verdicts: &Verdicts) -> Figure {
     let Verdicts { rates, passed, unlabelled, should_pass } = verdicts;
-    match correct(rates, *passed, *unlabelled, *should_pass) {
+    // If every row has a label, the estimate is the share of passing labels. The error rates must
+    // still allow a correction.
+    let observed = if unlabelled.trials > 0 { *unlabelled } else { *passed };
+    match rogan_gladen(observed, rates) {
         Err(why) => Figure::unknown(passed.trials, Note::NotCorrectable(why)),
-        Ok(CorrectedRate { rate, interval: Interval { low, high }, .. }) => {
+        Ok(corrected) => {
+            let CorrectedRate { rate, interval: Interval { low, high }, .. } =
+                corrected.with_known(unlabelled.trials, *should_pass);
             let value = rate.clamp(0.0, 1.0);
             Figure {
                 value: Some(value),
@@ -201,20 +206,4 @@ fn corrected(verdicts: &Verdicts) -> Figure {
             }
         }
     }
-}
-
-fn correct(
-    rates: &ErrorRates,
-    passed: Proportion,
-    unlabelled: Proportion,
-    should_pass: Proportion,
-) -> Result<CorrectedRate, NotCorrectable> {
-    if unlabelled.trials > 0 {
-        let others = rogan_gladen(unlabelled, rates)?;
-        return Ok(others.with_known(unlabelled.trials, should_pass));
-    }
-    // Every row has a label, so the estimate is the share of passing labels. The error rates must
-    // still allow a correction.
-    let all = rogan_gladen(passed, rates)?;
-    Ok(all.with_known(0, should_pass))
 }

@@ -1,7 +1,5 @@
 //! The limit of JSON nesting, for code that visits or writes values recursively.
 
-use std::fmt;
-
 use serde_json::Value;
 
 /// The most levels of nested lists and objects. `serde_json` reads no more, so only a value built
@@ -9,14 +7,9 @@ use serde_json::Value;
 pub(crate) const MAX_DEPTH: usize = 128;
 
 /// A value is nested deeper than [`MAX_DEPTH`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a value nested more than {MAX_DEPTH} levels deep")]
 pub(crate) struct TooDeep;
-
-impl fmt::Display for TooDeep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a value nested more than {MAX_DEPTH} levels deep")
-    }
-}
 
 /// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
 pub(crate) fn is_too_deep(value: &Value) -> bool {

@@ -49,7 +49,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
 }
 
 /// Returns the number as an integer, if it is whole and fits.
-#[expect(clippy::cast_possible_truncation, reason = "whole and in range, so nothing is lost")]
+// Whole and in range, so nothing is lost.
 fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(i128::from(number));

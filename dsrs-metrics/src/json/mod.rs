@@ -10,3 +10,4 @@ pub(crate) mod scanner;
 pub(crate) mod size;
 pub mod structured;
 pub(crate) mod unique_keys;
+pub(crate) mod written_scalar;

@@ -21,73 +21,47 @@ impl<J> JudgeBuilder<J> {
         Self { panel: Panel::default(), build }
     }
 
-    fn with(self, set: impl FnOnce(Panel) -> Panel) -> Self {
-        Self { panel: set(self.panel), ..self }
+    setters! {
+        /// Sets the models that judge, and the aggregation of their scores.
+        pub fn panel(value: Panel) => panel = value;
     }
 
-    /// Sets the models that judge, and the aggregation of their scores.
-    pub fn panel(self, value: Panel) -> Self {
-        self.with(|_| value)
-    }
+    setters! {
+        /// Sets the model for every judge of the panel that names none.
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-    /// Sets the model for every judge of the panel that names none.
-    pub fn with_lm(self, lm: impl IntoModel) -> Self {
-        self.with(|panel| panel.with_lm(lm))
-    }
+        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.
+        pub fn offline() in panel.offline;
 
-    /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.
-    pub fn offline(self) -> Self {
-        self.with(Panel::offline)
-    }
+        /// Sets the models of the panel. Their scores are aggregated.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
-    /// Sets the models of the panel. Their scores are aggregated.
-    pub fn models(self, models: impl IntoIterator<Item = impl IntoModel>) -> Self {
-        self.with(|panel| panel.models(models))
-    }
+        /// Sets the aggregation of the scores of several judges.
+        pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-    /// Sets the aggregation of the scores of several judges.
-    pub fn aggregation(self, aggregation: Aggregation) -> Self {
-        self.with(|panel| panel.aggregation(aggregation))
-    }
+        /// Sets the number of judges that run concurrently, at least one.
+        pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-    /// Sets the number of judges that run concurrently, at least one.
-    pub fn max_concurrent_judges(self, limit: usize) -> Self {
-        self.with(|panel| panel.max_concurrent_judges(limit))
-    }
+        /// Sets the number of judges that must return a score.
+        pub fn quorum(quorum: usize) in panel.quorum;
 
-    /// Sets the number of judges that must return a score.
-    pub fn quorum(self, quorum: usize) -> Self {
-        self.with(|panel| panel.quorum(quorum))
-    }
+        /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+        pub fn threshold(threshold: f64) in panel.threshold;
 
-    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
-    pub fn threshold(self, threshold: f64) -> Self {
-        self.with(|panel| panel.threshold(threshold))
-    }
+        /// Replaces each score with 1 (pass) or 0 (fail). The judge must have a threshold.
+        pub fn strict() in panel.strict;
 
-    /// Replaces each score with 1 (pass) or 0 (fail). The judge must have a threshold.
-    pub fn strict(self) -> Self {
-        self.with(Panel::strict)
-    }
+        /// Sets the largest expected cost of one verdict of one model, in millisatoshis.
+        pub fn cost_msats(cost_msats: u64) in panel.cost_msats;
 
-    /// Sets the largest expected cost of one verdict of one model, in millisatoshis.
-    pub fn cost_msats(self, cost_msats: u64) -> Self {
-        self.with(|panel| panel.cost_msats(cost_msats))
-    }
+        /// Sets the instruction, in place of the doc comment of the signature.
+        pub fn instruction(instruction: impl Into<String>) in panel.instruction;
 
-    /// Sets the instruction, in place of the doc comment of the signature.
-    pub fn instruction(self, instruction: impl Into<String>) -> Self {
-        self.with(|panel| panel.instruction(instruction))
-    }
+        /// Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.
+        pub fn demos(demos: impl IntoIterator<Item = Example>) in panel.demos;
 
-    /// Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.
-    pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
-        self.with(|panel| panel.demos(demos))
-    }
-
-    /// Sets extra context, which follows the instruction and is trusted like it.
-    pub fn context(self, context: impl Into<String>) -> Self {
-        self.with(|panel| panel.context(context))
+        /// Sets extra context, which follows the instruction and is trusted like it.
+        pub fn context(context: impl Into<String>) in panel.context;
     }
 
     /// Returns the judge.

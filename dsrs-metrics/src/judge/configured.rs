@@ -11,40 +11,42 @@ use crate::core::params::{ParamError, Params, read_param};
 use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::core::value_type::TypeHelp;
 
+/// Returns the spec of a parameter with a default, whose type is described by `ty` only.
+pub(crate) const fn param(
+    name: &'static str,
+    ty: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> ParamSpec<'static> {
+    ParamSpec { name, ty, help: TypeHelp::NONE, default: Some(default), doc, names: &[] }
+}
+
 /// The parameters of a panel, as on the command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [
-    ParamSpec {
-        name: "models",
-        ty: "provider:model,..",
-        help: TypeHelp::NONE,
-        default: Some("default"),
-        doc: "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
-        names: &[],
-    },
-    ParamSpec {
-        name: "aggregation",
-        ty: "majority | median | average",
-        help: TypeHelp::NONE,
-        default: Some("majority of verdicts, median of grades"),
-        doc: "How the answers of several judges are aggregated.",
-        names: &[],
-    },
-    ParamSpec {
-        name: "max_concurrent_judges",
-        ty: "number | all",
-        help: TypeHelp::NONE,
-        default: Some("all"),
-        doc: "How many judges are called concurrently per row.",
-        names: &[],
-    },
-    ParamSpec {
-        name: "quorum",
-        ty: "number | majority",
-        help: TypeHelp::NONE,
-        default: Some("majority"),
-        doc: "How many judges must return a verdict for a score; `majority` is more than half. A number also allows the others to fail: without it, the exit code is 1 if one does.",
-        names: &[],
-    },
+    param(
+        "models",
+        "provider:model,..",
+        "default",
+        "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
+    ),
+    param(
+        "aggregation",
+        "majority | median | average",
+        "majority of verdicts, median of grades",
+        "How the answers of several judges are aggregated.",
+    ),
+    param(
+        "max_concurrent_judges",
+        "number | all",
+        "all",
+        "How many judges are called concurrently per row.",
+    ),
+    param(
+        "quorum",
+        "number | majority",
+        "majority",
+        "How many judges must return a verdict for a score; `majority` is more than half. A number also allows the others to fail: without it, the exit code is 1 if one does.",
+    ),
 ];
 
 /// Returns the parameters of a panel with the defaults that a judge sets.

@@ -117,7 +117,7 @@ pub enum JudgeError {
     /// As many judges voted yes as no.
     #[error(
         "the votes of {judges} judges are tied, {votes} yes and {votes} no; use an odd number of judges{}",
-        Missing(*votes, *judges)
+        missing(*votes, *judges)
     )]
     Tied {
         /// The number of votes for yes, and for no.
@@ -155,16 +155,12 @@ fn or_offline(has_stand_in: bool) -> &'static str {
     }
 }
 
-/// Displays the number of judges without a verdict.
-struct Missing(usize, usize);
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.1.saturating_sub(2 * self.0) {
-            0 => Ok(()),
-            1 => f.write_str(" (one returned no verdict)"),
-            missing => write!(f, " ({missing} returned no verdict)"),
-        }
+/// How many judges returned no verdict, as a part of the message about a tie.
+fn missing(votes: usize, judges: usize) -> String {
+    match judges.saturating_sub(2 * votes) {
+        0 => String::new(),
+        1 => " (one returned no verdict)".to_owned(),
+        missing => format!(" ({missing} returned no verdict)"),
     }
 }
 

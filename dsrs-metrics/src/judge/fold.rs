@@ -36,7 +36,7 @@ pub(super) fn agreement(values: &[f64], folded: f64, range: Option<ScoreRange>) 
 }
 
 fn mean(values: &[f64]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 judges")]
+    // Far fewer than 2^52 judges.
     let count = values.len() as f64;
     values.iter().sum::<f64>() / count
 }

@@ -21,17 +21,6 @@ pub(super) struct Verdict {
     pub(super) answer: Map<String, Value>,
 }
 
-/// The result of one question to one model.
-#[derive(Debug)]
-pub(super) struct CallResult {
-    pub(super) verdict: Result<Verdict, JudgeError>,
-    /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
-    pub(super) msats: u64,
-    pub(super) calls: Calls,
-    /// The parameters that the model does not support, and that were omitted.
-    pub(super) omitted: UnsupportedParams,
-}
-
 /// The numbers of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Calls {
@@ -80,23 +69,24 @@ pub(super) async fn call_model<J: Judge>(
     lm: &dyn LanguageModel,
     request: LmRequest,
     spec: &MetricSpec<'static>,
-) -> CallResult {
+) -> (Result<Verdict, JudgeError>, Question) {
     let declared_msats = J::signature().cost_of_question(spec);
     let omitted = unsupported_params::known_for(lm);
     let mut question = Question { declared_msats, msats: 0, calls: Calls::default(), omitted };
     let verdict = question.verdict(judge, lm, request).await;
-    let verdict = verdict.and_then(|verdict| validate(lm, verdict, spec.range));
-    let Question { msats, calls, omitted, .. } = question;
-    CallResult { verdict, msats, calls, omitted }
+    (verdict.and_then(|verdict| validate(lm, verdict, spec.range)), question)
 }
 
-/// The state of one question: its cost, in millisatoshis, and its calls so far.
-struct Question {
+/// The state of one question to one model: its cost and its calls so far.
+#[derive(Debug)]
+pub(super) struct Question {
     /// The declared cost of one call, for calls of unknown cost.
     declared_msats: u64,
-    msats: u64,
-    calls: Calls,
-    omitted: UnsupportedParams,
+    /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
+    pub(super) msats: u64,
+    pub(super) calls: Calls,
+    /// The parameters that the model does not support, and that were omitted.
+    pub(super) omitted: UnsupportedParams,
 }
 
 impl Question {

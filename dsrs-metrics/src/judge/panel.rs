@@ -85,70 +85,38 @@ impl Panel {
         Self::default()
     }
 
-    /// Sets the model to use wherever the judge names none.
-    #[must_use]
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.lm = Some(lm.into_model());
-        self
-    }
+    setters! {
+        /// Sets the model to use wherever the judge names none.
+        pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
-    /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
-    /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
-    #[must_use]
-    pub fn offline(self) -> Self {
-        self.with_lm(JudgeModel::Offline)
-    }
+        /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
+        /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
+        pub fn offline() => lm = Some(JudgeModel::Offline);
 
-    /// Sets the models, which are all called; one that is listed twice is called twice.
-    #[must_use]
-    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.settings.models = models.into_iter().map(IntoModel::into_model).collect();
-        self
-    }
+        /// Sets the models, which are all called; one that is listed twice is called twice.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
+            => settings.models = models.into_iter().map(IntoModel::into_model).collect();
 
-    /// Sets how the judges' answers are aggregated.
-    #[must_use]
-    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.settings.aggregation = Some(aggregation);
-        self
-    }
+        /// Sets how the judges' answers are aggregated.
+        pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
-    /// Sets how many judges are called concurrently per row; the default is all of them.
-    #[must_use]
-    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.settings.max_concurrent_judges = Some(limit);
-        self
-    }
+        /// Sets how many judges are called concurrently per row; the default is all of them.
+        pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
-    /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
-    /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
-    /// set. A judge that the budget does not cover is never left out: the row is skipped.
-    #[must_use]
-    pub fn quorum(mut self, quorum: usize) -> Self {
-        self.settings.quorum = Some(quorum);
-        self
-    }
+        /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
+        /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
+        /// set. A judge that the budget does not cover is never left out: the row is skipped.
+        pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
-    /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
-    #[must_use]
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.instance.threshold = Some(threshold);
-        self
-    }
+        /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
+        pub fn threshold(threshold: f64) => instance.threshold = Some(threshold);
 
-    /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
-    #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.instance.strict = Some(true);
-        self
-    }
+        /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
+        pub fn strict() => instance.strict = Some(true);
 
-    /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
-    /// known price is this one.
-    #[must_use]
-    pub fn cost_msats(mut self, cost_msats: u64) -> Self {
-        self.instance.cost_msats = Some(cost_msats);
-        self
+        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
+        /// known price is this one.
+        pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
     /// Sets the instruction, in place of the doc comment of the judge's signature.

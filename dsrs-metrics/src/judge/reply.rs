@@ -68,7 +68,7 @@ impl<'a> Reply<'a> {
         let spec = self.signature.output_spec(name);
         let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");
         let number = value.as_f64().filter(|number| is_integer && value.is_f64() && exact(*number));
-        #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
+        // An integer below 2^53.
         number.map_or(value, |number| Value::from(number as i64))
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{CallResult, Calls, Verdict, call_model, request};
+use super::model_call::{Calls, Question, Verdict, call_model, request};
 use super::offline::Offline;
 use super::panel::{Judges, Panel};
 use super::prompt::{Demo, Prompt};
@@ -185,6 +185,9 @@ struct Opinion {
     answers: Vec<Map<String, Value>>,
 }
 
+/// The verdict on a question, and what it cost.
+type Answered = (Result<Verdict, JudgeError>, Question);
+
 async fn call_all<J: Judge>(
     judge: &J,
     lms: &[Arc<dyn LanguageModel>],
@@ -195,7 +198,7 @@ async fn call_all<J: Judge>(
     let signature = J::signature();
     let mut prompts = prompts(judge, demos, contents);
     let orders = prompts.len();
-    let results: Vec<CallResult> = match (lms, orders) {
+    let results: Vec<Answered> = match (lms, orders) {
         // One question needs no list of futures.
         ([lm], 1) => {
             let request = request(signature, &**lm, prompts.remove(0), draw(lms, 0));
@@ -218,15 +221,15 @@ async fn call_all<J: Judge>(
     let mut cost_msats: u64 = 0;
     let mut calls = Calls::default();
     let mut omitted = UnsupportedParams::new();
-    for result in &results {
-        omitted.extend(&result.omitted);
-        cost_msats = cost_msats.saturating_add(result.msats);
-        calls.add(result.calls);
+    for (_, question) in &results {
+        omitted.extend(&question.omitted);
+        cost_msats = cost_msats.saturating_add(question.msats);
+        calls.add(question.calls);
     }
     let mut results = results.into_iter();
     let members = lms.iter().map(|lm| {
         let verdicts: Result<Vec<Verdict>, _> =
-            results.by_ref().take(orders).map(|result| result.verdict).collect();
+            results.by_ref().take(orders).map(|(verdict, _)| verdict).collect();
         Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
     });
     let members: Vec<Member> = members.collect();
@@ -247,7 +250,7 @@ async fn call_together<J: Judge>(
     judge: &J,
     questions: Vec<(&dyn LanguageModel, LmRequest)>,
     spec: &MetricSpec<'static>,
-) -> Result<Vec<CallResult>, LmError> {
+) -> Result<Vec<Answered>, LmError> {
     let limit = judge.panel().limit(J::signature());
     #[cfg(feature = "lm")]
     let quotes = recording::quotes(questions.iter().map(|(lm, request)| (*lm, request)));
@@ -354,7 +357,7 @@ fn aggregate(
         false => fold(&values, panel.aggregation_of(signature, is_bool)),
     };
     let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
-    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 judges")]
+    // Far fewer than 2^52 judges.
     let (sure, share) =
         (own.iter().sum::<f64>() / own.len() as f64, answered.len() as f64 / members.len() as f64);
     Ok(Judgement {

@@ -76,9 +76,7 @@ macro_rules! number {
         #[diagnostic::do_not_recommend]
         impl Worth for $number {
             fn worth(self) -> f64 {
-                #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
-                #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                { self as f64 }
+                self as f64
             }
         }
     )*};

@@ -56,20 +56,14 @@ impl OutputSpec {
         Self { name, desc, schema, range: None, labels: &[] }
     }
 
-    /// Sets the range of the values.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn in_range(mut self, min: f64, max: f64) -> Self {
-        self.range = Some(ScoreRange { min, max });
-        self
-    }
+    setters! {
+        /// Sets the range of the values.
+        #[doc(hidden)]
+        pub fn in_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
 
-    /// Sets the allowed values.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn labelled(mut self, labels: &'static [&'static str]) -> Self {
-        self.labels = labels;
-        self
+        /// Sets the allowed values.
+        #[doc(hidden)]
+        pub fn labelled(labels: &'static [&'static str]) => labels = labels;
     }
 
     /// Returns the JSON schema with range and labels.
@@ -286,40 +280,18 @@ impl Signature {
         self
     }
 
-    #[must_use]
-    pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = temperature;
-        self
-    }
+    setters! {
+        pub fn temperature(temperature: f64) => temperature = temperature;
 
-    #[must_use]
-    pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.max_tokens = Some(tokens);
-        self
-    }
+        pub fn max_tokens(tokens: u32) => max_tokens = Some(tokens);
 
-    #[must_use]
-    pub fn pairwise(mut self, first: usize, second: usize) -> Self {
-        self.pairwise = Some((first, second));
-        self
-    }
+        pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
 
-    #[must_use]
-    pub fn panel(mut self, panel: Panel) -> Self {
-        self.panel = panel.settings;
-        self
-    }
+        pub fn panel(panel: Panel) => panel = panel.settings;
 
-    #[must_use]
-    pub fn empty(mut self, score: f64, inputs: &'static [usize]) -> Self {
-        self.empty = Some((score, inputs));
-        self
-    }
+        pub fn empty(score: f64, inputs: &'static [usize]) => empty = Some((score, inputs));
 
-    #[must_use]
-    pub fn offline(mut self, function: Offline) -> Self {
-        self.offline = Some(function);
-        self
+        pub fn offline(function: Offline) => offline = Some(function);
     }
 }
 

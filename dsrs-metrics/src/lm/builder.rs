@@ -91,130 +91,62 @@ impl LmBuilder {
         }
     }
 
-    /// Sets a function that replaces the environment: it returns the value of a variable.
-    #[must_use]
-    pub fn variables(
-        mut self,
-        get: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-    ) -> Self {
-        self.variables = Variables::new(get);
-        self
-    }
+    setters! {
+        /// Sets a function that replaces the environment: it returns the value of a variable.
+        pub fn variables(get: impl Fn(&str) -> Option<String> + Send + Sync + 'static)
+            => variables = Variables::new(get);
 
-    /// Sets the API key.
-    #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(SecretString::from(key.into()));
-        self
-    }
+        /// Sets the API key.
+        pub fn key(key: impl Into<String>) => key = Some(SecretString::from(key.into()));
 
-    /// Sets the base URL of the API.
-    #[must_use]
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(url.into());
-        self
-    }
+        /// Sets the base URL of the API.
+        pub fn base_url(url: impl Into<String>) => base_url = Some(url.into());
 
-    /// Sets the URL of the proxy.
-    #[must_use]
-    pub fn proxy(mut self, url: impl Into<String>) -> Self {
-        self.http.proxy = Proxy::Url(url.into());
-        self
-    }
+        /// Sets the URL of the proxy.
+        pub fn proxy(url: impl Into<String>) => http.proxy = Proxy::Url(url.into());
 
-    /// Disables the proxy, including one in the environment variables.
-    #[must_use]
-    pub fn no_proxy(mut self) -> Self {
-        self.http.proxy = Proxy::None;
-        self
-    }
+        /// Disables the proxy, including one in the environment variables.
+        pub fn no_proxy() => http.proxy = Proxy::None;
 
-    /// Sets the time limit of one attempt. Default: 120 s.
-    #[must_use]
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.http.timeout = timeout;
-        self
-    }
+        /// Sets the time limit of one attempt. Default: 120 s.
+        pub fn timeout(timeout: Duration) => http.timeout = timeout;
 
-    /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
-    /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
-    #[must_use]
-    pub fn max_reply_bytes(mut self, bytes: usize) -> Self {
-        self.max_reply_bytes = Some(bytes);
-        self
-    }
+        /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
+        /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
+        pub fn max_reply_bytes(bytes: usize) => max_reply_bytes = Some(bytes);
 
-    /// Sets how failures are retried.
-    #[must_use]
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.retry = policy;
-        self
-    }
+        /// Sets how failures are retried.
+        pub fn retry(policy: RetryPolicy) => retry = policy;
 
-    /// Sets when calls to a failing provider stop. Models of this process with the same address and
-    /// policy share the [circuit](super::Circuit).
-    #[must_use]
-    pub fn circuit_breaker(mut self, policy: CircuitPolicy) -> Self {
-        self.circuit = policy;
-        self
-    }
+        /// Sets when calls to a failing provider stop. Models of this process with the same address and
+        /// policy share the [circuit](super::Circuit).
+        pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
-    /// Sets the limiter of requests and tokens per minute, shared by the models that it is given
-    /// to. By default the limits come from environment variables, and all models of this process
-    /// with the same address and key share them.
-    #[must_use]
-    pub fn limiter(mut self, limiter: RateLimiter) -> Self {
-        self.limiter = Some(limiter);
-        self
-    }
+        /// Sets the limiter of requests and tokens per minute, shared by the models that it is given
+        /// to. By default the limits come from environment variables, and all models of this process
+        /// with the same address and key share them.
+        pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-    /// Sets how the cache is used.
-    #[must_use]
-    pub fn cache_mode(mut self, mode: CacheMode) -> Self {
-        self.cache_mode = mode;
-        self
-    }
+        /// Sets how the cache is used.
+        pub fn cache_mode(mode: CacheMode) => cache_mode = mode;
 
-    /// Sets the directory of the cache. Default: `DSRS_CACHE`, or else the user's cache directory.
-    #[must_use]
-    pub fn cache_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.cache_dir = Some(dir.into());
-        self
-    }
+        /// Sets the directory of the cache. Default: `DSRS_CACHE`, or else the user's cache directory.
+        pub fn cache_dir(dir: impl Into<PathBuf>) => cache_dir = Some(dir.into());
 
-    /// Sets the maximum size of the cached replies in bytes.
-    #[must_use]
-    pub fn cache_max_bytes(mut self, bytes: u64) -> Self {
-        self.cache_max_bytes = bytes;
-        self
-    }
+        /// Sets the maximum size of the cached replies in bytes.
+        pub fn cache_max_bytes(bytes: u64) => cache_max_bytes = bytes;
 
-    /// Sets the prices. Default: the shipped table with the prices in `DSRS_PRICES`.
-    #[must_use]
-    pub fn prices(mut self, prices: Prices) -> Self {
-        self.prices = Some(prices);
-        self
-    }
+        /// Sets the prices. Default: the shipped table with the prices in `DSRS_PRICES`.
+        pub fn prices(prices: Prices) => prices = Some(prices);
 
-    /// Sets a budget for all calls.
-    #[must_use]
-    pub fn budget(mut self, budget: LmBudget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
+        /// Sets a budget for all calls.
+        pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-    /// Sets whether a model without a price may be called under a budget.
-    #[must_use]
-    pub fn allow_unpriced(mut self, allow: bool) -> Self {
-        self.allow_unpriced = allow;
-        self
-    }
+        /// Sets whether a model without a price may be called under a budget.
+        pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
 
-    /// Sets the ledger, which several models may share.
-    #[must_use]
-    pub fn ledger(mut self, ledger: Ledger) -> Self {
-        self.ledger = ledger;
-        self
+        /// Sets the ledger, which several models may share.
+        pub fn ledger(ledger: Ledger) => ledger = ledger;
     }
 
     /// Builds the model. Whether the provider answers is checked by

@@ -57,32 +57,19 @@ impl LmError {
         error
     }
 
-    /// Sets the cost in msat; `None` if it is unknown.
-    #[must_use]
-    pub fn with_cost_msats(mut self, msats: Option<u64>) -> Self {
-        self.0.cost_msats = msats;
-        self
-    }
+    setters! {
+        /// Sets the cost in msat; `None` if it is unknown.
+        pub fn with_cost_msats(msats: Option<u64>) => 0.cost_msats = msats;
 
-    /// Sets the tokens that the provider reported, although there is no reply.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.0.usage = usage;
-        self
-    }
+        /// Sets the tokens that the provider reported, although there is no reply.
+        pub fn with_usage(usage: Usage) => 0.usage = usage;
 
-    /// Sets how many attempts were made in all.
-    #[must_use]
-    pub fn with_attempts(mut self, attempts: u32) -> Self {
-        self.0.attempts = attempts;
-        self
-    }
+        /// Sets how many attempts were made in all.
+        pub fn with_attempts(attempts: u32) => 0.attempts = attempts;
 
-    /// Sets the error that caused this one.
-    #[must_use]
-    pub fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
-        self.0.source = Some(Arc::new(source));
-        self
+        /// Sets the error that caused this one.
+        pub fn with_source(source: impl Error + Send + Sync + 'static)
+            => 0.source = Some(Arc::new(source));
     }
 
     /// What went wrong.

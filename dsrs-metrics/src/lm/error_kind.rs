@@ -1,6 +1,5 @@
 //! The kinds of errors of language models, each with its message. The error itself is in `error.rs`.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::error::LmError;
@@ -36,7 +35,7 @@ pub enum LmErrorKind {
         id: String,
     },
     /// The name is not that of a provider.
-    #[error("unknown provider in model `{id}`; {}", ProviderHint { suggestion, address, known })]
+    #[error("unknown provider in model `{id}`; {}", provider_hint(suggestion.as_deref(), address.as_deref(), known))]
     UnknownProvider {
         /// The name of the model.
         id: String,
@@ -112,7 +111,7 @@ pub enum LmErrorKind {
     /// Too many requests or tokens per minute (status 429).
     #[error(
         "rate limit exceeded{}; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: {message}",
-        RequestedDelay(*retry_after)
+        requested_delay(*retry_after)
     )]
     RateLimited {
         /// The delay that the provider asks for, at most a year.
@@ -129,7 +128,7 @@ pub enum LmErrorKind {
         message: String,
     },
     /// Another HTTP status that is an error.
-    #[error("provider returned status {status}{}: {message}", RequestedDelay(*retry_after))]
+    #[error("provider returned status {status}{}: {message}", requested_delay(*retry_after))]
     Status {
         /// The HTTP status.
         status: u16,
@@ -231,41 +230,25 @@ pub enum LmErrorKind {
     },
 }
 
-/// Displays the delay that a provider asks for, if it asks for one.
-struct RequestedDelay(Option<Duration>);
-
-impl fmt::Display for RequestedDelay {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.filter(|delay| !delay.is_zero()) {
-            Some(delay) => write!(f, "; the provider asked for {} s", delay.as_secs_f64()),
-            None => Ok(()),
-        }
-    }
+/// The time that a provider asked to wait, as a part of a message.
+fn requested_delay(delay: Option<Duration>) -> String {
+    let delay = delay.filter(|delay| !delay.is_zero());
+    let asked = |delay: Duration| format!("; the provider asked for {} s", delay.as_secs_f64());
+    delay.map_or_else(String::new, asked)
 }
 
-/// The similar model, the address of the provider, or else all providers.
-struct ProviderHint<'a> {
-    suggestion: &'a Option<String>,
-    address: &'a Option<String>,
-    known: &'a str,
-}
-
-impl fmt::Display for ProviderHint<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(address) = self.address {
-            return write!(
-                f,
-                "set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL"
-            );
-        }
-        match self.suggestion {
-            Some(suggestion) => write!(f, "did you mean `{suggestion}`?")?,
-            None => write!(f, "write provider:model, where provider is one of {};", self.known)?,
-        }
-        f.write_str(
-            " for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL",
-        )
+/// What to write in place of an unknown provider.
+fn provider_hint(suggestion: Option<&str>, address: Option<&str>, known: &str) -> String {
+    if let Some(address) = address {
+        return format!("set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL");
     }
+    let hint = match suggestion {
+        Some(suggestion) => format!("did you mean `{suggestion}`?"),
+        None => format!("write provider:model, where provider is one of {known};"),
+    };
+    format!(
+        "{hint} for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+    )
 }
 
 impl LmErrorKind {

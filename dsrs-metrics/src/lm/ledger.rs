@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::lock::lock;
 use super::{LmError, LmReply, Usage};
 
 /// Totals of several calls.
@@ -132,7 +133,7 @@ impl Ledger {
     #[must_use]
     pub fn total(&self) -> CallTotals {
         let mut total = CallTotals::default();
-        for totals in self.lock().values() {
+        for totals in lock(&self.totals).values() {
             total += *totals;
         }
         total
@@ -141,7 +142,7 @@ impl Ledger {
     /// The totals by [purpose](super::LmRequest::purpose), that is by judge and version.
     #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<String, CallTotals> {
-        self.lock().clone()
+        lock(&self.totals).clone()
     }
 
     /// Adds one call.
@@ -150,16 +151,12 @@ impl Ledger {
     }
 
     pub(super) fn add(&self, purpose: &str, call: CallTotals) {
-        let mut totals = self.lock();
+        let mut totals = lock(&self.totals);
         match totals.get_mut(purpose) {
             Some(sum) => *sum += call,
             None => {
                 totals.insert(purpose.to_owned(), call);
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CallTotals>> {
-        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

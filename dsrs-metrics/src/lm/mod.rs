@@ -35,6 +35,7 @@ mod error_kind;
 mod key;
 mod layers;
 mod ledger;
+mod lock;
 mod model;
 #[cfg(feature = "lm")]
 mod model_id;
@@ -51,10 +52,6 @@ mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
 
-#[cfg(feature = "lm")]
-pub use self::builder::LmBuilder;
-#[cfg(feature = "lm")]
-pub use self::cache::{CacheMode, ReplyCache};
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
 pub(crate) use self::key::Hash;
@@ -64,20 +61,22 @@ pub(crate) use self::layers::panel_reservation;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub use self::layers::panel_reservation::Quote;
-#[cfg(feature = "lm")]
-pub use self::layers::{
-    Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
-    RateLimiter, Retry, RetryPolicy,
-};
 pub use self::ledger::{CallTotals, Ledger};
 pub use self::model::LanguageModel;
 pub(crate) use self::model::PROBE_PURPOSE;
 pub use self::money::parse_msats;
-#[cfg(feature = "lm")]
-pub use self::price::{MSATS_PER_USD, Price, Prices};
 pub(crate) use self::private_dir::create_private_dir;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
 #[cfg(feature = "lm")]
-pub use self::stack::Lm;
+pub use self::{
+    builder::LmBuilder,
+    cache::{CacheMode, ReplyCache},
+    layers::{
+        Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
+        RateLimiter, Retry, RetryPolicy,
+    },
+    price::{MSATS_PER_USD, Price, Prices},
+    stack::Lm,
+};

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::model_id::canonical_id;
@@ -181,24 +183,11 @@ impl Prices {
 
 /// The name of a model without `-latest`, `-20251001` or `-2025-10-01` at its end.
 fn without_date(id: &str) -> &str {
-    if let Some(name) = id.strip_suffix("-latest") {
-        return name;
-    }
-    let digits = |text: &str, shape: &[usize]| {
-        let mut parts = text.split('-');
-        shape.iter().all(|len| {
-            parts.next().is_some_and(|p| p.len() == *len && p.bytes().all(|b| b.is_ascii_digit()))
-        }) && parts.next().is_none()
-    };
-    for shape in [&[8][..], &[4, 2, 2]] {
-        let len = shape.iter().sum::<usize>() + shape.len();
-        let Some(at) = id.len().checked_sub(len) else { continue };
-        let Some((name, date)) = id.split_at_checked(at) else { continue };
-        if date.strip_prefix('-').is_some_and(|date| digits(date, shape)) {
-            return name;
-        }
-    }
-    id
+    static DATE: LazyLock<Regex> = LazyLock::new(|| {
+        let date = "-(latest|[0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2})$";
+        Regex::new(date).expect("the pattern is valid")
+    });
+    DATE.find(id).map_or(id, |date| &id[..date.start()])
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! however many `Lm` values there are.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use super::client::EndpointHash;
+use super::lock::lock;
 use super::{Circuit, CircuitPolicy, RateLimiter};
 
 /// The limits of an account.
@@ -42,14 +43,14 @@ pub(super) fn limiter(account: EndpointHash, limits: RateLimits) -> RateLimiter 
     if limits.requests_per_minute.or(limits.tokens_per_minute).is_none() {
         return RateLimiter::new();
     }
-    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut registry = lock(&REGISTRY);
     let limiter = registry.limiters.entry((account, limits));
     limiter.or_insert_with(|| limits.limiter()).clone()
 }
 
 /// The circuit of an address with this policy.
 pub(super) fn circuit(address: EndpointHash, policy: CircuitPolicy) -> Circuit {
-    let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut registry = lock(&REGISTRY);
     let circuit = registry.circuits.entry((address, policy.clone()));
     circuit.or_insert_with(|| Circuit::new(policy)).clone()
 }

@@ -49,32 +49,18 @@ impl LmReply {
         }
     }
 
-    /// Sets the stop reason.
-    #[must_use]
-    pub fn with_stop_reason(mut self, stop_reason: StopReason) -> Self {
-        self.stop_reason = stop_reason;
-        self
-    }
+    setters! {
+        /// Sets the stop reason.
+        pub fn with_stop_reason(stop_reason: StopReason) => stop_reason = stop_reason;
 
-    /// Sets the token usage.
-    #[must_use]
-    pub fn with_usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
+        /// Sets the token usage.
+        pub fn with_usage(usage: Usage) => usage = usage;
 
-    /// Sets the name of the model that replied.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
+        /// Sets the name of the model that replied.
+        pub fn with_model(model: impl Into<String>) => model = model.into();
 
-    /// Sets the cost in msat.
-    #[must_use]
-    pub fn with_cost_msats(mut self, msats: u64) -> Self {
-        self.cost_msats = Some(msats);
-        self
+        /// Sets the cost in msat.
+        pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
     }
 
     /// Whether the full cost is unknown.

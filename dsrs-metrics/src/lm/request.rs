@@ -74,25 +74,15 @@ impl LmRequest {
         self.message(Role::Assistant, content)
     }
 
-    /// Sets the JSON schema of the reply.
-    #[must_use]
-    pub fn with_schema(mut self, schema: impl Into<Arc<ReplySchema>>) -> Self {
-        self.schema = Some(schema.into());
-        self
-    }
+    setters! {
+        /// Sets the JSON schema of the reply.
+        pub fn with_schema(schema: impl Into<Arc<ReplySchema>>) => schema = Some(schema.into());
 
-    /// Sets the sampling parameters.
-    #[must_use]
-    pub fn with_sampling(mut self, sampling: Sampling) -> Self {
-        self.sampling = sampling;
-        self
-    }
+        /// Sets the sampling parameters.
+        pub fn with_sampling(sampling: Sampling) => sampling = sampling;
 
-    /// Sets the index of this sample, see [`draw`](Self::draw).
-    #[must_use]
-    pub fn with_draw(mut self, draw: u32) -> Self {
-        self.draw = draw;
-        self
+        /// Sets the index of this sample, see [`draw`](Self::draw).
+        pub fn with_draw(draw: u32) => draw = draw;
     }
 }
 

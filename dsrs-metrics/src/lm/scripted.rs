@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::lock::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
 /// A language model for tests. It replies from a list, by a substring of the prompt, or with a
@@ -111,32 +112,18 @@ impl ScriptedLm {
         self
     }
 
-    /// Sets the delay before each reply.
-    #[must_use]
-    pub fn latency(mut self, latency: Duration) -> Self {
-        self.latency = latency;
-        self
-    }
+    setters! {
+        /// Sets the delay before each reply.
+        pub fn latency(latency: Duration) => latency = latency;
 
-    /// Sets the token usage of replies without one.
-    #[must_use]
-    pub fn usage(mut self, usage: Usage) -> Self {
-        self.usage = usage;
-        self
-    }
+        /// Sets the token usage of replies without one.
+        pub fn usage(usage: Usage) => usage = usage;
 
-    /// Sets the cost in msat of replies without one.
-    #[must_use]
-    pub fn cost(mut self, msats: u64) -> Self {
-        self.cost_msats = Some(msats);
-        self
-    }
+        /// Sets the cost in msat of replies without one.
+        pub fn cost(msats: u64) => cost_msats = Some(msats);
 
-    /// Sets how many of the last requests are recorded; all of them unless this is called.
-    #[must_use]
-    pub fn remember(mut self, last: usize) -> Self {
-        self.remember = last;
-        self
+        /// Sets how many of the last requests are recorded; all of them unless this is called.
+        pub fn remember(last: usize) => remember = last;
     }
 
     /// The number of calls.
@@ -290,8 +277,4 @@ fn end_of(request: &LmRequest) -> String {
         Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
         _ => text.to_owned(),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

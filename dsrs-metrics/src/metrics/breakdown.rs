@@ -3,17 +3,10 @@
 use std::borrow::Cow;
 
 use crate::core::error::Result;
-use crate::core::requirements::Requirement;
 use crate::core::return_types::{MetricReturn, Undecided};
 use crate::core::score::{MetricScore, Part, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
-use crate::core::weights::{Weights, check, mean};
-
-/// Adds a requirement that the weights of a metric's configuration are valid, checked before the
-/// first row.
-pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Requirement>) {
-    all.extend(check(weights).err().map(|error| Requirement::missing(metric, error)));
-}
+use crate::core::weights::{Weights, mean};
 
 /// The weighted mean of named parts.
 ///

@@ -1,8 +1,4 @@
 //! Metrics of edit distance: error rates and similarity.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use std::borrow::Cow;
 
@@ -38,30 +34,26 @@ pub(super) fn sides<'a>(
     (prepared(prediction, form, lowercase), references.collect())
 }
 
-/// Fails if the strings have too many characters to compare.
-fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(), String> {
+/// Fails if the strings have too many items (characters or words) to compare.
+fn bounded<'t, T: PartialEq>(
+    prediction: &'t str,
+    references: &'t [Cow<'_, str>],
+    items: impl Fn(&'t str) -> Vec<T>,
+    [what, instead]: [&str; 2],
+) -> Result<(), String> {
     if are_short(prediction.len(), references.iter().map(|text| text.len()).sum()) {
         return Ok(());
     }
-    let ours: Vec<char> = prediction.chars().collect();
+    let ours = items(prediction);
     references.iter().try_for_each(|reference| {
-        let theirs: Vec<char> = reference.chars().collect();
-        let (ours, theirs) = without_common_ends(&ours, &theirs);
-        bounded_pairs("differing characters", ours, theirs, "use chrf")
+        let (ours, theirs) = without_common_ends(&ours, &items(reference));
+        bounded_pairs(what, ours, theirs, instead)
     })
 }
 
-/// Fails if the strings have too many words to compare.
-fn words_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(), String> {
-    if are_short(prediction.len(), references.iter().map(|text| text.len()).sum()) {
-        return Ok(());
-    }
-    let ours: Vec<&str> = split(prediction).collect();
-    references.iter().try_for_each(|reference| {
-        let theirs: Vec<&str> = split(reference).collect();
-        let (ours, theirs) = without_common_ends(&ours, &theirs);
-        bounded_pairs("differing words", ours, theirs, "use rouge_1")
-    })
+fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(), String> {
+    let what = ["differing characters", "use chrf"];
+    bounded(prediction, references, |text| text.chars().collect(), what)
 }
 
 /// Word error rate: substituted, missing and added words per word of the reference; 0 is best.
@@ -95,7 +87,8 @@ pub fn wer(
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    words_bounded(&prediction, &references)?;
+    let what = ["differing words", "use rouge_1"];
+    bounded(&prediction, &references, |text| split(text).collect(), what)?;
     let counts = references.iter().map(|text| EditCounts::of_words(&prediction, text));
     rate(EditCounts::best(counts))
 }

@@ -1,7 +1,7 @@
 //! The language of a metric's configuration: a language, its name, or none.
 
 use serde::de::value::{Error as UnknownName, StrDeserializer};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::syntax::Language;
@@ -23,10 +23,11 @@ use crate::syntax::Language;
 ///     "expected a language, found `cobol`; write `rust`, `python`, `javascript`, `typescript`, `json`, `sql` or `bash`"
 /// );
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct LanguageSetting(Setting);
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(untagged)]
 enum Setting {
     #[default]
     None,
@@ -52,38 +53,18 @@ impl LanguageSetting {
     }
 }
 
-impl From<Language> for LanguageSetting {
-    fn from(language: Language) -> Self {
-        Self(Setting::Known(language))
-    }
-}
-
-impl From<&str> for LanguageSetting {
-    fn from(name: &str) -> Self {
+conversions! {
+    Language => LanguageSetting: |language| Self(Setting::Known(language));
+    &str => LanguageSetting: |name| {
         let language = Language::deserialize(StrDeserializer::<UnknownName>::new(name));
         Self(language.map_or_else(|_| Setting::Unknown(name.to_owned()), Setting::Known))
-    }
-}
-
-impl From<String> for LanguageSetting {
-    fn from(name: String) -> Self {
-        name.as_str().into()
-    }
+    };
+    String => LanguageSetting: |name| name.as_str().into();
 }
 
 impl<T: Into<Self>> From<Option<T>> for LanguageSetting {
     fn from(language: Option<T>) -> Self {
         language.map_or_else(Self::default, Into::into)
-    }
-}
-
-impl Serialize for LanguageSetting {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Setting::None => to.serialize_none(),
-            Setting::Known(language) => language.serialize(to),
-            Setting::Unknown(name) => name.serialize(to),
-        }
     }
 }
 

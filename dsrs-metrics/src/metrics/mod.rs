@@ -7,6 +7,34 @@
 //! field also have a parameter `field`.
 //!
 #![doc = include_str!("../../docs/metrics.md")]
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a metric function takes its parameters by value, and so does the function that explains its score"
+)]
+
+/// Implements `Requires` for metrics whose parameters are checked before the first row. The error of a check is the reason.
+macro_rules! requires_valid {
+    ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
+        impl $crate::core::requirements::Requires for $metric {
+            fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
+                let $this = self;
+                all.extend($crate::Requirement::unless(Self::SPEC.name, $check));
+            }
+        }
+    )*};
+}
+
+/// Lets fields of typed rows be read as a parameter of a metric.
+macro_rules! provide {
+    ($($from:ty => $to:ty: |$value:ident| $given:expr;)*) => {$(
+        impl<'r> $crate::core::rows::provide::Provide<'r, $crate::core::rows::fields::Owned<$to>> for $from {
+            fn provide(&'r self) -> $to {
+                let $value = self;
+                $given
+            }
+        }
+    )*};
+}
 
 pub mod agents;
 pub mod answers;

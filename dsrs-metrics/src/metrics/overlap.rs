@@ -1,13 +1,8 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use serde_json::Value;
 
 use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
@@ -69,13 +64,8 @@ pub fn bleu(
     Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
 }
 
-impl Requires for Bleu {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(
-            Self::SPEC.name,
-            within("max_order", self.max_order, [1, MAX_ORDER]),
-        ));
-    }
+requires_valid! {
+    Bleu: |metric| within("max_order", metric.max_order, [1, MAX_ORDER]);
 }
 
 /// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
@@ -128,23 +118,18 @@ pub fn chrf(
     Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
 }
 
-impl Requires for Chrf {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let some = self.char_order + self.word_order > 0;
-        let some = some.then_some(()).ok_or_else(|| NO_ORDER.to_owned());
-        let orders = within("char_order", self.char_order, [0, MAX_ORDER]).and(within(
-            "word_order",
-            self.word_order,
-            [0, MAX_ORDER],
-        ));
-        all.extend(Requirement::unless(
-            Self::SPEC.name,
-            orders.and(some).and(at_least("beta", self.beta, 0.0)),
-        ));
-    }
+requires_valid! {
+    Chrf: |metric| validate_chrf(metric);
 }
 
-const NO_ORDER: &str = "no n-grams to compare; set `char_order`, `word_order` or both";
+fn validate_chrf(chrf: &Chrf) -> Result<(), String> {
+    within("char_order", chrf.char_order, [0, MAX_ORDER])?;
+    within("word_order", chrf.word_order, [0, MAX_ORDER])?;
+    if chrf.char_order + chrf.word_order == 0 {
+        return Err("no n-grams to compare; set `char_order`, `word_order` or both".to_owned());
+    }
+    at_least("beta", chrf.beta, 0.0)
+}
 
 /// The largest number of word pairs (prediction times references) that ROUGE-Lsum compares.
 const MAX_PAIRS_BY_LINE: usize = 100_000_000;

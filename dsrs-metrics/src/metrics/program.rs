@@ -101,7 +101,7 @@ fn usage(
     run.and_then(|run| run.usage).or_else(of_row)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens or msat")]
+// Far fewer than 2^52 tokens or msat.
 fn number(count: u64) -> f64 {
     count as f64
 }

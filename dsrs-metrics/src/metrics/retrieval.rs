@@ -2,10 +2,6 @@
 //!
 //! A row without relevant documents cannot rank them well or badly, so all of these metrics abstain
 //! from it. `trec_eval` scores it 0.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use std::num::NonZeroUsize;
 

@@ -5,7 +5,6 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::core::files::{MetricFile, NamesFiles};
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
@@ -148,19 +147,10 @@ pub async fn sparql_returns_results(
     }
 }
 
-impl Requires for SparqlExecutes {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let timeout = at_least("timeout_secs", self.timeout_secs, 1);
-        let limits = timeout.and(at_least("max_results", self.max_results, 1));
-        all.extend(Requirement::unless(Self::SPEC.name, limits));
-    }
-}
-
-impl Requires for SparqlReturnsResults {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let timeout = at_least("timeout_secs", self.timeout_secs, 1);
-        all.extend(Requirement::unless(Self::SPEC.name, timeout));
-    }
+requires_valid! {
+    SparqlExecutes: |metric| at_least("timeout_secs", metric.timeout_secs, 1)
+        .and(at_least("max_results", metric.max_results, 1));
+    SparqlReturnsResults: |metric| at_least("timeout_secs", metric.timeout_secs, 1);
 }
 
 impl NamesFiles for SparqlStore {

@@ -114,18 +114,12 @@ impl Results {
         Ok(())
     }
 
-    /// Sets the name, which is shown instead of the file.
-    #[must_use]
-    pub fn with_name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
+    setters! {
+        /// Sets the name, which is shown instead of the file.
+        pub fn with_name(name: impl Into<String>) => name = name.into();
 
-    /// Sets the score that a failed row counts as in a mean, 0 by default. A result file does not contain it.
-    #[must_use]
-    pub fn with_failure_score(mut self, score: f64) -> Self {
-        self.failure_score = score;
-        self
+        /// Sets the score that a failed row counts as in a mean, 0 by default. A result file does not contain it.
+        pub fn with_failure_score(score: f64) => failure_score = score;
     }
 
     /// Returns the path of the file, or `evaluation`.

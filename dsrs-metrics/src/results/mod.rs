@@ -38,3 +38,16 @@ pub(crate) use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 pub use summary_csv::summary_csv;
 
 pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+
+/// A count with a comma after thousands: `1,190`.
+fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}

@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use crate::json::written_scalar::WrittenScalar;
+
 /// A document's id: a string, or a whole number as it is written. `7` and `"7"` are the same id.
 pub type DocumentId<'a> = Cow<'a, str>;
 
@@ -176,32 +178,11 @@ struct Written<'a>(DocumentId<'a>);
 
 impl<'de> Deserialize<'de> for Written<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WrittenVisitor).map(Self)
-    }
-}
-
-struct WrittenVisitor;
-
-impl<'de> Visitor<'de> for WrittenVisitor {
-    type Value = DocumentId<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an id: a string or a whole number")
-    }
-
-    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<DocumentId<'de>, E> {
-        Ok(Cow::Borrowed(id))
-    }
-
-    fn visit_str<E>(self, id: &str) -> Result<DocumentId<'de>, E> {
-        Ok(Cow::Owned(id.to_owned()))
-    }
-
-    fn visit_u64<E>(self, id: u64) -> Result<DocumentId<'de>, E> {
-        Ok(Cow::Owned(id.to_string()))
-    }
-
-    fn visit_i64<E>(self, id: i64) -> Result<DocumentId<'de>, E> {
-        Ok(Cow::Owned(id.to_string()))
+        let id = WrittenScalar {
+            expected: "an id: a string or a whole number",
+            allows_bools: false,
+            write_float: None,
+        };
+        deserializer.deserialize_any(id).map(Self)
     }
 }

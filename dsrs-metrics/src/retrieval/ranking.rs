@@ -49,7 +49,7 @@ pub struct Ranking {
     ideal: Vec<f64>,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "ranks and counts of documents stay far below 2^53")]
+// Ranks and counts of documents stay far below 2^53.
 impl Ranking {
     /// Creates the ranking of the retrieved documents. `None` if no document is relevant, since
     /// then no ranking is better than another.

@@ -149,20 +149,14 @@ fn open(element: &BytesStart<'_>, depth: usize, case: &mut Option<(usize, TestRe
 /// The last line that is nothing but numbers of tests: `24 passed; 0 failed`.
 fn list_line(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
-        let result = |what: &str| match what {
-            "passed" => Some(TestResult::Passed),
-            "failed" => Some(TestResult::Failed),
-            "skipped" | "ignored" => Some(TestResult::Skipped),
-            _ => None,
-        };
         let line = line.trim();
         let is_count = |item: &str| {
             let mut words = item.split_whitespace();
             let is_number = words.next().is_some_and(|number| number.parse::<u64>().is_ok());
-            is_number && words.next().and_then(result).is_some() && words.next().is_none()
+            is_number && words.next().and_then(TestResult::of).is_some() && words.next().is_none()
         };
         let is_list = line.contains("passed") && line.split([';', ',']).all(is_count);
-        is_list.then(|| count_list(&line.replace(';', ","), ',', result)).flatten()
+        is_list.then(|| count_list(&line.replace(';', ","), ',')).flatten()
     })
 }
 
@@ -196,12 +190,7 @@ fn cargo(output: &str) -> Option<Counts> {
     let summaries = output.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix("test result: ")?;
         let (_, rest) = rest.split_once(". ")?;
-        count_list(rest, ';', |what| match what {
-            "passed" => Some(TestResult::Passed),
-            "failed" => Some(TestResult::Failed),
-            "ignored" => Some(TestResult::Skipped),
-            _ => None,
-        })
+        count_list(rest, ';')
     });
     summaries.reduce(|mut sum, counts| {
         sum += counts;
@@ -212,12 +201,7 @@ fn cargo(output: &str) -> Option<Counts> {
 fn jest(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
         let rest = line.trim_start().strip_prefix("Tests:")?;
-        count_list(rest, ',', |what| match what {
-            "passed" => Some(TestResult::Passed),
-            "failed" => Some(TestResult::Failed),
-            "skipped" | "todo" | "pending" => Some(TestResult::Skipped),
-            _ => None,
-        })
+        count_list(rest, ',')
     })
 }
 
@@ -229,13 +213,7 @@ fn pytest(output: &str) -> Option<Counts> {
         if is_time && summary == "no tests ran" {
             return Some(Counts::default());
         }
-        let counts = count_list(summary, ',', |what| match what {
-            "passed" | "xpassed" => Some(TestResult::Passed),
-            "failed" | "error" | "errors" => Some(TestResult::Failed),
-            "skipped" | "xfailed" => Some(TestResult::Skipped),
-            _ => None,
-        });
-        counts.filter(|_| is_time)
+        count_list(summary, ',').filter(|_| is_time)
     })
 }
 
@@ -282,19 +260,9 @@ fn go_test(line: &str) -> Option<TestResult> {
     if line.starts_with('{') {
         let event: serde_json::Value = serde_json::from_str(line).ok()?;
         event.get("Test")?;
-        return match event.get("Action")?.as_str()? {
-            "pass" => Some(TestResult::Passed),
-            "fail" => Some(TestResult::Failed),
-            "skip" => Some(TestResult::Skipped),
-            _ => None,
-        };
+        return TestResult::of(event.get("Action")?.as_str()?);
     }
-    match line.strip_prefix("--- ")?.split(':').next()? {
-        "PASS" => Some(TestResult::Passed),
-        "FAIL" => Some(TestResult::Failed),
-        "SKIP" => Some(TestResult::Skipped),
-        _ => None,
-    }
+    TestResult::of(line.strip_prefix("--- ")?.split(':').next()?)
 }
 
 #[derive(Clone, Copy)]
@@ -305,6 +273,18 @@ enum TestResult {
 }
 
 impl TestResult {
+    /// Returns the result that a word means in the formats.
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "passed" | "xpassed" | "pass" | "PASS" => Some(Self::Passed),
+            "failed" | "error" | "errors" | "fail" | "FAIL" => Some(Self::Failed),
+            "skipped" | "ignored" | "todo" | "pending" | "xfailed" | "skip" | "SKIP" => {
+                Some(Self::Skipped)
+            }
+            _ => None,
+        }
+    }
+
     /// Adds a number of tests with this result.
     fn count(self, counts: &mut Counts, number: u64) {
         let field = match self {
@@ -318,17 +298,13 @@ impl TestResult {
 
 /// Parses a list such as `1 failed, 24 passed`, which must contain at least one number with a known
 /// word.
-fn count_list(
-    list: &str,
-    separator: char,
-    result: fn(&str) -> Option<TestResult>,
-) -> Option<Counts> {
+fn count_list(list: &str, separator: char) -> Option<Counts> {
     let mut counts = Counts::default();
     let mut any = false;
     for item in list.split(separator) {
         let mut words = item.split_whitespace();
         let number = words.next().and_then(|number| number.parse::<u64>().ok());
-        if let (Some(number), Some(result)) = (number, words.next().and_then(result)) {
+        if let (Some(number), Some(result)) = (number, words.next().and_then(TestResult::of)) {
             result.count(&mut counts, number);
             any = true;
         }

@@ -7,7 +7,8 @@ use std::sync::Once;
 
 use rustix::process::{Pid, test_kill_process};
 
-const PREFIX: &str = "dsrs-sandbox-";
+/// The start of each name, followed by the id of the process, and something that is unique in it.
+pub(super) const PREFIX: &str = "dsrs-sandbox-";
 
 /// Returns the prefix of the names of this process's temporary files and directories. The first call
 /// removes those of killed processes.
@@ -21,7 +22,8 @@ pub(super) fn prefix() -> String {
 /// repeat in containers. This is a best effort: an entry of another user stays.
 fn remove(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !entry.file_name().to_str().and_then(process).is_some_and(is_dead_or_self) {
+        let own = rustix::process::getpid();
+        if !owner(&entry).is_some_and(|process| process == own || is_dead(process)) {
             continue;
         }
         // Neither of these follows a symbolic link.
@@ -32,15 +34,15 @@ fn remove(folder: &Path) {
     }
 }
 
-/// The process in the name `dsrs-sandbox-PROCESS-RANDOM`.
-fn process(name: &str) -> Option<Pid> {
-    let (process, _) = name.strip_prefix(PREFIX)?.split_once('-')?;
+/// The process in the name `dsrs-sandbox-PROCESS-UNIQUE` of a file or directory.
+pub(super) fn owner(entry: &fs::DirEntry) -> Option<Pid> {
+    let name = entry.file_name();
+    let (process, _) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
     process.parse().ok().filter(|process| *process > 0).and_then(Pid::from_raw)
 }
 
-fn is_dead_or_self(process: Pid) -> bool {
-    process == rustix::process::getpid()
-        || test_kill_process(process) == Err(rustix::io::Errno::SRCH)
+pub(super) fn is_dead(process: Pid) -> bool {
+    test_kill_process(process) == Err(rustix::io::Errno::SRCH)
 }
 
 #[cfg(test)]

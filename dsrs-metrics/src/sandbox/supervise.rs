@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::accounting::Meter;
-use super::{Limits, Report, SandboxError, Termination};
+use super::{Limits, Report, SandboxError, Termination, on_thread};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -43,7 +43,7 @@ pub(super) struct Prepared {
     /// The bytes that may be written after the command's output; not counted as output.
     pub(super) trailer: u64,
     /// Directories that are removed once the command has terminated.
-    pub(super) dirs: Vec<TempDir>,
+    pub(super) _dirs: Vec<TempDir>,
 }
 
 /// Prepares and runs a command, on a thread of its own; if the future is dropped, the command is
@@ -53,18 +53,8 @@ pub(super) async fn supervise(
 ) -> Result<Report, SandboxError> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let _guard = SetOnDrop(Arc::clone(&cancelled));
-    let (send, receive) = tokio::sync::oneshot::channel();
-    let work = move || {
-        let report = prepare().and_then(Run::start).map(|run| run.watch(&cancelled));
-        // The receiver is gone if the future was dropped.
-        let _ = send.send(report);
-    };
-    thread::Builder::new()
-        .name("sandbox".to_owned())
-        .spawn(work)
-        .map_err(|error| SandboxError::io("starting a thread", error))?;
-    let no_report = |_| SandboxError::io("running the command", "the supervising thread panicked");
-    receive.await.map_err(no_report)?
+    let work = move || prepare().and_then(Run::start).map(|run| run.watch(&cancelled));
+    on_thread("running the command", work).await?
 }
 
 struct SetOnDrop(Arc<AtomicBool>);
@@ -82,15 +72,10 @@ struct Chunk {
 }
 
 struct Run {
+    prepared: Prepared,
     child: Child,
-    limits: Limits,
-    kill: Kill,
-    meter: Meter,
-    ready: &'static str,
-    trailer: u64,
     /// When the time of the command began; `None` until the sandbox was set up.
     ready_at: Option<Instant>,
-    _dirs: Vec<TempDir>,
     started: Instant,
     chunks: Receiver<Chunk>,
     open_streams: u8,
@@ -99,8 +84,8 @@ struct Run {
 }
 
 impl Run {
-    fn start(prepared: Prepared) -> Result<Self, SandboxError> {
-        let Prepared { mut command, limits, kill, meter, ready, trailer, dirs } = prepared;
+    fn start(mut prepared: Prepared) -> Result<Self, SandboxError> {
+        let Prepared { command, meter, ready, .. } = &mut prepared;
         let stdin = if meter.must_join() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
@@ -108,7 +93,7 @@ impl Run {
         let mut child = command
             .spawn()
             .map_err(|error| SandboxError::io(format!("starting {program}"), error))?;
-        if let Err(error) = join(&meter, &mut child) {
+        if let Err(error) = join(meter, &mut child) {
             let _ = child.kill();
             let _ = child.wait();
             return Err(SandboxError::io("moving the command to its cgroup", error));
@@ -122,14 +107,9 @@ impl Run {
             spawn_reader(stderr, true, send);
         }
         Ok(Self {
-            child,
-            limits,
-            kill,
-            meter,
-            ready,
-            trailer,
             ready_at: ready.is_empty().then_some(started),
-            _dirs: dirs,
+            prepared,
+            child,
             started,
             chunks,
             open_streams: 2,
@@ -158,7 +138,7 @@ impl Run {
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
                 let (root, is_ready) = (self.child.id(), self.is_ready());
-                if self.meter.is_exceeded(root, is_ready, &self.limits) {
+                if self.prepared.meter.is_exceeded(root, is_ready, &self.prepared.limits) {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
@@ -172,7 +152,7 @@ impl Run {
 
     fn time_left(&self) -> Duration {
         let (secs, began) = match self.ready_at {
-            Some(at) => (self.limits.time_secs, at),
+            Some(at) => (self.prepared.limits.time_secs, at),
             None => (SETUP_SECS, self.started),
         };
         Duration::from_secs(secs).saturating_sub(began.elapsed())
@@ -183,12 +163,12 @@ impl Run {
     }
 
     fn output_limit(&self) -> u64 {
-        let added = (self.ready.len() as u64).saturating_add(self.trailer);
-        self.limits.output_bytes().saturating_add(added)
+        let added = (self.prepared.ready.len() as u64).saturating_add(self.prepared.trailer);
+        self.prepared.limits.output_bytes().saturating_add(added)
     }
 
     fn is_ready(&self) -> bool {
-        self.stderr.starts_with(self.ready.as_bytes())
+        self.stderr.starts_with(self.prepared.ready.as_bytes())
     }
 
     fn append(&mut self, chunk: Chunk) {
@@ -210,7 +190,7 @@ impl Run {
             None if !cancelled.load(Ordering::Relaxed) => self.wait(),
             _ => None,
         };
-        (self.kill)(&mut self.child);
+        (self.prepared.kill)(&mut self.child);
         self.drain();
         // A command may exit before its last output has been read.
         let is_too_long = self.output_len() > self.output_limit();
@@ -218,12 +198,12 @@ impl Run {
         let termination = match (limit, status) {
             (Some(limit), _) => limit,
             // The kernel killed a process at the limit, but not necessarily the command.
-            _ if self.meter.was_exceeded() => Termination::MemoryLimit,
+            _ if self.prepared.meter.was_exceeded() => Termination::MemoryLimit,
             (None, Some(status)) => Termination::Exited(exit_code(status)),
             (None, None) => Termination::TimedOut,
         };
         let length = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
-        self.stdout.truncate(length(self.limits.output_bytes()));
+        self.stdout.truncate(length(self.prepared.limits.output_bytes()));
         self.stderr.truncate(length(self.output_limit()));
         Report {
             termination,

@@ -56,7 +56,7 @@ impl SandboxProvider for Unconfined {
                 meter: Meter::Resident,
                 ready: "",
                 trailer: 0,
-                dirs: vec![folder, staged],
+                _dirs: vec![folder, staged],
             })
         };
         supervise::supervise(prepare).await

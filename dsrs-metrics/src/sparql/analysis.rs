@@ -264,7 +264,7 @@ impl Analysis {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lengths within a query are exact in a float")]
+// Lengths within a query are exact in a float.
 fn count(length: usize) -> f64 {
     length as f64
 }

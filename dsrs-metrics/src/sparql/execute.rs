@@ -136,8 +136,7 @@ async fn evaluate_on_thread(
 ) -> Result<QueryResults, ExecutionError> {
     let time = limits.timeout.saturating_add(GRACE_PERIOD);
     let evaluate = move |bytes| match evaluate(&dataset, &query, limits, bytes) {
-        Err(Stopped::ByMemory) => None,
-        Err(Stopped::By(error)) => Some(Err(error)),
+        Err(error) => error.map(Err),
         Ok(results) => Some(Ok(results)),
     };
     match evaluations::run(time, evaluate).await? {
@@ -152,30 +151,23 @@ async fn evaluate_on_thread(
     }
 }
 
-/// Why an evaluation has no results.
-enum Stopped {
-    /// It needs more memory than it may use.
-    ByMemory,
-    By(ExecutionError),
-}
-
 fn evaluate(
     dataset: &Dataset,
     query: &str,
     limits: QueryLimits,
     bytes: usize,
-) -> Result<QueryResults, Stopped> {
-    let failed = |message| Stopped::By(ExecutionError::Failed(message));
-    let mut query = parse(query).map_err(|error| Stopped::By(error.into()))?;
+) -> Result<QueryResults, Option<ExecutionError>> {
+    let failed = |message| Some(ExecutionError::Failed(message));
+    let mut query = parse(query).map_err(|error| Some(error.into()))?;
     let Cost { slots, template } =
-        cost(&mut query).map_err(|reason| Stopped::By(ExecutionError::Rejected(reason)))?;
+        cost(&mut query).map_err(|reason| Some(ExecutionError::Rejected(reason)))?;
     instrument(&mut query);
     let timeout = limits.timeout;
     match metered(Limits { timeout, bytes, slots, template }, || {
         run(dataset, query, limits.max_results)
     }) {
         Ok(results) => results.map_err(|error| failed(error.to_string())),
-        Err(Exceeded::Memory) => Err(Stopped::ByMemory),
+        Err(Exceeded::Memory) => Err(None),
         Err(exceeded) => Err(failed(describe(exceeded, timeout))),
     }
 }

@@ -89,10 +89,11 @@ pub(super) struct Limits {
 
 thread_local! {
     /// The meter of the evaluation that runs on this thread.
-    static METER: Meter = const { Meter::new() };
+    static METER: Meter = Meter::default();
 }
 
 /// Counters in cells of their own: most calls change one of them.
+#[derive(Default)]
 struct Meter {
     is_on: Cell<bool>,
     /// `None` if the timeout exceeds what the clock can represent.
@@ -106,19 +107,6 @@ struct Meter {
 }
 
 impl Meter {
-    const fn new() -> Self {
-        Self {
-            is_on: Cell::new(false),
-            deadline: Cell::new(None),
-            terms: Cell::new(0),
-            next_clock_check: Cell::new(0),
-            bytes: Cell::new(0),
-            max_bytes: Cell::new(0),
-            bytes_of_term: Cell::new(0),
-            template: Cell::new(None),
-        }
-    }
-
     fn start(&self, limits: Limits) {
         self.deadline.set(Instant::now().checked_add(limits.timeout));
         self.terms.set(0);

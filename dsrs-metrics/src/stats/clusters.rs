@@ -28,16 +28,10 @@ pub struct Clusters<K> {
     groups: HashMap<K, Group>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 struct Group {
     count: u64,
     sum: ExactSum,
-}
-
-impl std::fmt::Debug for Group {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Group").field("count", &self.count).field("sum", &self.sum.value()).finish()
-    }
 }
 
 impl<K> Default for Clusters<K> {

@@ -132,7 +132,7 @@ impl ExactSum {
     /// Returns the sum divided by `count`, with two roundings regardless of the number of rows. The
     /// mean is finite even if the sum is not.
     pub(crate) fn mean(&self, count: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+        // A count of rows.
         let count = count as f64;
         let sum = self.value();
         if sum.is_finite() {

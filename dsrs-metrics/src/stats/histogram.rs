@@ -39,7 +39,7 @@ impl Histogram {
             return;
         }
         let share = ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 20")]
+        // 0 to 20.
         let bin = (share * BINS as f64) as usize;
         self.counts[bin.min(BINS - 1)] += 1;
     }

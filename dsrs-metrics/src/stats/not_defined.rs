@@ -17,14 +17,7 @@ use std::borrow::Cow;
 #[error("{0}")]
 pub struct NotDefined(Cow<'static, str>);
 
-impl From<&'static str> for NotDefined {
-    fn from(reason: &'static str) -> Self {
-        Self(reason.into())
-    }
-}
-
-impl From<String> for NotDefined {
-    fn from(reason: String) -> Self {
-        Self(reason.into())
-    }
+conversions! {
+    &'static str => NotDefined: |reason| Self(reason.into());
+    String => NotDefined: |reason| Self(reason.into());
 }

@@ -32,6 +32,15 @@ pub struct PermutationTest {
     pub is_exact: bool,
 }
 
+impl PermutationTest {
+    /// The observed assignment is one more, unless it is among those that are compared.
+    fn of(extreme: u64, assignments: u32, is_exact: bool) -> Self {
+        let own = if is_exact { 0.0 } else { 1.0 };
+        let p_value = (extreme as f64 + own) / (f64::from(assignments) + own);
+        Self { p_value, assignments: u64::from(assignments), is_exact }
+    }
+}
+
 /// Up to this number of assignments all of them are evaluated.
 const MAX_EXACT: u32 = 1 << 17;
 
@@ -61,13 +70,10 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     if let Some(all) = all.filter(|all| *all <= MAX_EXACT) {
         let mut signs = 0..u64::from(all);
         let extreme = sums.count_from(reached, all, || signs.next().unwrap_or_default());
-        let p_value = extreme as f64 / f64::from(all);
-        return PermutationTest { p_value, assignments: u64::from(all), is_exact: true };
+        return PermutationTest::of(extreme, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let extreme = sums.count_from(reached, draws, || random.next_u64());
-    let p_value = (extreme as f64 + 1.0) / (f64::from(draws) + 1.0);
-    PermutationTest { p_value, assignments: u64::from(draws), is_exact: false }
+    PermutationTest::of(sums.count_from(reached, draws, || random.next_u64()), draws, false)
 }
 
 /// Returns the paired permutation test of a score that is computed over all rows, by approximate randomization (Noreen
@@ -115,13 +121,11 @@ pub fn exchange_test(
     let all = u32::try_from(rows).ok().and_then(|rows| 1_u32.checked_shl(rows));
     if let Some(all) = all.filter(|all| *all <= draws) {
         let extreme = (0..u64::from(all)).filter(|signs| is_extreme(&mut || *signs)).count();
-        let p_value = extreme as f64 / f64::from(all);
-        return PermutationTest { p_value, assignments: u64::from(all), is_exact: true };
+        return PermutationTest::of(extreme as u64, all, true);
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let extreme = (0..draws).filter(|_| is_extreme(&mut || random.next_u64())).count();
-    let p_value = (extreme as f64 + 1.0) / (f64::from(draws) + 1.0);
-    PermutationTest { p_value, assignments: u64::from(draws), is_exact: false }
+    PermutationTest::of(extreme as u64, draws, false)
 }
 
 /// Sums of sizes with given signs, by looking up the sum of eight sizes at a time.
@@ -205,7 +209,7 @@ const Z_POWER: f64 = super::interval::Z + 0.841_621_233_572_914_3;
 #[must_use]
 pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     let rows = (Z_POWER * deviation / difference).powi(2).ceil();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the range")]
+    // In the range.
     (rows.is_finite() && rows < 1e18).then_some(rows as u64)
 }
 

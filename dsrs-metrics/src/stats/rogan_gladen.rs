@@ -1,8 +1,6 @@
 //! The Rogan-Gladen estimator: a pass rate corrected for the sensitivity and specificity of the
 //! judge.
 
-use std::fmt;
-
 use super::interval::{Interval, Z};
 use super::proportion::Proportion;
 
@@ -73,16 +71,23 @@ impl CorrectedRate {
 }
 
 /// The reason why a rate cannot be corrected.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum NotCorrectable {
     /// Nothing was observed.
+    #[error("not enough rows: no row has a verdict")]
     NoRows,
     /// No labelled row should pass, so the sensitivity is unknown.
+    #[error("not enough rows: no compared row should pass by its label")]
     NoSensitivity,
     /// No labelled row should fail, so the specificity is unknown.
+    #[error("not enough rows: no compared row should fail by its label")]
     NoSpecificity,
     /// Sensitivity and specificity sum to 1 or less: the judge is no better than a coin, and its
     /// passes carry no information about the labels.
+    #[error(
+        "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
+         so passing carries no information about the label"
+    )]
     Uninformative {
         /// The sensitivity, in [0, 1].
         sensitivity: f64,
@@ -90,27 +95,6 @@ pub enum NotCorrectable {
         specificity: f64,
     },
 }
-
-impl fmt::Display for NotCorrectable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoRows => f.write_str("not enough rows: no row has a verdict"),
-            Self::NoSensitivity => {
-                f.write_str("not enough rows: no compared row should pass by its label")
-            }
-            Self::NoSpecificity => {
-                f.write_str("not enough rows: no compared row should fail by its label")
-            }
-            Self::Uninformative { sensitivity, specificity } => write!(
-                f,
-                "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
-                 so passing carries no information about the label"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for NotCorrectable {}
 
 /// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
 /// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.

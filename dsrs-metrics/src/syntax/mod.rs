@@ -15,14 +15,13 @@ mod parse;
 mod pattern;
 pub(crate) mod pattern_size;
 
-use std::fmt;
-
 pub use balance::{BalanceOptions, check_balance};
 pub use language::{Comparison, Language, ParserError};
 pub use pattern::RegexPattern;
 
 /// A syntax error: its position and a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
     /// The line, from 1.
     pub line: usize,
@@ -40,12 +39,5 @@ impl Diagnostic {
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.matches('\n').count() + 1;
         Self { line, column: before[start..].chars().count() + 1, message }
-    }
-}
-
-impl fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, message } = self;
-        write!(f, "line {line}, column {column}: {message}")
     }
 }

@@ -139,16 +139,11 @@ fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
     Ok(Compiled { regex, positions: size.map_or(1, |size| size.positions) })
 }
 
-impl From<&str> for RegexPattern {
-    fn from(source: &str) -> Self {
-        source.to_owned().into()
-    }
-}
-
-impl From<String> for RegexPattern {
-    fn from(source: String) -> Self {
+conversions! {
+    &str => RegexPattern: |source| source.to_owned().into();
+    String => RegexPattern: |source| {
         Self(Arc::new(Pattern { source, compiled: [OnceLock::new(), OnceLock::new()] }))
-    }
+    };
 }
 
 impl fmt::Debug for RegexPattern {

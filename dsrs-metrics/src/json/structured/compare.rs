@@ -72,7 +72,7 @@ impl FieldCounts {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of fields stay far below 2^53")]
+// Counts of fields stay far below 2^53.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }

@@ -114,39 +114,21 @@ impl Requires for CompleteAndGrounded {
 }
 
 impl CompleteAndGrounded {
-    /// Sets the model.
-    #[must_use]
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.panel = self.panel.with_lm(lm);
-        self
-    }
+    setters! {
+        /// Sets the model.
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-    /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
-    #[must_use]
-    pub fn offline(mut self) -> Self {
-        self.panel = self.panel.offline();
-        self
-    }
+        /// Scores by the offline stand-ins of both judges, in place of a model. Every result says so.
+        pub fn offline() in panel.offline;
 
-    /// Sets the smallest score that is a pass.
-    #[must_use]
-    pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.panel = self.panel.threshold(threshold);
-        self
-    }
+        /// Sets the smallest score that is a pass.
+        pub fn with_threshold(threshold: f64) in panel.threshold;
 
-    /// Replaces each score with 1 (pass) or 0 (fail).
-    #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.panel = self.panel.strict();
-        self
-    }
+        /// Replaces each score with 1 (pass) or 0 (fail).
+        pub fn strict() in panel.strict;
 
-    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
-    #[must_use]
-    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
-        self.panel = self.panel.cost_msats(cost_msats);
-        self
+        /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+        pub fn with_cost_msats(cost_msats: u64) in panel.cost_msats;
     }
 }
 

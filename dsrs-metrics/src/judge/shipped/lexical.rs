@@ -136,7 +136,7 @@ pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     let words =
         format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 1..=5")]
+    // In 1..=5.
     let grade = (1.0 + 4.0 * share).round() as u8;
     answer(&words, json!({ "score": grade }))
 }

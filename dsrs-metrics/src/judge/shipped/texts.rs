@@ -50,20 +50,14 @@ impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
 #[serde(try_from = "TextOrList", into = "TextOrList")]
 pub struct References(TextOrList);
 
-impl From<String> for References {
-    fn from(reference: String) -> Self {
-        Self(TextOrList::Text(reference))
-    }
-}
-
-/// A list of one reference is that reference, so that both make the same prompt.
-impl From<Vec<String>> for References {
-    fn from(mut references: Vec<String>) -> Self {
-        match &mut references[..] {
-            [one] => Self(TextOrList::Text(std::mem::take(one))),
-            _ => Self(TextOrList::List(references)),
-        }
-    }
+conversions! {
+    String => References: |reference| Self(TextOrList::Text(reference));
+    /// A list of one reference is that reference, so that both make the same prompt.
+    Vec<String> => References: |references| match <[String; 1]>::try_from(references) {
+        Ok([one]) => Self(TextOrList::Text(one)),
+        Err(references) => Self(TextOrList::List(references)),
+    };
+    References => TextOrList: |references| references.0;
 }
 
 impl TryFrom<TextOrList> for References {
@@ -77,12 +71,6 @@ impl TryFrom<TextOrList> for References {
             TextOrList::List(list) => Ok(list.into()),
             TextOrList::Text(text) => Ok(text.into()),
         }
-    }
-}
-
-impl From<References> for TextOrList {
-    fn from(references: References) -> Self {
-        references.0
     }
 }
 

@@ -18,10 +18,7 @@ const OVERHEAD: u64 = 512;
 
 pub(super) fn create(database: &Database) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;
-    transaction.open_table(REPLIES)?;
-    transaction.open_table(USE)?;
-    transaction.open_table(ORDER)?;
-    transaction.open_table(TOTALS)?;
+    Tables::open(&transaction)?;
     Ok(transaction.commit()?)
 }
 
@@ -43,12 +40,7 @@ impl Batch<'_> {
         }
         let transaction = database.begin_write()?;
         {
-            let mut tables = Tables {
-                replies: transaction.open_table(REPLIES)?,
-                uses: transaction.open_table(USE)?,
-                order: transaction.open_table(ORDER)?,
-                totals: transaction.open_table(TOTALS)?,
-            };
+            let mut tables = Tables::open(&transaction)?;
             for hash in self.used {
                 tables.mark_used(hash)?;
             }
@@ -68,7 +60,16 @@ struct Tables<'t> {
     totals: redb::Table<'t, &'static str, u64>,
 }
 
-impl Tables<'_> {
+impl<'t> Tables<'t> {
+    fn open(transaction: &'t redb::WriteTransaction) -> Result<Self, redb::Error> {
+        Ok(Self {
+            replies: transaction.open_table(REPLIES)?,
+            uses: transaction.open_table(USE)?,
+            order: transaction.open_table(ORDER)?,
+            totals: transaction.open_table(TOTALS)?,
+        })
+    }
+
     fn put(&mut self, hash: &Hash, entry: &[u8]) -> Result<(), redb::Error> {
         let size = entry.len() as u64 + OVERHEAD;
         let old = self.remove_use(hash)?.unwrap_or(0);

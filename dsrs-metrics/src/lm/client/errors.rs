@@ -70,16 +70,15 @@ pub(super) fn unreadable(
 
 /// Whether a body cannot be decoded (decompressed, or divided into chunks), as opposed to one that cannot be received.
 fn is_corrupt(error: &reqwest::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(error) = error.downcast_ref::<io::Error>()
-            && matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    let mut io_errors = sources(error).filter_map(|error| error.downcast_ref::<io::Error>());
+    io_errors.any(|error| {
+        matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData)
+    })
+}
+
+/// The errors that caused an error.
+fn sources(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    std::iter::successors(error.source(), |&error| error.source())
 }
 
 /// A response with a success status whose body cannot be received or decoded.
@@ -121,15 +120,8 @@ pub(super) fn convert_transport(
 /// The messages of an error's causes, outermost first. The message of the error itself is left out,
 /// since it quotes the URL, which may contain a key.
 pub(super) fn causes(error: &reqwest::Error) -> String {
-    let mut messages = Vec::new();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        if messages.last() != Some(&message) {
-            messages.push(message);
-        }
-        cause = error.source();
-    }
+    let mut messages: Vec<String> = sources(error).map(ToString::to_string).collect();
+    messages.dedup();
     match messages.is_empty() {
         true => "no further details".to_owned(),
         false => messages.join(": "),

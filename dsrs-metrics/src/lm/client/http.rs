@@ -2,12 +2,13 @@
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderName};
+use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
 use super::errors;
-use super::limited_json::{self, Unread};
 use super::target::Target;
+use crate::json::size::has_more_values;
 
 /// The bytes that are read of a response that is an error; a message is far shorter.
 const MAX_ERROR_BYTES: usize = 64 << 10;
@@ -60,12 +61,14 @@ impl Http<'_> {
         let body = self.body(response).await?;
         let body = body.strip_prefix(BOM).unwrap_or(&body);
         let unreadable = |error: &_| errors::unreadable(&headers, body, error, self.target);
-        match limited_json::parse(body, MAX_VALUES) {
-            Ok((json, None)) => Ok(Received { json, error: None }),
-            Ok((json, Some(error))) => Ok(Received { json, error: Some(unreadable(&error)) }),
-            Err(Unread::Invalid(error)) => Err(unreadable(&error)),
-            Err(Unread::TooManyValues) => Err(self.too_large(MAX_VALUES, "JSON values")),
+        let is_json = body.trim_ascii_start().starts_with(b"{");
+        if is_json && has_more_values(&String::from_utf8_lossy(body), MAX_VALUES) {
+            return Err(self.too_large(MAX_VALUES, "JSON values"));
         }
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let json = Value::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;
+        let error = deserializer.end().err().map(|error| unreadable(&error));
+        Ok(Received { json, error })
     }
 
     /// The whole body, decompressed.

@@ -9,14 +9,13 @@
 mod errors;
 mod format;
 mod http;
-mod limited_json;
 mod provider;
 mod reply;
 mod target;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -24,6 +23,7 @@ use async_trait::async_trait;
 use self::format::Question;
 use self::http::Http;
 pub(super) use self::target::{EndpointHash, Target, Variables};
+use super::lock::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 
 /// Settings of the HTTP connection.
@@ -93,10 +93,6 @@ impl Client {
         let http = Http { client: &self.connections, settings: &self.http, target };
         target.format.reply(http.post(call).await?, target)
     }
-
-    fn rejected_schemas(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.rejected_schemas.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Client {
@@ -117,7 +113,7 @@ impl LanguageModel for Client {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let Some(schema) = &request.schema else { return self.send(request, false).await };
-        if self.target.supports_schema && !self.rejected_schemas().contains(&schema.name) {
+        if self.target.supports_schema && !lock(&self.rejected_schemas).contains(&schema.name) {
             let result = self.send(request, false).await;
             let is_rejected = result
                 .as_ref()
@@ -125,7 +121,7 @@ impl LanguageModel for Client {
             if !is_rejected {
                 return result;
             }
-            self.rejected_schemas().insert(schema.name.clone());
+            lock(&self.rejected_schemas).insert(schema.name.clone());
         }
         self.send(request, true).await
     }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use super::super::lock::lock;
 use super::super::{LmError, LmErrorKind};
 use super::panel_reservation;
 
@@ -104,26 +105,26 @@ impl LmBudget {
     /// assert_eq!(budget.remaining_msats(), 300);
     /// ```
     pub fn add_spent(&self, msats: u64) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.spent = state.spent.saturating_add(msats);
         state.before = state.before.saturating_add(msats);
     }
 
     /// What an interrupted run spent, in msat.
     pub(super) fn spent_before_msats(&self) -> u64 {
-        self.lock().before
+        lock(&self.state).before
     }
 
     /// What is spent so far, in msat.
     #[must_use]
     pub fn spent_msats(&self) -> u64 {
-        self.lock().spent
+        lock(&self.state).spent
     }
 
     /// What is neither spent nor reserved, in msat.
     #[must_use]
     pub fn remaining_msats(&self) -> u64 {
-        let state = self.lock();
+        let state = lock(&self.state);
         self.limit.saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
@@ -131,33 +132,29 @@ impl LmBudget {
     /// was rejected.
     #[must_use]
     pub fn largest_rejected_msats(&self) -> Option<u64> {
-        self.lock().largest_rejected
+        lock(&self.state).largest_rejected
     }
 
     /// Whether, and by how much, replies had more tokens than their calls allowed.
     #[must_use]
     pub fn excess(&self) -> Option<Excess> {
-        self.lock().excess.clone()
+        lock(&self.state).excess.clone()
     }
 
     /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
     /// more tokens than a call allows, see [`excess`](Self::excess).
     #[must_use]
     pub fn overrun_msats(&self) -> u64 {
-        self.lock().spent.saturating_sub(self.limit)
+        lock(&self.state).spent.saturating_sub(self.limit)
     }
 
     /// Records a reply with more tokens than allowed.
     pub(super) fn record_excess(&self, model: &str, tokens: u64, max_tokens: u32) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let replies = state.excess.as_ref().map_or(1, |excess| excess.replies + 1);
         let largest = state.excess.take().filter(|excess| excess.tokens >= tokens);
         let new = || Excess { replies, model: model.to_owned(), tokens, max_tokens };
         state.excess = Some(largest.map_or_else(new, |excess| Excess { replies, ..excess }));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BudgetState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves the amounts of some calls, in msat, all or none; `model` is that of the first one.
@@ -183,7 +180,7 @@ impl LmBudget {
     /// `None` if the calls may fit once other calls are settled.
     fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
         let msats = calls.iter().fold(0, |sum: u64, call| sum.saturating_add(*call));
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let unspent = self.limit.saturating_sub(state.spent);
         if msats > unspent {
             state.largest_rejected = state.largest_rejected.max(Some(msats));
@@ -246,7 +243,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        let mut state = self.budget.lock();
+        let mut state = lock(&self.budget.state);
         state.reserved -= self.msats;
         state.spent = state.spent.saturating_add(self.spent);
         drop(state);

@@ -1,10 +1,11 @@
 //! The layer that stops calling a provider which keeps failing.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::super::lock::lock;
 use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 use super::Layer;
 
@@ -107,13 +108,9 @@ impl Circuit {
         Self { policy, state: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Admits or rejects a call; returns whether it is the trial call.
     fn admit(&self, model: &str) -> Result<bool, LmError> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let Some(open) = &mut state.open else { return Ok(false) };
         let now = Instant::now();
         if now < open.until || open.in_trial {
@@ -127,7 +124,7 @@ impl Circuit {
 
     /// Records the result of a call.
     fn record(&self, result: &Result<LmReply, LmError>, is_trial: bool) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let Some(error) = result.as_ref().err().filter(|error| is_failure(error)) else {
             *state = State::default();
             return;
@@ -160,7 +157,7 @@ struct Trial<'a>(Option<&'a Circuit>);
 impl Drop for Trial<'_> {
     fn drop(&mut self) {
         let Some(circuit) = self.0 else { return };
-        let mut state = circuit.lock();
+        let mut state = lock(&circuit.state);
         if let Some(open) = &mut state.open {
             open.in_trial = false;
         }

@@ -24,19 +24,16 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 
-#[cfg(feature = "lm")]
-pub use self::budget::{Excess, LmBudget};
-#[cfg(feature = "lm")]
-pub use self::cached::Cached;
-#[cfg(feature = "lm")]
-pub use self::circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy};
 pub use self::metered::Metered;
 #[cfg(feature = "lm")]
-pub use self::priced::Priced;
-#[cfg(feature = "lm")]
-pub use self::rate_limit::{RateLimit, RateLimiter};
-#[cfg(feature = "lm")]
-pub use self::retry::{Retry, RetryPolicy};
+pub use self::{
+    budget::{Excess, LmBudget},
+    cached::Cached,
+    circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
+    priced::Priced,
+    rate_limit::{RateLimit, RateLimiter},
+    retry::{Retry, RetryPolicy},
+};
 use super::{LanguageModel, LmError, LmReply, LmRequest};
 
 /// A language model around another one. It has the id and the endpoint of the inner model, and

@@ -4,9 +4,10 @@
 //! The reservations are task-local: [`Priced`](super::Priced) takes that of its call from them.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::super::LmError;
+use super::super::lock::lock;
 use super::budget::{LmBudget, Reservation};
 
 tokio::task_local! {
@@ -55,8 +56,4 @@ pub(super) fn release() -> bool {
     let Ok(reservations) = CURRENT.try_with(Arc::clone) else { return false };
     let released = std::mem::take(&mut *lock(&reservations));
     !released.is_empty()
-}
-
-fn lock(reservations: &Mutex<Vec<Reservation>>) -> MutexGuard<'_, Vec<Reservation>> {
-    reservations.lock().unwrap_or_else(PoisonError::into_inner)
 }

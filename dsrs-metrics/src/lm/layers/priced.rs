@@ -62,19 +62,13 @@ impl<L: LanguageModel> Priced<L> {
         Self { inner, prices, price, budget: None, allow_unpriced: false }
     }
 
-    /// Sets the budget.
-    #[must_use]
-    pub fn budget(mut self, budget: LmBudget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
+    setters! {
+        /// Sets the budget.
+        pub fn budget(budget: LmBudget) => budget = Some(budget);
 
-    /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
-    /// them.
-    #[must_use]
-    pub fn allow_unpriced(mut self, allow: bool) -> Self {
-        self.allow_unpriced = allow;
-        self
+        /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
+        /// them.
+        pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
     }
 
     /// Makes the call of `request`, and sets and charges its cost.

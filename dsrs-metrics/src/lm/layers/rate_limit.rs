@@ -3,12 +3,13 @@
 //! `governor` cannot return units to its bucket. The tokens of a call are known only after the
 //! reply, so they are reserved and then settled, which needs a bucket that takes units back.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::super::lock::lock;
 use super::super::model::probe_request;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 use super::Layer;
@@ -64,7 +65,7 @@ impl RateLimiter {
     /// Sets the maximum number of requests in any 60 seconds; 0 counts as 1.
     #[must_use]
     pub fn requests_per_minute(self, limit: u32) -> Self {
-        self.lock().requests = Some(Bucket::new(f64::from(limit.max(1))));
+        lock(&self.shared.buckets).requests = Some(Bucket::new(f64::from(limit.max(1))));
         self
     }
 
@@ -72,16 +73,12 @@ impl RateLimiter {
     /// counts as 1. A single call that exceeds the limit is made once the whole limit is available.
     #[must_use]
     pub fn tokens_per_minute(self, limit: u32) -> Self {
-        self.lock().tokens = Some(Bucket::new(f64::from(limit.max(1))));
+        lock(&self.shared.buckets).tokens = Some(Bucket::new(f64::from(limit.max(1))));
         self
     }
 
-    fn lock(&self) -> MutexGuard<'_, Buckets> {
-        self.shared.buckets.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_unlimited(&self) -> bool {
-        let buckets = self.lock();
+        let buckets = lock(&self.shared.buckets);
         buckets.requests.is_none() && buckets.tokens.is_none()
     }
 
@@ -93,7 +90,7 @@ impl RateLimiter {
         let _next = self.shared.queue.lock().await;
         loop {
             let returned = self.shared.returned.notified();
-            let wait = self.lock().try_acquire(Instant::now(), tokens);
+            let wait = lock(&self.shared.buckets).try_acquire(Instant::now(), tokens);
             if wait.is_zero() {
                 return;
             }
@@ -104,7 +101,7 @@ impl RateLimiter {
 
     /// Replaces the estimated tokens of a call by the actual ones.
     fn settle(&self, estimated: f64, used: f64) {
-        if let Some(bucket) = &mut self.lock().tokens {
+        if let Some(bucket) = &mut lock(&self.shared.buckets).tokens {
             bucket.level = (bucket.level + estimated - used).min(bucket.capacity);
         }
         if used < estimated {

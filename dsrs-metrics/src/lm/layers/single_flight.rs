@@ -1,9 +1,10 @@
 //! Request coalescing: equal concurrent calls become one call.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::super::key::Hash;
+use super::super::lock::lock;
 use super::super::{LmError, LmReply};
 
 type CallResult = Result<LmReply, LmError>;
@@ -44,12 +45,8 @@ impl SingleFlight {
     }
 
     fn enter(&self, hash: Hash) -> Entry<'_> {
-        let call = Arc::clone(self.lock().entry(hash).or_default());
+        let call = Arc::clone(lock(&self.calls).entry(hash).or_default());
         Entry { calls: self, hash, call }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -63,7 +60,7 @@ struct Entry<'a> {
 impl Entry<'_> {
     /// Removes the call: later calls are made again, or find the reply in the cache.
     fn close(&self) {
-        self.remove_from(&mut self.calls.lock());
+        self.remove_from(&mut lock(&self.calls.calls));
     }
 
     fn remove_from(&self, calls: &mut Calls) {
@@ -75,7 +72,7 @@ impl Entry<'_> {
 
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
-        let mut calls = self.calls.lock();
+        let mut calls = lock(&self.calls.calls);
         // Two references, those of the map and of this entry: no other call waits.
         if Arc::strong_count(&self.call) <= 2 {
             self.remove_from(&mut calls);

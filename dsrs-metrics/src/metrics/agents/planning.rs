@@ -1,16 +1,11 @@
 //! The form of a plan: a list of subtasks.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "the macro passes parameters to the function by value"
-)]
 
 use serde_json::Value;
 
 use super::checks::{JsonField, first_failure, missing};
-use crate::core::requirements::{Requirement, Requires};
-use crate::core::weights::Weights;
+use crate::core::weights::{Weights, check};
 use crate::metric;
-use crate::metrics::breakdown::{Breakdown, need_weights};
+use crate::metrics::breakdown::Breakdown;
 use crate::metrics::check::Unscored;
 use crate::text::Searchable;
 
@@ -53,17 +48,17 @@ pub fn subtask_planning(
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
     /// The valid actions.
-    #[param(default = owned(&["read", "edit", "bash"]))]
+    #[param(default = words("read edit bash"))]
     actions: Vec<String>,
     /// The actions whose target is a file.
-    #[param(default = owned(&["read", "edit"]))]
+    #[param(default = words("read edit"))]
     file_actions: Vec<String>,
     /// Names of files that have no extension.
-    #[param(default = owned(BARE_NAMES))]
+    #[param(default = words(BARE_NAMES))]
     bare_names: Vec<String>,
     /// The verbs that may start an instruction; by default a list of English verbs. If empty, any
     /// word may.
-    #[param(default = owned(VERBS))]
+    #[param(default = words(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
@@ -95,14 +90,12 @@ pub fn subtask_planning(
     ))
 }
 
-impl Requires for SubtaskPlanning {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        need_weights(Self::SPEC.name, &self.weights, all);
-    }
+requires_valid! {
+    SubtaskPlanning: |metric| check(&metric.weights);
 }
 
-fn owned(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+fn words(list: &str) -> Vec<String> {
+    list.split_whitespace().map(str::to_owned).collect()
 }
 
 /// All four checks fail for the same reason.
@@ -182,123 +175,15 @@ fn text<'a>(subtask: &'a Value, field: &str) -> Option<&'a str> {
     subtask.get(field).and_then(Value::as_str)
 }
 
-const BARE_NAMES: &[&str] = &[
-    "BUILD",
-    "CHANGELOG",
-    "CODEOWNERS",
-    "COPYING",
-    "Dockerfile",
-    "Gemfile",
-    "Jenkinsfile",
-    "Justfile",
-    "LICENSE",
-    "Makefile",
-    "NOTICE",
-    "Procfile",
-    "README",
-    "Rakefile",
-    "Vagrantfile",
-    "WORKSPACE",
-    "justfile",
-    "makefile",
-];
+const BARE_NAMES: &str = "BUILD CHANGELOG CODEOWNERS COPYING Dockerfile Gemfile Jenkinsfile Justfile LICENSE Makefile \
+    NOTICE Procfile README Rakefile Vagrantfile WORKSPACE justfile makefile";
 
 /// Verbs that instructions to a coding agent start with.
-const VERBS: &[&str] = &[
-    "add",
-    "adjust",
-    "analyse",
-    "analyze",
-    "append",
-    "apply",
-    "benchmark",
-    "build",
-    "call",
-    "change",
-    "check",
-    "clean",
-    "commit",
-    "compare",
-    "compile",
-    "configure",
-    "confirm",
-    "convert",
-    "copy",
-    "create",
-    "debug",
-    "define",
-    "delete",
-    "deploy",
-    "disable",
-    "document",
-    "download",
-    "edit",
-    "enable",
-    "ensure",
-    "examine",
-    "execute",
-    "explore",
-    "export",
-    "extend",
-    "extract",
-    "fetch",
-    "find",
-    "fix",
-    "format",
-    "generate",
-    "grep",
-    "handle",
-    "identify",
-    "implement",
-    "import",
-    "improve",
-    "initialize",
-    "insert",
-    "inspect",
-    "install",
-    "introduce",
-    "investigate",
-    "list",
-    "load",
-    "locate",
-    "look",
-    "make",
-    "merge",
-    "migrate",
-    "modify",
-    "move",
-    "open",
-    "optimize",
-    "parse",
-    "print",
-    "query",
-    "read",
-    "refactor",
-    "remove",
-    "rename",
-    "replace",
-    "reproduce",
-    "revert",
-    "review",
-    "rewrite",
-    "run",
-    "save",
-    "scan",
-    "search",
-    "set",
-    "show",
-    "simplify",
-    "split",
-    "start",
-    "stop",
-    "test",
-    "understand",
-    "update",
-    "upgrade",
-    "use",
-    "validate",
-    "verify",
-    "view",
-    "wrap",
-    "write",
-];
+const VERBS: &str = "add adjust analyse analyze append apply benchmark build call change check clean commit \
+    compare compile configure confirm convert copy create debug define delete deploy disable \
+    document download edit enable ensure examine execute explore export extend extract fetch \
+    find fix format generate grep handle identify implement import improve initialize insert \
+    inspect install introduce investigate list load locate look make merge migrate modify move \
+    open optimize parse print query read refactor remove rename replace reproduce revert review \
+    rewrite run save scan search set show simplify split start stop test understand update \
+    upgrade use validate verify view wrap write";

@@ -7,9 +7,9 @@ use super::checks::{
     JsonField, boolean, first_failure, is_nonblank_string, missing, number_in, substantive,
 };
 use crate::core::requirements::{Requirement, Requires};
-use crate::core::weights::Weights;
+use crate::core::weights::{Weights, check};
 use crate::metric;
-use crate::metrics::breakdown::{Breakdown, need_weights};
+use crate::metrics::breakdown::Breakdown;
 use crate::metrics::check::Unscored;
 
 /// Whether the result of a subtask is well-formed: three checks, weighted 0.33, 0.33 and 0.34.
@@ -69,10 +69,8 @@ pub fn subtask_execution(
     ))
 }
 
-impl Requires for SubtaskExecution {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        need_weights(Self::SPEC.name, &self.weights, all);
-    }
+requires_valid! {
+    SubtaskExecution: |metric| check(&metric.weights);
 }
 
 fn no_edit_or_command(result: &Value) -> Option<String> {
@@ -141,10 +139,8 @@ pub fn synthesis(
     ))
 }
 
-impl Requires for Synthesis {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        need_weights(Self::SPEC.name, &self.weights, all);
-    }
+requires_valid! {
+    Synthesis: |metric| check(&metric.weights);
 }
 
 fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
@@ -227,7 +223,7 @@ pub fn tool_step_utility(
 impl Requires for ToolStepUtility {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let name = Self::SPEC.name;
-        need_weights(name, &self.weights, all);
+        all.extend(Requirement::unless(name, check(&self.weights)));
         let utility = interval(self.min_utility, self.max_utility);
         all.extend(Requirement::unless(name, utility.map(|_| ())));
     }

@@ -1,17 +1,13 @@
 //! The numeric match of answers.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 use crate::json::describe::shown;
+use crate::json::written_scalar::WrittenScalar;
 use crate::metric;
 use crate::metrics::check::at_least;
 use crate::metrics::explained::answers as explained;
@@ -36,60 +32,26 @@ impl StrOrNumber<'_> {
     }
 }
 
+const NUMBER_OR_STRING: WrittenScalar = WrittenScalar {
+    expected: "a string or a number",
+    allows_bools: false,
+    write_float: Some(|number| format!("{number:?}")),
+};
+
 impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(StrOrNumberVisitor).map(Self)
+        deserializer.deserialize_any(NUMBER_OR_STRING).map(Self)
     }
 }
 
-struct StrOrNumberVisitor;
-
-impl<'de> Visitor<'de> for StrOrNumberVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string or a number")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(format!("{number:?}")))
-    }
-}
-
-macro_rules! give_written {
-    ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> crate::core::rows::provide::Provide<'r, crate::core::rows::fields::Owned<StrOrNumber<'r>>> for $from {
-            fn provide(&'r self) -> StrOrNumber<'r> {
-                let text: fn(&'r $from) -> Cow<'r, str> = $text;
-                StrOrNumber(text(self))
-            }
-        }
-    )*};
-}
-give_written! {
-    String => |text| Cow::Borrowed(text.as_str());
-    &'static str => |text| Cow::Borrowed(text);
-    f64 => |number| Cow::Owned(format!("{number:?}"));
-    i64 => |number| Cow::Owned(number.to_string());
-    u64 => |number| Cow::Owned(number.to_string());
-    i32 => |number| Cow::Owned(number.to_string());
-    u32 => |number| Cow::Owned(number.to_string());
+provide! {
+    String => StrOrNumber<'r>: |text| StrOrNumber(text.as_str().into());
+    &'static str => StrOrNumber<'r>: |text| StrOrNumber((*text).into());
+    f64 => StrOrNumber<'r>: |number| StrOrNumber(format!("{number:?}").into());
+    i64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    u64 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    i32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
+    u32 => StrOrNumber<'r>: |number| StrOrNumber(number.to_string().into());
 }
 
 /// Whether the last number of the prediction is the last number of the gold answer.

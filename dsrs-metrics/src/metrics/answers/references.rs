@@ -5,8 +5,6 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-use crate::core::rows::fields::Owned;
-use crate::core::rows::provide::Provide;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
@@ -119,22 +117,10 @@ fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de
     }
 }
 
-impl<'r> Provide<'r, Owned<StrOrList<'r>>> for String {
-    fn provide(&'r self) -> StrOrList<'r> {
-        StrOrList::one(self.as_str())
-    }
-}
-
-impl<'r> Provide<'r, Owned<StrOrList<'r>>> for &'static str {
-    fn provide(&'r self) -> StrOrList<'r> {
-        StrOrList::one(*self)
-    }
-}
-
-impl<'r> Provide<'r, Owned<StrOrList<'r>>> for Vec<String> {
-    fn provide(&'r self) -> StrOrList<'r> {
-        StrOrList::many(self.iter().map(String::as_str))
-    }
+provide! {
+    String => StrOrList<'r>: |text| StrOrList::one(text.as_str());
+    &'static str => StrOrList<'r>: |text| StrOrList::one(*text);
+    Vec<String> => StrOrList<'r>: |texts| StrOrList::many(texts.iter().map(String::as_str));
 }
 
 impl ValueType for StrOrList<'_> {

@@ -1,13 +1,11 @@
 //! The field types of metrics over all rows: labels, and whether something is true.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::core::rows::fields::Owned;
-use crate::core::rows::provide::Provide;
 use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
+use crate::json::written_scalar::WrittenScalar;
 
 /// A label: a string without the white space around it, a number, or true or false.
 ///
@@ -42,50 +40,22 @@ impl Label<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truth(pub bool);
 
-struct LabelVisitor;
-
-impl<'de> Visitor<'de> for LabelVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string, a number, true or false")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(if value { "true" } else { "false" }))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(number.to_string()))
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        // `Display` writes whole numbers without a point.
-        Ok(Cow::Owned(number.to_string()))
-    }
-}
+const LABEL: WrittenScalar = WrittenScalar {
+    expected: "a string, a number, true or false",
+    allows_bools: true,
+    // `Display` writes whole numbers without a point.
+    write_float: Some(|number| number.to_string()),
+};
 
 impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(LabelVisitor).map(Self)
+        from.deserialize_any(LABEL).map(Self)
     }
 }
 
 impl<'de> Deserialize<'de> for Truth {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let label = from.deserialize_any(LabelVisitor)?;
+        let label = from.deserialize_any(LABEL)?;
         match label.trim().to_ascii_lowercase().as_str() {
             "true" | "1" => Ok(Self(true)),
             "false" | "0" => Ok(Self(false)),
@@ -94,31 +64,16 @@ impl<'de> Deserialize<'de> for Truth {
     }
 }
 
-macro_rules! give_labels {
-    ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> Provide<'r, Owned<Label<'r>>> for $from {
-            fn provide(&'r self) -> Label<'r> {
-                let text: fn(&'r $from) -> Cow<'r, str> = $text;
-                Label(text(self))
-            }
-        }
-    )*};
-}
-give_labels! {
-    String => |text| Cow::Borrowed(text.as_str());
-    &'static str => |text| Cow::Borrowed(text);
-    bool => |value| Cow::Borrowed(if *value { "true" } else { "false" });
-    f64 => |number| Cow::Owned(number.to_string());
-    i64 => |number| Cow::Owned(number.to_string());
-    u64 => |number| Cow::Owned(number.to_string());
-    i32 => |number| Cow::Owned(number.to_string());
-    u32 => |number| Cow::Owned(number.to_string());
-}
-
-impl Provide<'_, Owned<Truth>> for bool {
-    fn provide(&self) -> Truth {
-        Truth(*self)
-    }
+provide! {
+    String => Label<'r>: |text| Label(text.as_str().into());
+    &'static str => Label<'r>: |text| Label((*text).into());
+    bool => Label<'r>: |value| Label(if *value { "true" } else { "false" }.into());
+    f64 => Label<'r>: |number| Label(number.to_string().into());
+    i64 => Label<'r>: |number| Label(number.to_string().into());
+    u64 => Label<'r>: |number| Label(number.to_string().into());
+    i32 => Label<'r>: |number| Label(number.to_string().into());
+    u32 => Label<'r>: |number| Label(number.to_string().into());
+    bool => Truth: |value| Truth(*value);
 }
 
 impl ValueType for Label<'_> {

@@ -1,8 +1,4 @@
 //! Metrics of a gold and a predicted label.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -10,6 +10,26 @@
 //! The definitions are those of scikit-learn 1.9, and of the package `krippendorff` 0.9. There, a Matthews correlation
 //! that is not defined is 0.
 
+/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and the record of a row.
+macro_rules! corpus_states {
+    ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
+        impl $crate::core::counted::CorpusState for $state {
+            fn merge(&mut self, other: &Self) {
+                Self::merge(self, other);
+            }
+
+            fn score(&self) -> Result<f64, $crate::stats::NotDefined> {
+                Self::$score(self)
+            }
+
+            fn record(&self) -> Option<serde_json::Value> {
+                let $this = self;
+                $record
+            }
+        }
+    )*};
+}
+
 mod label;
 mod labels;
 mod probabilities;

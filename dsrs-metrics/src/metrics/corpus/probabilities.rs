@@ -1,43 +1,18 @@
 //! Metrics of predicted probabilities.
 
-use serde_json::Value;
-
 use super::label::Truth;
 use super::record::{Record, ValueFormula};
-use crate::core::counted::CorpusState;
-use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::within;
-use crate::stats::{Brier, Calibration, NotDefined};
+use crate::stats::{Brier, Calibration};
 
-impl CorpusState for Brier {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        Self::score(self)
-    }
-
-    fn record(&self) -> Option<Value> {
-        Record::values(ValueFormula::Brier, [self.only()?])
-    }
-}
-
-impl CorpusState for Calibration {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        self.expected_error()
-    }
-
-    fn record(&self) -> Option<Value> {
-        let (bins, came_true, probability) = self.only()?;
+corpus_states! {
+    Brier: score, |brier| Record::values(ValueFormula::Brier, [brier.only()?]);
+    Calibration: expected_error, |calibration| {
+        let (bins, came_true, probability) = calibration.only()?;
         let values = [f64::from(u8::from(came_true)), probability];
         Record::values(ValueFormula::Calibration(bins), values)
-    }
+    };
 }
 
 /// Checks a probability.
@@ -106,8 +81,6 @@ pub fn expected_calibration_error(
     Ok(Calibration::of(answer.0, checked(probability)?, bins))
 }
 
-impl Requires for ExpectedCalibrationError {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, within("bins", self.bins, [1, 1000])));
-    }
+requires_valid! {
+    ExpectedCalibrationError: |metric| within("bins", metric.bins, [1, 1000]);
 }

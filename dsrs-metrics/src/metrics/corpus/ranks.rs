@@ -1,41 +1,18 @@
 //! Metrics of the order of predicted values.
 
-use serde_json::Value;
-
 use super::label::Truth;
 use super::record::{Record, ValueFormula};
-use crate::core::counted::CorpusState;
 use crate::metric;
-use crate::stats::{ClassScores, NotDefined, ValuePairs};
+use crate::stats::{ClassScores, ValuePairs};
 
-impl CorpusState for ValuePairs {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        self.spearman()
-    }
-
-    fn record(&self) -> Option<Value> {
-        let (gold, predicted) = self.only()?;
-        Record::values(ValueFormula::Spearman, [gold, predicted])
-    }
-}
-
-impl CorpusState for ClassScores {
-    fn merge(&mut self, other: &Self) {
-        Self::merge(self, other);
-    }
-
-    fn score(&self) -> Result<f64, NotDefined> {
-        self.auroc()
-    }
-
-    fn record(&self) -> Option<Value> {
-        let (is_positive, score) = self.only()?;
+corpus_states! {
+    ValuePairs: spearman, |pairs| {
+        Record::values(ValueFormula::Spearman, <[f64; 2]>::from(pairs.only()?))
+    };
+    ClassScores: auroc, |scores| {
+        let (is_positive, score) = scores.only()?;
         Record::values(ValueFormula::Auroc, [f64::from(u8::from(is_positive)), score])
-    }
+    };
 }
 
 /// Spearman's rank correlation of gold and predicted numbers, over all rows.

@@ -3,8 +3,8 @@
 use super::{Diff, DiffStrictness};
 use crate::core::params::{Configure, ParamError, Params, read_param};
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
-use crate::core::value_type::{TypeHelp, ValueType as _};
-use crate::judge::configured::{PANEL, read_panel};
+use crate::core::value_type::ValueType as _;
+use crate::judge::configured::{PANEL, param, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
 use crate::metrics::answers::StrOrList;
 use crate::metrics::language::LanguageSetting;
@@ -20,34 +20,26 @@ const FIELD: &str = "answer";
 /// The cost of one comparison of syntax trees, in millisatoshis.
 const AST_MSATS: u64 = 10;
 
-const STRICTNESS: ParamSpec<'static> = ParamSpec {
-    name: "strictness",
-    ty: "exact | normalized_whitespace | ast_equivalent | semantic",
-    help: TypeHelp::NONE,
-    default: Some("normalized_whitespace"),
-    doc: "How much may differ.",
-    names: &[],
-};
+const STRICTNESS: ParamSpec<'static> = param(
+    "strictness",
+    "exact | normalized_whitespace | ast_equivalent | semantic",
+    "normalized_whitespace",
+    "How much may differ.",
+);
 
-const LANGUAGE: ParamSpec<'static> = ParamSpec {
-    name: "language",
-    ty: "rust | python | javascript | typescript | json | sql | bash",
-    help: TypeHelp::NONE,
-    default: Some("null"),
-    doc: "The language of both sides, for `ast_equivalent`.",
-    names: &[],
-};
+const LANGUAGE: ParamSpec<'static> = param(
+    "language",
+    "rust | python | javascript | typescript | json | sql | bash",
+    "null",
+    "The language of both sides, for `ast_equivalent`.",
+);
 
 const COMPARED: ParamSpec<'static> = ParamSpec {
-    name: "field",
-    ty: "String",
     help: String::HELP,
-    default: Some(FIELD),
-    doc: "The field that is compared, on both sides.",
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
+    ..param("field", "String", FIELD, "The field that is compared, on both sides.")
 };
 
-/// The compared field, on each side.
 const GOLD: FieldSpec<'static> =
     FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
 const PRED: FieldSpec<'static> =
@@ -82,58 +74,35 @@ pub struct DiffBuilder {
 }
 
 impl DiffBuilder {
-    /// Sets how much may differ; the default is white space.
-    pub fn strictness(mut self, strictness: DiffStrictness) -> Self {
-        self.strictness = strictness;
-        self
+    setters! {
+        /// Sets how much may differ; the default is white space.
+        pub fn strictness(strictness: DiffStrictness) => strictness = strictness;
+
+        /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
+        pub fn language(language: impl Into<LanguageSetting>) => language = language.into();
+
+        /// Sets the field that is compared, on both sides; the default is `answer`.
+        pub fn field(field: impl Into<String>) => field = Some(field.into());
     }
 
-    /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
-    pub fn language(mut self, language: impl Into<LanguageSetting>) -> Self {
-        self.language = language.into();
-        self
-    }
+    setters! {
+        /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-    /// Sets the field that is compared, on both sides; the default is `answer`.
-    pub fn field(mut self, field: impl Into<String>) -> Self {
-        self.field = Some(field.into());
-        self
-    }
+        /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
+        pub fn offline() in panel.offline;
 
-    /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.panel = self.panel.with_lm(lm);
-        self
-    }
+        /// Sets the models of the panel. Each is called, and the majority decides.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>) in panel.models;
 
-    /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
-    pub fn offline(mut self) -> Self {
-        self.panel = self.panel.offline();
-        self
-    }
+        /// Sets how the verdicts of several judges are aggregated.
+        pub fn aggregation(aggregation: Aggregation) in panel.aggregation;
 
-    /// Sets the models of the panel. Each is called, and the majority decides.
-    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.panel = self.panel.models(models);
-        self
-    }
+        /// Sets how many judges are called concurrently, at least one.
+        pub fn max_concurrent_judges(limit: usize) in panel.max_concurrent_judges;
 
-    /// Sets how the verdicts of several judges are aggregated.
-    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.panel = self.panel.aggregation(aggregation);
-        self
-    }
-
-    /// Sets how many judges are called concurrently, at least one.
-    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.panel = self.panel.max_concurrent_judges(limit);
-        self
-    }
-
-    /// Sets how many judges must return a verdict for a score.
-    pub fn quorum(mut self, quorum: usize) -> Self {
-        self.panel = self.panel.quorum(quorum);
-        self
+        /// Sets how many judges must return a verdict for a score.
+        pub fn quorum(quorum: usize) in panel.quorum;
     }
 
     /// Builds the metric.

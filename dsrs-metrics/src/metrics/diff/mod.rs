@@ -134,18 +134,12 @@ impl Diff {
         DiffBuilder::default()
     }
 
-    /// Sets the model that is called if the panel names none.
-    #[must_use]
-    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
-        self.panel = self.panel.with_lm(lm);
-        self
-    }
+    setters! {
+        /// Sets the model that is called if the panel names none.
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-    /// Scores by token overlap, in place of a model. Every result says so.
-    #[must_use]
-    pub fn offline(mut self) -> Self {
-        self.panel = self.panel.offline();
-        self
+        /// Scores by token overlap, in place of a model. Every result says so.
+        pub fn offline() in panel.offline;
     }
 
     /// Scores one pair of rows, if no model has to be called.

@@ -1,8 +1,4 @@
 //! The answer to a multiple-choice question.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use crate::json::describe::shown;
 use crate::metric;

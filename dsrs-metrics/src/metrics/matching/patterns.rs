@@ -1,11 +1,6 @@
 //! Metrics with a regular expression.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use super::searched;
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
 use crate::metrics::answers::StrOrList;
@@ -94,16 +89,9 @@ pub fn regex(
     pattern.is_match(text, true)
 }
 
-impl Requires for Pattern {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, self.pattern.validate()));
-    }
-}
-
-impl Requires for Regex {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, self.pattern.validate()));
-    }
+requires_valid! {
+    Pattern: |metric| metric.pattern.validate();
+    Regex: |metric| metric.pattern.validate();
 }
 
 impl ValueType for RegexPattern {

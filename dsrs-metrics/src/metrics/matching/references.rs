@@ -1,8 +1,4 @@
 //! Whether an output includes, or matches, a reference answer.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use super::searched;
 use crate::metric;

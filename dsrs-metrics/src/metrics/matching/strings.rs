@@ -1,11 +1,6 @@
 //! Whether an output has the strings of the configuration, or of the gold row; whether it is JSON.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use super::searched;
-use crate::core::requirements::{Requirement, Requires};
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::{Check, Unscored};
 use crate::metrics::explained::matching as explained;
@@ -174,13 +169,8 @@ pub fn is_json(
     format(text, true, true, &[], field)
 }
 
-macro_rules! require_valid_values {
-    ($($metric:ty),*) => {$(
-        impl Requires for $metric {
-            fn requirements(&self, all: &mut Vec<Requirement>) {
-                all.extend(Requirement::unless(Self::SPEC.name, valid(&self.values)));
-            }
-        }
-    )*};
+requires_valid! {
+    OneOf: |metric| valid(&metric.values);
+    ContainsAll: |metric| valid(&metric.values);
+    ContainsAny: |metric| valid(&metric.values);
 }
-require_valid_values!(OneOf, ContainsAll, ContainsAny);

@@ -1,6 +1,5 @@
 //! Required and forbidden keywords of an output.
 
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::metric;
 use crate::metrics::check::Unscored;
@@ -61,10 +60,8 @@ pub fn keyword(
     ))
 }
 
-impl Requires for Keyword {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, validate(&self.required, &self.forbidden)));
-    }
+requires_valid! {
+    Keyword: |metric| validate(&metric.required, &metric.forbidden);
 }
 
 fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
@@ -77,7 +74,7 @@ fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lists of keywords are short")]
+// Lists of keywords are short.
 fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: bool) -> f64 {
     match (none_forbidden, missing) {
         (false, _) => 0.0,

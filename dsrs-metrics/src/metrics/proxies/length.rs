@@ -1,6 +1,5 @@
 //! The length of an output.
 
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::metric;
 use crate::metrics::check::Unscored;
@@ -69,15 +68,12 @@ pub fn length(
     Ok(FeedbackMetric::new(score, feedback))
 }
 
-impl Requires for Length {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let bounds = bounds(
-            [self.min_chars, self.max_chars],
-            [self.min_words, self.max_words],
-            [self.min_tokens, self.max_tokens],
-        );
-        all.extend(Requirement::unless(Self::SPEC.name, validate(&bounds)));
-    }
+requires_valid! {
+    Length: |it| validate(&bounds(
+        [it.min_chars, it.max_chars],
+        [it.min_words, it.max_words],
+        [it.min_tokens, it.max_tokens],
+    ));
 }
 
 /// The minimum and maximum in each unit. Without any, the minimum is one character.
@@ -114,7 +110,7 @@ impl Bounds {
     }
 
     /// The score in [0, 1] and the feedback.
-    #[expect(clippy::cast_precision_loss, reason = "lengths of strings are exact in a float")]
+    // Lengths of strings are exact in a float.
     fn score(&self, text: &str) -> (f64, String) {
         let unit = self.unit;
         let found = (self.count)(text) as u64;

@@ -1,9 +1,5 @@
 //! The metrics of the heritage document for a reply as a whole: whether there is an answer, whether
 //! there are sources, and the composites (`sparql`).
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 #[cfg(feature = "sparql")]
 use super::understanding::{EntityF1, IntentAccuracy};

@@ -1,11 +1,6 @@
 //! The metrics of the heritage document for intents and entities.
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "a metric function takes its field parameters by value"
-)]
 
 use crate::core::corpus::{CorpusCounts, WithCorpus};
-use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::text::{EntityCounts, NormalForm};
 
@@ -88,10 +83,8 @@ pub fn intent_accuracy_with_fallback(
     if related.iter().any(is_pair) { credit } else { 0.0 }
 }
 
-impl Requires for IntentAccuracyWithFallback {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, within("credit", self.credit, [0.0, 1.0])));
-    }
+requires_valid! {
+    IntentAccuracyWithFallback: |metric| within("credit", metric.credit, [0.0, 1.0]);
 }
 
 /// F1 of the predicted entities, matched one to one with similar expected entities.
@@ -143,13 +136,8 @@ pub fn entity_f1(
     Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, CountFormula::EntityF1)))
 }
 
-impl Requires for EntityF1 {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(
-            Self::SPEC.name,
-            within("similarity", self.similarity, [0.0, 1.0]),
-        ));
-    }
+requires_valid! {
+    EntityF1: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
 }
 
 /// Splits a string at commas; a list is returned unchanged.

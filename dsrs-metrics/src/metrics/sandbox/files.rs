@@ -1,8 +1,8 @@
 //! The files of the work directory, assembled from the fields of a row.
 
+use indexmap::IndexMap;
 use serde::de::Error as _;
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::Side;
@@ -117,13 +117,13 @@ impl From<FileSource> for JsonSource {
 }
 
 /// The files of the work directory: a relative path and the content of each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct SandboxFiles(Vec<(String, FileSource)>);
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SandboxFiles(IndexMap<String, FileSource>);
 
 impl SandboxFiles {
-    /// Adds a file.
+    /// Adds a file, or replaces the file at its path.
     pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
-        self.0.push((path.into(), source));
+        self.0.insert(path.into(), source);
     }
 
     /// Whether there are no files.
@@ -166,21 +166,11 @@ impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
 
 impl<'de> Deserialize<'de> for SandboxFiles {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let files = indexmap::IndexMap::<String, FileSource>::deserialize(deserializer)?;
+        let files = IndexMap::<String, FileSource>::deserialize(deserializer)?;
         for path in files.keys() {
             check_path(path).map_err(D::Error::custom)?;
         }
-        Ok(files.into_iter().collect())
-    }
-}
-
-impl Serialize for SandboxFiles {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut files = serializer.serialize_map(Some(self.0.len()))?;
-        for (path, source) in &self.0 {
-            files.serialize_entry(path, source)?;
-        }
-        files.end()
+        Ok(Self(files))
     }
 }
 

@@ -6,17 +6,6 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// The keywords whose subschema applies to the value itself.
-const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
-
-/// Those that have a list of such subschemas.
-const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-
-/// Those that have subschemas by the name of a member.
-const IN_PLACE_MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
-
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-
 /// The index of a node.
 pub(super) type Index = usize;
 
@@ -39,12 +28,12 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// The subschemas that this one leads to.
-    pub(super) fn children(&self) -> impl Iterator<Item = Index> {
-        let in_place = self.in_place.iter().flatten();
+    /// The subschemas that this one leads to, on the same value or on any. Of each list, only one is evaluated.
+    pub(super) fn below(&self, on_same_value: bool) -> impl Iterator<Item = &[Index]> {
         let members = self.properties.values().chain(&self.patterns).chain(&self.other_members);
         let items = self.names.iter().chain(&self.prefix).chain(&self.items);
-        in_place.chain(members).chain(items).copied()
+        let others = members.chain(items).filter(move |_| !on_same_value);
+        self.in_place.iter().map(Vec::as_slice).chain(others.map(std::slice::from_ref))
     }
 }
 
@@ -109,47 +98,45 @@ impl<'s> Reader<'s> {
         self.found.insert_full(std::ptr::from_ref(schema), schema).0
     }
 
-    fn indexes(&mut self, schemas: impl IntoIterator<Item = &'s Value>) -> Vec<Index> {
-        schemas.into_iter().map(|schema| self.index(schema)).collect()
-    }
-
     fn node(&mut self, value: &'s Value) -> Node {
-        let Value::Object(schema) = value else { return Node::default() };
-        let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
-        let map = |key: &str| schema.get(key).and_then(Value::as_object).into_iter().flatten();
-        let mut in_place: Vec<Vec<Index>> = Vec::new();
-        let own = IN_PLACE.iter().filter_map(|key| schema.get(*key));
-        let of_lists = IN_PLACE_LISTS.iter().flat_map(|key| list(key));
-        let of_maps = IN_PLACE_MAPS.iter().flat_map(|key| map(key)).map(|(_, schema)| schema);
-        for schema in own.chain(of_lists).chain(of_maps) {
-            in_place.push(vec![self.index(schema)]);
+        let mut node = Node::default();
+        for (key, content) in value.as_object().into_iter().flatten() {
+            match (key.as_str(), content) {
+                ("not" | "if" | "then" | "else", schema) => {
+                    node.in_place.push(vec![self.index(schema)]);
+                }
+                ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                    node.in_place.extend(schemas.iter().map(|schema| vec![self.index(schema)]));
+                }
+                ("dependentSchemas" | "dependencies", Value::Object(schemas)) => {
+                    node.in_place.extend(schemas.values().map(|schema| vec![self.index(schema)]));
+                }
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                    let targets = self.targets(value, reference);
+                    node.in_place.push(targets.into_iter().map(|it| self.index(it)).collect());
+                }
+                ("properties", Value::Object(schemas)) => {
+                    let named = schemas.iter().map(|(name, it)| (name.clone(), self.index(it)));
+                    node.properties.extend(named);
+                }
+                ("patternProperties", Value::Object(schemas)) => {
+                    node.patterns.extend(schemas.values().map(|schema| self.index(schema)));
+                }
+                ("additionalProperties" | "unevaluatedProperties", schema) => {
+                    node.other_members.push(self.index(schema));
+                }
+                ("propertyNames", schema) => node.names = Some(self.index(schema)),
+                ("items" | "prefixItems", Value::Array(schemas)) => {
+                    node.prefix.extend(schemas.iter().map(|schema| self.index(schema)));
+                }
+                ("items" | "additionalItems" | "contains" | "unevaluatedItems", schema) => {
+                    node.items.push(self.index(schema));
+                }
+                _ => {}
+            }
+            node.has_unevaluated |= key.starts_with("unevaluated");
         }
-        for reference in REFERENCES.iter().filter_map(|key| schema.get(*key)?.as_str()) {
-            let targets = self.targets(value, reference);
-            in_place.push(self.indexes(targets));
-        }
-        let (items, prefix) = match schema.get("items") {
-            Some(Value::Array(prefix)) => (None, Some(prefix)),
-            items => (items, None),
-        };
-        let others = ["additionalItems", "contains", "unevaluatedItems"];
-        let others = others.iter().filter_map(|key| schema.get(*key));
-        Node {
-            in_place,
-            properties: map("properties").map(|(k, it)| (k.clone(), self.index(it))).collect(),
-            patterns: self.indexes(map("patternProperties").map(|(_, schema)| schema)),
-            other_members: self.indexes(
-                ["additionalProperties", "unevaluatedProperties"]
-                    .iter()
-                    .filter_map(|key| schema.get(*key)),
-            ),
-            names: schema.get("propertyNames").map(|names| self.index(names)),
-            prefix: self.indexes(prefix.into_iter().flatten().chain(list("prefixItems"))),
-            items: self.indexes(items.into_iter().chain(others)),
-            has_unevaluated: ["unevaluatedProperties", "unevaluatedItems"]
-                .iter()
-                .any(|key| schema.contains_key(*key)),
-        }
+        node
     }
 
     /// The subschemas that a reference in a subschema may mean. Names of resources are compared
@@ -200,19 +187,12 @@ fn name(id: &str) -> &str {
 
 /// A fragment without percent-encoding. What is not valid stays as it is.
 fn decoded(fragment: &str) -> String {
-    let mut bytes = Vec::with_capacity(fragment.len());
-    let mut rest = fragment.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) if *first == b'%' => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
+    let mut parts = fragment.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        match part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => bytes.extend([&[byte], &part.as_bytes()[2..]].concat()),
+            None => bytes.extend([b"%", part.as_bytes()].concat()),
         }
     }
     String::from_utf8(bytes).unwrap_or_else(|_| fragment.to_owned())

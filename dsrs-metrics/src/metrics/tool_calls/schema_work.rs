@@ -51,7 +51,7 @@ impl SchemaWork {
         let mut work = Self { nodes, is_small: false };
         let mut levels = vec![None; work.nodes.len()];
         for node in 0..work.nodes.len() {
-            match work.on_one_value(node, &mut levels, 0) {
+            match work.count(node, true, &mut levels, 0) {
                 Some(count) if count <= MAX_ON_ONE_VALUE => {}
                 Some(_) => {
                     return Err(format!(
@@ -66,14 +66,20 @@ impl SchemaWork {
             }
         }
         let mut totals = vec![None; work.nodes.len()];
-        work.is_small = work.total(0, &mut totals, 0).is_some_and(|total| total <= SMALL);
+        work.is_small = work.count(0, false, &mut totals, 0).is_some_and(|total| total <= SMALL);
         Ok(work)
     }
 
-    /// The evaluations of a node on a value without members and items; `None` if the chain is too
-    /// long. A node that leads to itself counts as infinitely many: the validator stops at a loop,
-    /// but only after it has followed all paths.
-    fn on_one_value(&self, node: Index, known: &mut Vec<Option<u64>>, depth: usize) -> Option<u64> {
+    /// The evaluations of a node, on a value without members and items, or with all that is below it once each way; `None`
+    /// if the chain is too long. A node that leads to itself counts as infinitely many: on the same value, the validator
+    /// stops at a loop, but only after it has followed all paths.
+    fn count(
+        &self,
+        node: Index,
+        on_same_value: bool,
+        known: &mut Vec<Option<u64>>,
+        depth: usize,
+    ) -> Option<u64> {
         if let Some(count) = known[node] {
             return Some(count);
         }
@@ -82,38 +88,15 @@ impl SchemaWork {
         }
         known[node] = Some(u64::MAX);
         let mut count = 1_u64;
-        for targets in &self.nodes[node].in_place {
+        for targets in self.nodes[node].below(on_same_value) {
             let mut most = 0;
             for &target in targets {
-                most = self.on_one_value(target, known, depth + 1)?.max(most);
+                most = self.count(target, on_same_value, known, depth + 1)?.max(most);
             }
             count = count.saturating_add(most);
         }
         known[node] = Some(count);
         Some(count)
-    }
-
-    /// The evaluations of a node and of all nodes below it, once each way; `None` if it is
-    /// recursive.
-    fn total(
-        &self,
-        node: Index,
-        known: &mut Vec<Option<Option<u64>>>,
-        depth: usize,
-    ) -> Option<u64> {
-        if let Some(total) = known[node] {
-            return total;
-        }
-        known[node] = Some(None);
-        if depth > MAX_CHAIN {
-            return None;
-        }
-        let mut total = 1_u64;
-        for child in self.nodes[node].children() {
-            total = total.saturating_add(self.total(child, known, depth + 1)?);
-        }
-        known[node] = Some(Some(total));
-        Some(total)
     }
 
     /// Checks that the validation of a value takes a number of evaluations in proportion to the

@@ -17,76 +17,43 @@ use crate::results::file::Results;
 const DRAWS: u32 = 100_000;
 
 /// The settings of a comparison; returned by [`Comparison::builder`].
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
     lower_is_better: IndexSet<String>,
     group: Option<String>,
     only_paired: bool,
-    draws: u32,
+    draws: Option<u32>,
     seed: u64,
 }
 
-impl Default for ComparisonBuilder {
-    fn default() -> Self {
-        Self {
-            metrics: IndexSet::new(),
-            lower_is_better: IndexSet::new(),
-            group: None,
-            only_paired: false,
-            draws: DRAWS,
-            seed: 0,
-        }
-    }
-}
-
 impl ComparisonBuilder {
-    /// Compares only these metrics; `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its score of
-    /// all rows, such as the BLEU of the corpus. By default, all metrics and scores of all rows are compared, and both
-    /// runs must have the same metrics.
-    #[must_use]
-    pub fn metrics<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.metrics = names.into_iter().map(Into::into).collect();
-        self
-    }
+    setters! {
+        /// Compares only these metrics; `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its score of
+        /// all rows, such as the BLEU of the corpus. By default, all metrics and scores of all rows are compared, and both
+        /// runs must have the same metrics.
+        pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
+            => metrics = names.into_iter().map(Into::into).collect();
 
-    /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. Result files do not
-    /// contain this.
-    #[must_use]
-    pub fn lower_is_better<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.lower_is_better = names.into_iter().map(Into::into).collect();
-        self
-    }
+        /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. Result files do not
+        /// contain this.
+        pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
+            => lower_is_better = names.into_iter().map(Into::into).collect();
 
-    /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
-    /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
-    /// own.
-    #[must_use]
-    pub fn group(mut self, field: impl Into<String>) -> Self {
-        self.group = Some(field.into());
-        self
-    }
+        /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
+        /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
+        /// own.
+        pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-    /// Sets whether rows that only one run has are left out instead of being an error.
-    #[must_use]
-    pub fn only_paired(mut self, only_paired: bool) -> Self {
-        self.only_paired = only_paired;
-        self
-    }
+        /// Sets whether rows that only one run has are left out instead of being an error.
+        pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-    /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
-    /// of all rows. With few rows all assignments are evaluated instead.
-    #[must_use]
-    pub fn draws(mut self, draws: u32) -> Self {
-        self.draws = draws;
-        self
-    }
+        /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
+        /// of all rows. With few rows all assignments are evaluated instead.
+        pub fn draws(draws: u32) => draws = Some(draws);
 
-    /// Sets the seed of the permutation test; 0 by default.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+        /// Sets the seed of the permutation test; 0 by default.
+        pub fn seed(seed: u64) => seed = seed;
     }
 
     /// Compares the second run with the first.
@@ -186,8 +153,13 @@ impl ComparisonBuilder {
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
-        let testing =
-            Testing { kind, is_pass_or_fail, direction, draws: self.draws, seed: self.seed };
+        let testing = Testing {
+            kind,
+            is_pass_or_fail,
+            direction,
+            draws: self.draws.unwrap_or(DRAWS),
+            seed: self.seed,
+        };
         if selected.is_corpus(a, b) {
             let rows = CorpusRows::of(selected, pairs, of_pair);
             if let Some([of_a, of_b]) = rows.different_formulas() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::difference::{DifferenceTest, PairedDifference, Testing, power_rows};
-use super::pairs::{ABSENT, Pair, Selected};
+use super::pairs::{ABSENT, NotCompared, Pair, Selected};
 use crate::core::counted::Counted;
 use crate::results::{ResultOutcome, ResultRow};
 use crate::stats::{Bootstrap, Uncertainty, exchange_test};
@@ -34,32 +34,18 @@ pub(super) struct CorpusRow<'a> {
 #[derive(Default)]
 pub(super) struct CorpusRows<'a> {
     pub(super) rows: Vec<CorpusRow<'a>>,
-    /// The number of rows that are not compared, because a run did not count them.
-    pub(super) not_compared: u64,
-    /// Why, in each run.
-    pub(super) without_score: [BTreeMap<&'static str, u64>; 2],
+    /// The rows that a run did not count.
+    pub(super) not_compared: NotCompared,
 }
 
-/// What a row contributes.
-enum Contribution<'a> {
-    Known(&'a Counted),
-    /// The file does not contain it.
-    Unknown,
-    /// The row is not counted; the name of its outcome.
-    Without(&'static str),
-}
-
-impl<'a> Contribution<'a> {
-    fn of(metric: &str, row: &'a ResultRow) -> Self {
-        match row.scores.get(metric) {
-            None => Self::Without(ABSENT),
-            Some(score) => match (&score.corpus, score.outcome) {
-                (Some(counted), _) => Self::Known(counted),
-                (None, ResultOutcome::Counted) => Self::Unknown,
-                (None, ResultOutcome::Scored) => Self::Without("scored without counts"),
-                (None, outcome) => Self::Without(outcome.name()),
-            },
-        }
+/// Returns what a row contributes, if the file contains it; the error is the outcome of a row that is not counted.
+fn contribution<'a>(metric: &str, row: &'a ResultRow) -> Result<Option<&'a Counted>, &'static str> {
+    let score = row.scores.get(metric).ok_or(ABSENT)?;
+    match (&score.corpus, score.outcome) {
+        (Some(counted), _) => Ok(Some(counted)),
+        (None, ResultOutcome::Counted) => Ok(None),
+        (None, ResultOutcome::Scored) => Err("scored without counts"),
+        (None, outcome) => Err(outcome.name()),
     }
 }
 
@@ -67,20 +53,12 @@ impl<'a> CorpusRows<'a> {
     pub(super) fn of(metric: Selected<'_>, pairs: &[Pair<'a>], groups: Option<&[usize]>) -> Self {
         let mut rows = Self::default();
         for (position, pair) in pairs.iter().enumerate() {
-            let sides = [pair.a, pair.b].map(|row| Contribution::of(metric.metric(), row));
-            if sides.iter().any(|side| matches!(side, Contribution::Without(_))) {
-                rows.not_compared += 1;
-                for (side, counts) in sides.iter().zip(&mut rows.without_score) {
-                    if let Contribution::Without(outcome) = side {
-                        *counts.entry(*outcome).or_default() += 1;
-                    }
-                }
+            let sides = [pair.a, pair.b].map(|row| contribution(metric.metric(), row));
+            let [Ok(a), Ok(b)] = sides else {
+                rows.not_compared.add(sides.map(Result::err));
                 continue;
-            }
-            let states = sides.map(|side| match side {
-                Contribution::Known(counted) => Some(counted),
-                _ => None,
-            });
+            };
+            let states = [a, b];
             rows.rows.push(CorpusRow { states, group: groups.map(|groups| groups[position]) });
         }
         rows

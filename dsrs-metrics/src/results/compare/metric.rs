@@ -177,8 +177,8 @@ impl MetricComparison {
             failure_score,
             scored_in_both: (scored.len() < all.len())
                 .then(|| testing.of(&scored, groups.is_some())),
-            not_compared: rows.not_compared,
-            without_score: rows.without_score.clone().into(),
+            not_compared: rows.not_compared.rows,
+            without_score: rows.not_compared.outcomes.clone().into(),
             better_rows,
             worse_rows,
             groups: groups
@@ -217,8 +217,8 @@ impl MetricComparison {
             failed: Sides::default(),
             failure_score: 0.0,
             scored_in_both: None,
-            not_compared: rows.not_compared,
-            without_score: rows.without_score.clone().into(),
+            not_compared: rows.not_compared.rows,
+            without_score: rows.not_compared.outcomes.clone().into(),
             better_rows: Vec::new(),
             worse_rows: Vec::new(),
             groups: groups

@@ -55,7 +55,6 @@ pub struct Comparison {
     pub metrics: Vec<MetricComparison>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(rows: &u64) -> bool {
     *rows == 0
 }

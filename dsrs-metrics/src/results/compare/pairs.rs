@@ -187,16 +187,32 @@ pub(super) struct Compared<'a> {
     pub(super) is_scored_in_both: bool,
 }
 
+/// The rows that are not compared.
+#[derive(Default)]
+pub(super) struct NotCompared {
+    pub(super) rows: u64,
+    /// The numbers of rows by the outcome that is not a score, in each run.
+    pub(super) outcomes: [BTreeMap<&'static str, u64>; 2],
+}
+
+impl NotCompared {
+    /// Adds a row with its outcome in each run, `None` if it is a score.
+    pub(super) fn add(&mut self, outcomes: [Option<&'static str>; 2]) {
+        self.rows += 1;
+        for (counts, outcome) in self.outcomes.iter_mut().zip(outcomes) {
+            outcome.into_iter().for_each(|outcome| *counts.entry(outcome).or_default() += 1);
+        }
+    }
+}
+
 /// The rows by one metric.
 #[derive(Default)]
 pub(super) struct ComparedRows<'a> {
     pub(super) rows: Vec<Compared<'a>>,
     /// The number of compared rows that failed, in each run.
     pub(super) failed: [u64; 2],
-    /// The number of rows that are not compared, because a run has no score for them and they did not fail.
-    pub(super) not_compared: u64,
-    /// Why, in each run.
-    pub(super) without_score: [BTreeMap<&'static str, u64>; 2],
+    /// The rows for which a run has no score, and that did not fail.
+    pub(super) not_compared: NotCompared,
     pub(super) has_verdict: [bool; 2],
 }
 
@@ -216,7 +232,10 @@ impl<'a> ComparedRows<'a> {
                 Score::Without(_) => None,
             });
             let [Some(a), Some(b)] = values else {
-                compared.add_without_score(scores);
+                compared.not_compared.add(scores.map(|score| match score {
+                    Score::Without(outcome) => Some(outcome),
+                    _ => None,
+                }));
                 continue;
             };
             for (side, score) in scores.iter().enumerate() {
@@ -238,14 +257,5 @@ impl<'a> ComparedRows<'a> {
     pub(super) fn are_verdicts(&self) -> bool {
         let is_verdict = |value: f64| value == 0.0 || value == 1.0;
         self.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b))
-    }
-
-    fn add_without_score(&mut self, scores: [Score; 2]) {
-        self.not_compared += 1;
-        for (side, score) in scores.into_iter().enumerate() {
-            if let Score::Without(outcome) = score {
-                *self.without_score[side].entry(outcome).or_default() += 1;
-            }
-        }
     }
 }

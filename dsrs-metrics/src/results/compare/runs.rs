@@ -6,7 +6,7 @@ use crate::results::ResultRow;
 use crate::results::file::Results;
 
 /// The rows of a run and what they cost, over the rows that both runs have.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunTotals {
     /// The file, or the name of the results.
@@ -34,13 +34,7 @@ impl RunTotals {
         let mut totals = Self {
             name: results.name().to_owned(),
             rows: results.rows().len() as u64,
-            latency_s: None,
-            latency_rows: 0,
-            input_tokens: None,
-            output_tokens: None,
-            usage_rows: 0,
-            cost_msats: None,
-            metric_cost_msats: 0,
+            ..Self::default()
         };
         let (mut latency, mut costs) = (0.0, 0);
         for row in rows {

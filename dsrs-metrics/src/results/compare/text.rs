@@ -8,6 +8,7 @@ use super::error::first_ids;
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
+use crate::results::thousands;
 use crate::stats::Interval;
 use crate::text::shown;
 
@@ -205,16 +206,7 @@ fn p_equals(p: f64) -> String {
 /// A number of rows with two significant digits, and a comma after thousands.
 fn about(rows: u64) -> String {
     let step = 10_u64.pow(rows.max(1).ilog10().saturating_sub(1));
-    let rounded = rows.div_ceil(step).saturating_mul(step).to_string();
-    let start = rounded.len() % 3;
-    let mut text = rounded[..start].to_owned();
-    for group in rounded.as_bytes()[start..].chunks(3) {
-        if !text.is_empty() {
-            text.push(',');
-        }
-        text.extend(group.iter().map(|digit| char::from(*digit)));
-    }
-    text
+    thousands(rows.div_ceil(step).saturating_mul(step))
 }
 
 impl MetricComparison {

@@ -1,6 +1,7 @@
 //! The figures of one metric over rows: counts, mean, interval.
 
 use crate::core::spec::ScoreKind;
+pub(super) use crate::results::thousands;
 use crate::results::{ResultOutcome, ResultScore};
 use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
 
@@ -131,19 +132,6 @@ pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
         }
         ScoreKind::Number | ScoreKind::Corpus => format!("{value:.4}"),
     }
-}
-
-/// `1,190`
-pub(super) fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
 }
 
 #[cfg(test)]

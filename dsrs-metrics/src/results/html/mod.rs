@@ -91,17 +91,13 @@ impl<'a> HtmlReport<'a> {
         Self { runs: vec![a, b], ..Self::new(a) }
     }
 
-    /// Sets the title; the default is the name of the run, or of both.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
+    setters! {
+        /// Sets the title; the default is the name of the run, or of both.
+        pub fn title(title: impl Into<String>) => title = Some(title.into());
 
-    /// Shows the scores by this field too: an attribute of the rows, or a dotted path such as `gold.topic`. The intervals
-    /// over all rows are then cluster-robust: rows of one group are not counted as independent.
-    pub fn group(mut self, field: impl Into<String>) -> Self {
-        self.group = Some(field.into());
-        self
+        /// Shows the scores by this field too: an attribute of the rows, or a dotted path such as `gold.topic`. The intervals
+        /// over all rows are then cluster-robust: rows of one group are not counted as independent.
+        pub fn group(field: impl Into<String>) => group = Some(field.into());
     }
 
     /// Sets the metrics whose lower scores are better; a result file does not contain the direction. Each must be in a run.

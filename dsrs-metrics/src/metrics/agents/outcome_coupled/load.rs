@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::labels::{OutcomeCoupledLabels, StatedLabels, StepOutcome};
@@ -220,32 +219,12 @@ fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
     if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
         return pair;
     }
-    pair.pred = Prediction::from(fields(labels));
+    // Numbers and booleans can be serialized.
+    pair.pred = Prediction::from(Fields::from_serialize(labels).unwrap_or_default());
     let mut rest = std::mem::take(&mut pair.attributes);
     for label in pair.pred.keys() {
         rest.remove(label);
     }
     pair.gold = Example::from(rest);
     pair
-}
-
-fn fields(labels: &OutcomeCoupledLabels) -> Fields {
-    let OutcomeCoupledLabels {
-        step_utility,
-        tests_before,
-        tests_after,
-        verification_delta,
-        was_repeated,
-        params_valid,
-        outcome_score,
-    } = *labels;
-    Fields::from_iter([
-        ("step_utility", Value::from(step_utility)),
-        ("tests_before", tests_before.into()),
-        ("tests_after", tests_after.into()),
-        ("verification_delta", verification_delta.into()),
-        ("was_repeated", was_repeated.into()),
-        ("params_valid", params_valid.into()),
-        ("outcome_score", outcome_score.into()),
-    ])
 }

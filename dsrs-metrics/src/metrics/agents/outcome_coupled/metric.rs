@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU32;
 
-use crate::core::requirements::{Requirement, Requires};
 use crate::core::spec::Side;
 use crate::metric;
 use crate::metrics::agents::outcome_coupled::{
@@ -80,17 +79,12 @@ pub fn outcome_coupled(
     Ok(breakdown(&scorer, &step, components))
 }
 
-impl Requires for OutcomeCoupled {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let weights = [
-            self.step_utility_weight,
-            self.repetition_weight,
-            self.verification_weight,
-            self.schema_weight,
-        ];
-        let scorer = scorer(weights, self.full_delta);
-        all.extend(Requirement::unless(Self::SPEC.name, scorer.map(|_| ())));
-    }
+requires_valid! {
+    OutcomeCoupled: |it| scorer(
+        [it.step_utility_weight, it.repetition_weight, it.verification_weight, it.schema_weight],
+        it.full_delta,
+    )
+    .map(|_| ());
 }
 
 fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {

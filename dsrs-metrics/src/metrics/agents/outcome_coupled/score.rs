@@ -209,10 +209,7 @@ impl OutcomeCoupledScorer {
 
     fn verification(&self, delta: i64) -> f64 {
         let full = i64::from(self.full_delta.get());
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "both fit in 33 bits, so neither is rounded"
-        )]
+        // Both fit in 33 bits, so neither is rounded.
         let share = delta.clamp(-full, full) as f64 / full as f64;
         f64::midpoint(share, 1.0)
     }
