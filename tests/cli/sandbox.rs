@@ -35,7 +35,7 @@ fn a_command_and_its_files_are_parameters() {
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
     let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
-    let known = ["cgroup_v2", "per_task"];
+    let known = ["cgroup_v2", "cgroup_v1", "per_task"];
     assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
     let metric = &summary["metrics"]["sandbox"];
     assert_eq!((&metric["scored"], &metric["failed"]), (&4.into(), &0.into()), "{summary}");

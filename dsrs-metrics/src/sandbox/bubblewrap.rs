@@ -213,10 +213,10 @@ impl Bubblewrap {
         command.args(["--", SHELL, "-c", INIT, SHELL]).args(init_arguments(&job.limits));
         command.arg(&job.command).arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
-        let (limits, _dirs) = (job.limits.clone(), vec![staged]);
+        let (limits, dirs) = (job.limits.clone(), vec![staged]);
         let kill = process_tree::kill_namespace;
         let trailer = if job.keep.is_some() { ARCHIVE_BYTES } else { 0 };
-        Ok(Prepared { command, limits, kill, meter, ready: READY, trailer, _dirs })
+        Ok(Prepared { command, limits, kill, meter, ready: READY, trailer, _dirs: dirs })
     }
 
     /// The start of the command line after the shell, with the filters as open files.

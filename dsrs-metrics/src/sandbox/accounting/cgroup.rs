@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use super::parent::Parent;
 use crate::sandbox::{Limits, leftovers};
 
 /// The processes of a sandbox that are not the command's: `bwrap` outside and inside, and the shell
@@ -19,10 +20,12 @@ const MAX_PROCESSES: u64 = 1 << 22;
 /// How long the kernel may take to remove the last process from a cgroup.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The cgroup of one sandbox; removed when dropped.
+/// The cgroup of one sandbox, in each hierarchy; removed when dropped.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Cgroup {
-    dir: PathBuf,
+    dirs: Vec<PathBuf>,
+    /// The file with the number of processes that the kernel killed at the memory limit.
+    events: PathBuf,
 }
 
 impl Cgroup {
@@ -30,30 +33,49 @@ impl Cgroup {
     ///
     /// # Errors
     /// If the kernel refuses it, or lacks the files of a controller.
-    pub(super) fn create(parent: &Path, limits: &Limits) -> io::Result<Self> {
+    pub(super) fn create(parent: &Parent, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let dir = parent.join(format!("{}{}-{number}", leftovers::PREFIX, std::process::id()));
-        fs::create_dir(&dir)?;
-        // Dropped on an error, so the directory is removed.
-        let cgroup = Self { dir };
+        let name = format!("{}{}-{number}", leftovers::PREFIX, std::process::id());
+        // Dropped on an error, so a directory that was created is removed.
+        let mut cgroup = Self { dirs: Vec::new(), events: PathBuf::new() };
+        for dir in parent.dirs() {
+            let dir = dir.join(&name);
+            fs::create_dir(&dir)?;
+            cgroup.dirs.push(dir);
+        }
         let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
         let pids = limits.processes.saturating_add(OWN_PROCESSES).min(MAX_PROCESSES).to_string();
-        fs::write(cgroup.dir.join("memory.max"), memory)?;
-        write_if_present(&cgroup.dir.join("memory.swap.max"), "0")?;
-        write_if_present(&cgroup.dir.join("memory.oom.group"), "1")?;
-        fs::write(cgroup.dir.join("pids.max"), pids)?;
+        match &*cgroup.dirs {
+            [dir] => {
+                fs::write(dir.join("memory.max"), memory)?;
+                write_if_present(&dir.join("memory.swap.max"), "0")?;
+                write_if_present(&dir.join("memory.oom.group"), "1")?;
+                fs::write(dir.join("pids.max"), pids)?;
+                cgroup.events = dir.join("memory.events");
+            }
+            [dir, process_dir] => {
+                fs::write(dir.join("memory.limit_in_bytes"), &memory)?;
+                write_if_present(&dir.join("memory.memsw.limit_in_bytes"), &memory)?;
+                // Buffers of TCP and UDP have a limit of their own, and none unless one is set.
+                let buffers = (limits.memory_bytes() / 4).to_string();
+                fs::write(dir.join("memory.kmem.tcp.limit_in_bytes"), buffers)?;
+                fs::write(process_dir.join("pids.max"), pids)?;
+                cgroup.events = dir.join("memory.oom_control");
+            }
+            _ => return Err(io::Error::other("expected a cgroup for memory and processes")),
+        }
         Ok(cgroup)
     }
 
     /// Moves a process into the cgroup.
     pub(super) fn join(&self, pid: u32) -> io::Result<()> {
-        fs::write(self.dir.join("cgroup.procs"), pid.to_string())
+        self.dirs.iter().try_for_each(|dir| fs::write(dir.join("cgroup.procs"), pid.to_string()))
     }
 
     /// Returns whether the kernel killed a process at the memory limit.
     pub(super) fn is_exceeded(&self) -> bool {
-        let events = fs::read_to_string(self.dir.join("memory.events")).unwrap_or_default();
+        let events = fs::read_to_string(&self.events).unwrap_or_default();
         let kills = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
         kills.is_some_and(|count| count.trim() != "0")
     }
@@ -62,12 +84,14 @@ impl Cgroup {
 impl Drop for Cgroup {
     fn drop(&mut self) {
         let deadline = Instant::now() + REMOVAL_TIMEOUT;
-        while let Err(error) = fs::remove_dir(&self.dir) {
-            let is_busy = error.kind() == io::ErrorKind::ResourceBusy;
-            if !is_busy || Instant::now() >= deadline {
-                break;
+        for dir in self.dirs.iter().rev() {
+            while let Err(error) = fs::remove_dir(dir) {
+                let is_busy = error.kind() == io::ErrorKind::ResourceBusy;
+                if !is_busy || Instant::now() >= deadline {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
             }
-            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -89,11 +113,14 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 
 /// Removes the cgroups of processes that were killed before they could remove them. One that
 /// contains a process stays.
-pub(super) fn remove_leftovers(parent: &Path) {
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries.filter(|entry| leftovers::owner(entry).is_some_and(leftovers::is_dead)) {
-        // An error means that it is in use, or was removed by another process.
-        let _ = fs::remove_dir(entry.path());
+pub(super) fn remove_leftovers(parent: &Parent) {
+    for dir in parent.dirs() {
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| leftovers::owner(entry).is_some_and(leftovers::is_dead))
+        {
+            // An error means that it is in use, or was removed by another process.
+            let _ = fs::remove_dir(entry.path());
+        }
     }
 }
 
@@ -110,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_written() {
+    fn limits_are_written_for_version_2() {
         let root = tempfile::tempdir().unwrap();
-        let cgroup = Cgroup::create(root.path(), &limits()).unwrap();
-        let dir = &cgroup.dir;
+        let cgroup = Cgroup::create(&Parent::V2(root.path().to_owned()), &limits()).unwrap();
+        let [dir] = &*cgroup.dirs else { panic!("{cgroup:?}") };
         assert_eq!(read(dir, "memory.max"), "104857600");
         assert_eq!(
             (read(dir, "memory.swap.max"), read(dir, "memory.oom.group")),
@@ -133,6 +160,28 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_written_for_version_1() {
+        let (memory, pids) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let parent = Parent::V1 { memory: memory.path().to_owned(), pids: pids.path().to_owned() };
+        let cgroup = Cgroup::create(&parent, &limits()).unwrap();
+        let [dir, processes] = &*cgroup.dirs else { panic!("{cgroup:?}") };
+        assert!(dir.starts_with(memory.path()) && processes.starts_with(pids.path()));
+        for file in ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"] {
+            assert_eq!(read(dir, file), "104857600", "{file}");
+        }
+        assert_eq!(read(dir, "memory.kmem.tcp.limit_in_bytes"), "26214400");
+        assert_eq!(read(processes, "pids.max"), "14");
+        cgroup.join(4711).unwrap();
+        assert_eq!(
+            (read(dir, "cgroup.procs"), read(processes, "cgroup.procs")),
+            ("4711".to_owned(), "4711".to_owned())
+        );
+        fs::write(dir.join("memory.oom_control"), "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
+            .unwrap();
+        assert!(cgroup.is_exceeded());
+    }
+
+    #[test]
     fn only_empty_cgroups_of_dead_processes_are_leftovers() {
         let root = tempfile::tempdir().unwrap();
         let alive = format!("dsrs-sandbox-{}-0", std::process::id());
@@ -141,7 +190,7 @@ mod tests {
             fs::create_dir(root.path().join(name)).unwrap();
         }
         fs::write(root.path().join("dsrs-sandbox-4200001-0/busy"), "").unwrap();
-        remove_leftovers(root.path());
+        remove_leftovers(&Parent::V2(root.path().to_owned()));
         let left = fs::read_dir(root.path()).unwrap().flatten();
         let mut left: Vec<_> = left.map(|it| it.file_name().into_string().unwrap()).collect();
         left.sort();

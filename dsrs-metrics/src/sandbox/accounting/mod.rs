@@ -9,13 +9,13 @@ mod parent;
 mod tasks;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Limits, SandboxError, process_tree};
 use cgroup::Cgroup;
+pub(super) use parent::Parent;
 use tasks::Tasks;
 
 /// The mechanism by which the memory of a sandboxed command is accounted and limited.
@@ -41,6 +41,9 @@ pub enum Accounting {
     /// the extended attribute `user.delegate` (systemd: `Delegate=yes`). `systemd-run --user
     /// --scope dsrs-metrics ..` provides one.
     CgroupV2,
+    /// A cgroup (version 1) per sandbox and controller, likewise. Used if this process can create
+    /// cgroups below its own, which takes root.
+    CgroupV1,
     /// The sum over all processes and threads, read from `/proc` every 20 ms: anonymous memory, page
     /// tables, swap, the files of the work directory, `/tmp` and `/dev/shm`, and sockets at the
     /// most that they can buffer.
@@ -54,6 +57,14 @@ pub enum Accounting {
 }
 
 impl Accounting {
+    fn name(self) -> &'static str {
+        match self {
+            Self::CgroupV2 => "cgroup_v2",
+            Self::CgroupV1 => "cgroup_v1",
+            Self::PerTask => "per_task",
+        }
+    }
+
     /// Records that a sandboxed command ran with this mechanism.
     fn record(self) {
         USED.fetch_or(1 << self as u8, Ordering::Relaxed);
@@ -65,7 +76,7 @@ impl Accounting {
     #[must_use]
     pub fn used() -> Vec<Self> {
         let used = USED.load(Ordering::Relaxed);
-        let all = [Self::CgroupV2, Self::PerTask];
+        let all = [Self::CgroupV2, Self::CgroupV1, Self::PerTask];
         all.into_iter().filter(|&it| used & (1 << it as u8) != 0).collect()
     }
 }
@@ -75,18 +86,14 @@ static USED: AtomicU8 = AtomicU8::new(0);
 
 impl fmt::Display for Accounting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CgroupV2 => "cgroup_v2",
-            Self::PerTask => "per_task",
-        })
+        f.write_str(self.name())
     }
 }
 
 /// A mechanism that is available on this system.
 #[derive(Debug, Clone)]
 pub(super) enum Mechanism {
-    /// The cgroup below which each sandbox gets one.
-    Cgroup(PathBuf),
+    Cgroup(Parent),
     PerTask,
 }
 
@@ -96,8 +103,9 @@ impl Mechanism {
     /// # Errors
     /// [`SandboxError::NoIsolation`] if it is not available.
     pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
+        let is_wanted = |it: &Parent| wanted.is_none_or(|wanted| wanted == it.accounting());
         if wanted != Some(Accounting::PerTask)
-            && let Some(parent) = parent::find().filter(|parent| is_usable(parent))
+            && let Some(parent) = parent::find().into_iter().filter(is_wanted).find_map(usable)
         {
             return Ok(Self::Cgroup(parent));
         }
@@ -117,7 +125,7 @@ impl Mechanism {
 
     pub(super) fn accounting(&self) -> Accounting {
         match self {
-            Self::Cgroup(_) => Accounting::CgroupV2,
+            Self::Cgroup(parent) => parent.accounting(),
             Self::PerTask => Accounting::PerTask,
         }
     }
@@ -134,10 +142,10 @@ impl Mechanism {
     }
 }
 
-/// Returns whether a cgroup can be created below a parent. Removes what killed runs left there.
-fn is_usable(parent: &Path) -> bool {
-    cgroup::remove_leftovers(parent);
-    Cgroup::create(parent, &Limits::default()).is_ok()
+/// Returns the parent if a cgroup can be created below it. Removes what killed runs left there.
+fn usable(parent: Parent) -> Option<Parent> {
+    cgroup::remove_leftovers(&parent);
+    Cgroup::create(&parent, &Limits::default()).is_ok().then_some(parent)
 }
 
 /// Checks the memory of one command.

@@ -1,33 +1,77 @@
-//! The cgroup (version 2) below which every sandbox gets its own.
+//! The cgroup below which every sandbox gets its own.
 //!
-//! A sandbox stays below all memory limits of the current process: its cgroup is created beside that of the process only if
-//! that has no limit.
+//! A sandbox stays below all memory limits of the current process: a version 1 cgroup is created
+//! below its own, and a version 2 cgroup beside it only if its own has no limit.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the cgroup of this process's hierarchy in which others may be created.
-pub(super) fn find() -> Option<PathBuf> {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let (own, mount) = own_dir(&read("/proc/self/cgroup"), &read("/proc/self/mountinfo"))?;
-    delegated(&own, &mount, rustix::process::geteuid().is_root())
+use super::Accounting;
+
+/// An existing cgroup in which others may be created.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::sandbox) enum Parent {
+    V2(PathBuf),
+    V1 { memory: PathBuf, pids: PathBuf },
 }
 
-/// The directory of this process's cgroup, and the mount point of its hierarchy. `groups` is `/proc/self/cgroup`, `mounts`
-/// is `/proc/self/mountinfo`.
-fn own_dir(groups: &str, mounts: &str) -> Option<(PathBuf, PathBuf)> {
-    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+impl Parent {
+    pub(super) fn accounting(&self) -> Accounting {
+        match self {
+            Self::V2(_) => Accounting::CgroupV2,
+            Self::V1 { .. } => Accounting::CgroupV1,
+        }
+    }
+
+    /// The directories in which each sandbox gets one.
+    pub(super) fn dirs(&self) -> Vec<&Path> {
+        match self {
+            Self::V2(dir) => vec![dir],
+            Self::V1 { memory, pids } => vec![memory, pids],
+        }
+    }
+}
+
+/// The cgroups of this process in which others may be created, best first.
+pub(super) fn find() -> Vec<Parent> {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let (groups, mounts) = (read("/proc/self/cgroup"), read("/proc/self/mountinfo"));
+    let is_root = rustix::process::geteuid().is_root();
+    let v2 = own_dir(&groups, &mounts, None);
+    let v2 = v2.and_then(|(own, mount)| delegated(&own, &mount, is_root)).map(Parent::V2);
+    let v1 = |controller| own_dir(&groups, &mounts, Some(controller)).map(|(own, _)| own);
+    let v1 = v1("memory").zip(v1("pids")).map(|(memory, pids)| Parent::V1 { memory, pids });
+    v2.into_iter().chain(v1.filter(|it| it.dirs().into_iter().all(is_writable))).collect()
+}
+
+/// The directory of this process's cgroup, and the mount point of its hierarchy: that of a version 1
+/// controller, or of version 2. `groups` is `/proc/self/cgroup`, `mounts` is `/proc/self/mountinfo`.
+fn own_dir(groups: &str, mounts: &str, controller: Option<&str>) -> Option<(PathBuf, PathBuf)> {
+    let own = groups.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let is_it = match controller {
+            Some(name) => controllers.split(',').any(|it| it == name),
+            None => controllers.is_empty(),
+        };
+        is_it.then_some(path)
+    })?;
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
+        let mut after = after.split(' ');
+        let (kind, options) = (after.next()?, after.nth(1)?);
+        let is_it = match controller {
+            Some(name) => kind == "cgroup" && options.split(',').any(|it| it == name),
+            None => kind == "cgroup2",
+        };
         let mut before = before.split(' ').skip(3);
         let (root, mount) = (before.next()?, Path::new(before.next()?));
-        let is_cgroup = after.split(' ').next() == Some("cgroup2");
-        let inner = Path::new(own).strip_prefix(root).ok().filter(|_| is_cgroup)?;
+        let inner = Path::new(own).strip_prefix(root).ok().filter(|_| is_it)?;
         Some((mount.join(inner), mount.to_owned()))
     })
 }
 
-/// The nearest ancestor of a cgroup in which this process may create others.
+/// The nearest ancestor of a version 2 cgroup in which this process may create others.
 ///
 /// The cgroup itself is out of the question: it contains a process, and the kernel gives memory to
 /// the children of such a cgroup to none. A sandbox beside it must not escape a limit on it.
@@ -88,25 +132,27 @@ mod tests {
         39 31 0:36 / /sys/fs/cgroup/pids rw shared:5 - cgroup cgroup rw,pids\n\
         41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
-    fn dir(groups: &str, mounts: &str) -> Option<String> {
-        own_dir(groups, mounts).map(|(own, _)| own.display().to_string())
+    fn dir(groups: &str, mounts: &str, controller: Option<&str>) -> Option<String> {
+        own_dir(groups, mounts, controller).map(|(own, _)| own.display().to_string())
     }
 
     #[test]
-    fn the_own_cgroup_is_found_beside_controllers_of_version_1() {
+    fn the_own_cgroup_of_each_hierarchy_is_found() {
         let groups = "9:name=systemd:/\n8:pids:/\n4:cpu,memory:/a/b\n0::/user.slice/x.scope\n";
-        let found = dir(groups, MOUNTS);
-        assert_eq!(found.as_deref(), Some("/sys/fs/cgroup/unified/user.slice/x.scope"));
-        assert_eq!(dir("8:pids:/\n4:memory:/a/b\n", MOUNTS), None);
+        let found = |controller| dir(groups, MOUNTS, controller);
+        assert_eq!(found(Some("memory")).as_deref(), Some("/sys/fs/cgroup/memory/a/b"));
+        assert_eq!(found(Some("pids")).as_deref(), Some("/sys/fs/cgroup/pids/"));
+        assert_eq!(found(None).as_deref(), Some("/sys/fs/cgroup/unified/user.slice/x.scope"));
+        assert_eq!(found(Some("hugetlb")), None);
     }
 
     /// In a container without a cgroup namespace, only a part of the hierarchy is mounted.
     #[test]
     fn a_cgroup_outside_of_the_mounted_part_is_not_used() {
         let mounts = "1 2 0:3 /docker/a /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
-        assert_eq!(dir("0::/docker/a/x", mounts).as_deref(), Some("/sys/fs/cgroup/x"));
-        assert_eq!(dir("0::/docker/b", mounts), None);
-        assert_eq!(dir("", mounts), None);
+        assert_eq!(dir("0::/docker/a/x", mounts, None).as_deref(), Some("/sys/fs/cgroup/x"));
+        assert_eq!(dir("0::/docker/b", mounts, None), None);
+        assert_eq!(dir("", mounts, None), None);
     }
 
     /// A directory that looks like a cgroup.
