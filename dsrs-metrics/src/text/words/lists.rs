@@ -39,6 +39,7 @@ const MAX_KEPT: usize = 10_000;
 
 impl WordLists {
     /// Calls `compute` with no lists.
+    #[inline]
     pub(in crate::text) fn with<T>(compute: impl FnOnce(&mut Self) -> T) -> T {
         let spare = SPARE.try_with(Cell::take).ok().flatten();
         let mut lists = spare.unwrap_or_default();
@@ -62,7 +63,7 @@ impl WordLists {
     pub(in crate::text) fn add_all(&mut self, others: &Self) {
         self.keys.clone_from(&others.keys);
         self.ends.clone_from(&others.ends);
-        self.long.clone_from(&others.long);
+        self.long.add_all(&others.long);
     }
 
     /// Adds a list of words.
@@ -105,17 +106,22 @@ impl WordLists {
 
     /// Adds the words between the spaces of what `replace` returns for a word. It is called once for equal words, if it
     /// returns a single word.
+    #[inline]
     pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(
         &mut self,
         word: Key,
         replace: impl FnOnce() -> R,
     ) {
-        if let Some(replaced) = self.replaced.get(&word) {
-            self.keys.push(*replaced);
-            return;
+        match self.replaced.get(&word) {
+            Some(replaced) => self.keys.push(*replaced),
+            None => self.push_new(word, replace().as_ref()),
         }
+    }
+
+    #[cold]
+    fn push_new(&mut self, word: Key, replaced: &[u8]) {
         let start = self.keys.len();
-        for word in replace().as_ref().split(|byte| *byte == b' ').filter(|it| !it.is_empty()) {
+        for word in replaced.split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
             let key = self.key_of(word);
             self.keys.push(key);
         }
@@ -223,6 +229,14 @@ impl LongWords {
             }
         };
         Key::long(start)
+    }
+
+    /// Adds the words of `others` with their keys, before any other word.
+    fn add_all(&mut self, others: &Self) {
+        let Self { bytes, table, hasher } = self;
+        bytes.clone_from(&others.bytes);
+        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
+        others.table.iter().for_each(|word| _ = table.insert_unique(hash(word), *word, hash));
     }
 
     fn clear(&mut self) {
