@@ -37,7 +37,16 @@ type Buffer = SmallVec<[u8; SHORT]>;
 /// ```
 #[must_use]
 pub fn normalize_text(text: &str) -> String {
-    simdutf8::basic::from_utf8(&normalize(text)).unwrap_or_default().to_owned()
+    let string = |utf8| simdutf8::basic::from_utf8(utf8).unwrap_or_default().to_owned();
+    if text.len() + STEP <= SHORT {
+        let mut buffer = [0; SHORT];
+        let mut writer = Writer::new(&mut buffer);
+        if writer.fill(text, 0) == text.len() {
+            let length = writer.finish();
+            return string(&buffer[..length]);
+        }
+    }
+    string(&normalize(text))
 }
 
 /// Returns the normalized string, which is UTF-8.

@@ -1,5 +1,6 @@
 //! Words as integers, which are compared and hashed without a look at their bytes.
 
+use super::ascii::is_article_or_empty;
 use super::chunks::{Chunk, Chunks};
 
 /// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte.
@@ -69,20 +70,9 @@ impl Key {
     /// Whether the word is an article or empty.
     #[inline]
     pub(in crate::text) fn is_article_or_empty(self) -> bool {
-        // No other word has the bytes of the entry of its length, which are not UTF-8.
-        ARTICLES[(self.0 >> 120) as usize & 15] == self.0 as u64
+        self.0 >> 120 < 4 && is_article_or_empty(self.0 as u64)
     }
 }
-
-/// The article with each number of letters.
-static ARTICLES: [u64; 16] = {
-    let mut articles = [u64::MAX; 16];
-    articles[0] = 0;
-    articles[1] = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
-    articles[2] = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
-    articles[3] = u64::from_le_bytes(*b"the\0\0\0\0\0");
-    articles
-};
 
 /// The bytes of a word of each length, and the length in the highest byte.
 static SHORT: [(u128, u128); 16] = {
