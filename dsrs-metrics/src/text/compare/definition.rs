@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 
 use super::Profile;
-use super::dspy::ARTICLES;
+use super::normalizer::ARTICLES;
 use super::{em_score, f1_score, hotpot_f1_score, normalize_text, precision_score, recall_score};
 use crate::text::unicode::{is_space, is_word, lower, nfd};
 

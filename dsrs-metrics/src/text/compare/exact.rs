@@ -1,8 +1,8 @@
 //! Exact match in the `Dspy` profile, which stops at the first difference.
 
-use super::ascii::{Class, class, common_prefix};
 use super::normalizer::{STEP, Writer, normalize};
-use crate::text::unicode::{Lowered, two_byte_code, two_byte_folds};
+use crate::text::unicode::Lowered;
+use crate::text::words::ascii::{Class, class, common_prefix};
 
 /// The longest normalized word that is compared by itself.
 const LONGEST: usize = 64;
@@ -62,42 +62,14 @@ fn equal_words(left: &str, right: &str) -> usize {
     space.map_or(0, |space| space + 1)
 }
 
-/// Returns the length of the characters at the beginning that are as long and normalized equally on
-/// both sides, up to a word that is in ASCII or begins with the same bytes.
+/// Returns the length of the characters at the beginning that are outside of ASCII, as long on both sides, and normalized
+/// equally.
 fn equal_chars(left: &str, right: &str) -> usize {
-    let (mut ones, mut others) = (left.as_bytes(), right.as_bytes());
-    let folds = two_byte_folds();
-    while let ([one, after_one @ ..], [other, after_other @ ..]) = (ones, others) {
-        let length = if one.is_ascii() {
-            // Words that begin with the same bytes, or are in ASCII, are compared faster elsewhere.
-            let is_faster = |next: &[u8]| next[0].is_ascii() || after_other.starts_with(next);
-            if *one == b' ' && after_one.get(..2).is_none_or(is_faster) {
-                break;
-            }
-            usize::from(one.eq_ignore_ascii_case(other))
-        } else if let (0xc0..0xe0, [second, ..]) = (*one, after_one)
-            && let (0xc0..0xe0, [other_second, ..]) = (*other, after_other)
-        {
-            let code = folds[two_byte_code(*one, *second)];
-            2 * usize::from(code == folds[two_byte_code(*other, *other_second)])
-        } else {
-            let at = left.len() - ones.len();
-            equal_char(&left[at..], right.get(at..).unwrap_or_default())
-        };
-        if length == 0 {
-            break;
-        }
-        (ones, others) = (&ones[length..], &others[length..]);
-    }
-    left.len() - ones.len()
-}
-
-/// Returns the length of the first characters if they are as long and normalized equally, or 0.
-fn equal_char(left: &str, right: &str) -> usize {
-    let (Some(one), Some(other)) = (left.chars().next(), right.chars().next()) else { return 0 };
-    let is_equal = one == other
-        || one.len_utf8() == other.len_utf8() && Lowered::of(one).is_copy_of(Lowered::of(other));
-    if is_equal { one.len_utf8() } else { 0 }
+    let is_equal = |(one, other): &(char, char)| {
+        let is_copy = || Lowered::of(*one).is_copy_of(Lowered::of(*other));
+        !one.is_ascii() && (one == other || one.len_utf8() == other.len_utf8() && is_copy())
+    };
+    left.chars().zip(right.chars()).take_while(is_equal).map(|(one, _)| one.len_utf8()).sum()
 }
 
 /// Returns the first word of which something is left after normalization, or an empty one, and the

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::dspy::ARTICLES;
+use super::normalizer::ARTICLES;
 use crate::text::numbers::grouped;
 use crate::text::unicode::{
     digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_superscript,

@@ -1,30 +1,38 @@
 //! Comparison of an answer with reference answers: exact match, token overlap, answers in passages.
 //!
-//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
+//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile. Each function takes one path
+//! (`scores.rs` calls the other files):
+//!
+//! | function | files, in the order of the calls |
+//! | --- | --- |
+//! | `f1`, `hotpot_f1`, `precision`, `recall` | `tokens`: a list of integers for each string; `overlap`: counts, score |
+//! | the same methods of [`References`] | as above; the lists of the references are kept |
+//! | `em`, `answer_exact_match` with a `frac` of 1 | `exact`: word by word, up to the first difference |
+//! | [`normalize_text`] | `normalizer` |
+//! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
+//!
+//! `tokens` reads words of ASCII letters, digits and punctuation as integers and normalizes other words one by one with
+//! `normalizer`. The folding profiles normalize whole strings with `folded` instead, for exact match too. Lists of words and
+//! the reading of bytes are in [`words`](super::words). A file imports only from files above it in the list: `normalizer`,
+//! `folded`, `profile`, `exact`, `tokens`, `overlap`, `passages`, `references`, `scores`.
 
-pub(super) mod ascii;
-mod chunk;
-mod counted;
 #[cfg(test)]
 mod definition;
-mod dspy;
 mod exact;
 mod folded;
-mod key;
 mod normalizer;
+mod overlap;
 mod passages;
 mod profile;
-mod raw_words;
 mod references;
-mod token_overlap;
+mod scores;
 mod tokens;
-mod word_table;
 
-pub use dspy::{ARTICLES, normalize_text};
+pub use normalizer::{ARTICLES, normalize_text};
+pub use overlap::HOTPOT_LABELS;
 pub use passages::{PassageAnswers, dpr_normalize};
 pub use profile::Profile;
 pub use references::References;
-pub use token_overlap::HOTPOT_LABELS;
 
 use super::NoReferences;
 

@@ -1,7 +1,7 @@
 //! The DPR tokenizer, and the search for answers in passages.
 
-use super::Profile;
-use super::tokens::tokens;
+use super::profile::Profile;
+use super::tokens::split;
 use crate::text::unicode::{DprClass, dpr_class, lower, nfd};
 
 /// Tokens in one buffer: a passage has hundreds of tokens, and an allocation for each would be
@@ -150,5 +150,5 @@ fn passage_tokens(profile: Profile, text: &str) -> TokenList {
     if profile == Profile::Dspy {
         return TokenList::dpr(normalized);
     }
-    TokenList::from_tokens(tokens(profile, &normalized).iter().map(|token| token.str(&normalized)))
+    TokenList::from_tokens(split(profile, &normalized))
 }

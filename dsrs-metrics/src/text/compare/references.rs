@@ -1,8 +1,10 @@
 //! Reference answers, normalized once for many predictions.
 
-use super::Profile;
-use super::token_overlap::{Answer, Kept, Prepared, hotpot_f1};
+use super::overlap::{self, Score, best};
+use super::profile::Profile;
+use super::tokens::{self, split};
 use crate::text::NoReferences;
+use crate::text::words::WordLists;
 
 /// One or more reference answers, normalized and split into tokens once.
 ///
@@ -16,7 +18,9 @@ use crate::text::NoReferences;
 #[derive(Clone, Debug)]
 pub struct References {
     profile: Profile,
-    answers: Vec<Kept>,
+    /// The normalized references.
+    answers: Vec<String>,
+    tokens: WordLists,
 }
 
 impl References {
@@ -28,8 +32,11 @@ impl References {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        let prepare = |answer: &S| Kept::new(profile, answer.as_ref());
-        Ok(Self { profile, answers: answers.iter().map(prepare).collect() })
+        let normalize = |answer: &S| profile.normalize(answer.as_ref());
+        let answers: Vec<String> = answers.iter().map(normalize).collect();
+        let mut tokens = WordLists::default();
+        answers.iter().for_each(|answer| tokens.add(split(profile, answer)));
+        Ok(Self { profile, answers, tokens })
     }
 
     /// Returns the profile that the references were normalized with.
@@ -41,32 +48,31 @@ impl References {
     /// Whether the prediction equals any reference after normalization.
     #[must_use]
     pub fn em(&self, prediction: &str) -> bool {
-        let normalized = self.profile.normalize(prediction);
-        self.answers.iter().any(|answer| answer.answer().text == normalized.as_bytes())
+        self.answers.contains(&self.profile.normalize(prediction))
     }
 
     /// Returns the best token-level F1 in [0, 1].
     #[must_use]
     pub fn f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, |one, other| one.overlap(other).f1())
+        self.best(prediction, overlap::f1)
     }
 
     /// Returns the best HotPotQA F1 in [0, 1].
     #[must_use]
     pub fn hotpot_f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, hotpot_f1)
+        self.best(prediction, overlap::hotpot_f1)
     }
 
     /// Returns the best token-level precision in [0, 1].
     #[must_use]
     pub fn precision(&self, prediction: &str) -> f64 {
-        self.best(prediction, |one, other| one.overlap(other).precision())
+        self.best(prediction, overlap::precision)
     }
 
     /// Returns the best token-level recall in [0, 1].
     #[must_use]
     pub fn recall(&self, prediction: &str) -> f64 {
-        self.best(prediction, |one, other| one.overlap(other).recall())
+        self.best(prediction, overlap::recall)
     }
 
     /// Whether a reference matches exactly (`frac` of at least 1) or with an F1 of at least `frac`.
@@ -75,10 +81,11 @@ impl References {
         if frac >= 1.0 { self.em(prediction) } else { self.f1(prediction) >= frac }
     }
 
-    fn best(&self, prediction: &str, score: impl Fn(Answer<'_>, Answer<'_>) -> f64) -> f64 {
-        let mut prepared = Prepared::new();
-        let prediction = prepared.answer(self.profile, prediction);
-        let scores = self.answers.iter().map(|answer| score(prediction, answer.answer()));
-        scores.fold(0.0, f64::max)
+    fn best(&self, prediction: &str, score: Score) -> f64 {
+        WordLists::with(|words| {
+            words.add_all(&self.tokens);
+            tokens::add(self.profile, prediction, words);
+            best(words, self.answers.len(), score)
+        })
     }
 }

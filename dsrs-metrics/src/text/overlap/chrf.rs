@@ -92,12 +92,6 @@ impl ChrfOptions {
     }
 
     fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
-        if text.is_ascii() {
-            return match self.whitespace {
-                true => text.bytes().map(u32::from).collect(),
-                false => without_spaces(text.as_bytes()),
-            };
-        }
         let mut characters = Vec::with_capacity(text.len());
         let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
         kept.for_each(|c| characters.push(numbers.of(c)));
@@ -132,20 +126,6 @@ impl ChrfOptions {
         }
         (orders > 0.0).then(|| (precision / orders, recall / orders))
     }
-}
-
-/// Returns ASCII characters without white space.
-fn without_spaces(text: &[u8]) -> Vec<u32> {
-    let mut kept = vec![0; text.len()];
-    let mut length = 0;
-    for byte in text {
-        // White space is overwritten, which takes less time than a branch.
-        kept[length] = u32::from(*byte);
-        let is_between = |first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
-        length += usize::from(!(is_between(b'\t', b'\r') | is_between(0x1c, b' ')));
-    }
-    kept.truncate(length);
-    kept
 }
 
 /// Returns for each order the n-grams of the prediction, those of the reference, and those that both share.

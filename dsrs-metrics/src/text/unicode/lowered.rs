@@ -1,7 +1,7 @@
 //! NFD and lower case of single characters, computed once for each block of 256 characters.
 
 use std::array;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use unicode_normalization::char::canonical_combining_class;
 
@@ -130,24 +130,4 @@ fn block(high: u32) -> Block {
     let lowered =
         |low: usize| char::from_u32(high << 8 | low as u32).map_or(Lowered([0; 16]), Lowered::new);
     Box::new(array::from_fn(lowered))
-}
-
-/// Returns a number for each character of two bytes in UTF-8. Characters with the same number are
-/// normalized equally, whatever is around them.
-pub(in crate::text) fn two_byte_folds() -> &'static [u16; 0x800] {
-    static FOLDS: LazyLock<[u16; 0x800]> = LazyLock::new(|| {
-        array::from_fn(|code| {
-            let Some(c) = char::from_u32(code as u32) else { return code as u16 };
-            let lower = c.to_lowercase().next().unwrap_or(c);
-            let is_copy = lower.len_utf8() == 2 && Lowered::of(c).is_copy_of(Lowered::of(lower));
-            if is_copy { u32::from(lower) as u16 } else { code as u16 }
-        })
-    });
-    &FOLDS
-}
-
-/// Returns the code point of a character of two bytes in UTF-8.
-#[inline]
-pub(in crate::text) fn two_byte_code(lead: u8, second: u8) -> usize {
-    usize::from(lead & 0x1f) << 6 | usize::from(second & 0x3f)
 }

@@ -11,5 +11,5 @@ pub(super) use classes::{
     is_superscript, is_symbol, is_vulgar_fraction, is_word, lower, nfd, sigma_is_final,
 };
 pub use form::NormalForm;
-pub(super) use lowered::{Lowered, combining_class, two_byte_code, two_byte_folds};
+pub(super) use lowered::{Lowered, combining_class};
 pub(super) use scripts::{piece_ranges, written_without_spaces};

@@ -1,15 +1,20 @@
-//! Words: splitting strings into words, numbering and counting words, searching keywords.
+//! Words: splitting strings into words, words as integers, counting words, searching keywords.
 
+pub(in crate::text) mod ascii;
+mod chunks;
 mod counts;
-mod ids;
+mod keys;
 mod keywords;
+mod lists;
 mod runs;
 
 use std::ops::Range;
 
+pub(in crate::text) use chunks::Chunks;
 pub use counts::{count_tokens, count_words};
-pub(in crate::text) use ids::WordLists;
+pub(in crate::text) use keys::Key;
 pub use keywords::Searchable;
+pub(in crate::text) use lists::WordLists;
 pub(in crate::text) use runs::for_each_run;
 
 use super::unicode::is_space;

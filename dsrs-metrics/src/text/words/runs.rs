@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::compare::ascii::{eight, words};
+use super::ascii::{eight, words};
 
 /// Calls `visit` with the position of each run of ASCII letters and digits.
 #[inline]

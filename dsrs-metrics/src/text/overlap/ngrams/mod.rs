@@ -1,6 +1,6 @@
 //! Shared n-grams of several sequences: positions are sorted by the longest n-gram that starts there, so that equal n-grams
-//! of any length are neighbours. Single items are counted before, and most positions are left out: those whose first two
-//! items are not neighbours in another sequence.
+//! of any length are neighbours. Single items are counted before, and positions are skipped whose first two items do not
+//! both occur in another sequence.
 //!
 //! A sequence is a list of numbers, each of which stands for a word or a character.
 
@@ -113,36 +113,22 @@ impl Grams<'_> {
     /// Returns the positions at which an n-gram of at least two items starts that may match, as integers: the items of
     /// the longest n-gram, and the number of its sequence.
     fn places<K: Key>(self, widths: Widths) -> Vec<K> {
-        let length = self.texts.iter().map(|text| text.len()).sum();
-        let mut numbers: Vec<u32> = Vec::with_capacity(length);
-        let mut pairs = [Pairs::default(), Pairs::default()];
-        for (text, items) in self.texts.iter().enumerate() {
-            let start = numbers.len();
-            numbers.extend(items.iter().map(|item| self.numbers[*item as usize]));
-            let pairs = &mut pairs[text.min(1)];
-            numbers[start..].windows(2).for_each(|pair| pairs.add(pair[0], pair[1]));
-        }
-        let mut places = vec![K::from(0); length];
+        let mut places = vec![K::from(0); self.texts.iter().map(|text| text.len()).sum()];
         let mut kept = 0;
         let first = widths.gram - widths.item;
-        let mut rest = &numbers[..];
         for (text, items) in (0_u32..).zip(self.texts) {
-            let numbers;
-            (numbers, rest) = rest.split_at(items.len());
-            let (never, others) = match text {
-                0 => (NEVER, &pairs[1]),
-                _ => (NEVER + 1, &pairs[0]),
-            };
+            let never = if text == 0 { NEVER } else { NEVER + 1 };
             let add = |gram: K, number: u32| gram >> widths.item | K::from(number) << first;
             let mut gram = (0..self.orders).fold(K::from(0), |gram, _| add(gram, never));
             let mut after = NEVER;
             // Backwards, so that the items that follow are known.
-            for number in numbers.iter().rev() {
-                gram = add(gram, (*number).max(never));
+            for item in items.iter().rev() {
+                let number = self.numbers[*item as usize];
+                gram = add(gram, number.max(never));
                 // Another place overwrites this one, which takes less time than a branch.
                 places[kept] = gram << widths.text | K::from(text);
-                kept += usize::from(others.may_have(*number, after));
-                after = *number;
+                kept += usize::from(number != NEVER && after != NEVER);
+                after = number;
             }
         }
         places.truncate(kept);
@@ -176,32 +162,6 @@ impl Grams<'_> {
             shared = shared_next;
         }
         matches
-    }
-}
-
-/// Pairs of neighbours: a bit for each, which different pairs may have in common.
-struct Pairs([u64; 64]);
-
-impl Default for Pairs {
-    fn default() -> Self {
-        Self([0; 64])
-    }
-}
-
-impl Pairs {
-    /// Adds a pair, unless an item of it never matches.
-    fn add(&mut self, left: u32, right: u32) {
-        let bit = u64::from(left != NEVER && right != NEVER);
-        self.0[Self::row(left, right)] |= bit << (right % 64);
-    }
-
-    /// Returns `false` only if the pair was not added.
-    fn may_have(&self, left: u32, right: u32) -> bool {
-        self.0[Self::row(left, right)] >> (right % 64) & 1 == 1
-    }
-
-    fn row(left: u32, right: u32) -> usize {
-        ((left ^ right >> 6) % 64) as usize
     }
 }
 

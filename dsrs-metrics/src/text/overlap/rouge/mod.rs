@@ -114,10 +114,17 @@ impl RougeOptions {
     /// Adds the words of a line of a prepared string as a list.
     fn add(self, line: &str, words: &mut WordLists) {
         let is_lower = self.tokens == RougeTokens::Ascii;
-        words.add_slices(line, is_lower, |found| self.tokens.find(line, found));
-        if self.use_stemmer {
-            words.replace(line, |word| stemmed(&word.to_ascii_lowercase()));
+        if !self.use_stemmer {
+            words.add_slices(line, is_lower, |found| self.tokens.find(line, found));
+            return;
         }
+        let mut found = Vec::new();
+        self.tokens.find(line, &mut found);
+        for word in found {
+            let key = words.key_of(line[word.clone()].as_bytes());
+            words.push_replaced(key, || stemmed(&line[word].to_ascii_lowercase()));
+        }
+        words.end_list();
     }
 }
 

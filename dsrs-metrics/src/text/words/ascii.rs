@@ -2,7 +2,7 @@
 
 /// How normalization treats a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
+pub(in crate::text) enum Class {
     Word,
     Punctuation,
     Space,
@@ -11,7 +11,7 @@ pub(super) enum Class {
     Other,
 }
 
-pub(super) fn class(byte: u8) -> Class {
+pub(in crate::text) fn class(byte: u8) -> Class {
     CLASSES[usize::from(byte)]
 }
 
@@ -72,7 +72,7 @@ fn in_range(bytes: u64, first: u8, last: u8) -> u64 {
 /// Returns the bytes with letters in lower case, and the number of letters and digits at the
 /// beginning.
 #[inline]
-pub(super) fn word_run(bytes: u64) -> (u64, usize) {
+pub(in crate::text) fn word_run(bytes: u64) -> (u64, usize) {
     // Digits have this bit too.
     let lower = bytes | (0x20 * EACH);
     (lower, (!words(bytes) & HIGH).trailing_zeros() as usize / 8)
@@ -89,7 +89,7 @@ fn lower(bytes: u64) -> u64 {
 }
 
 /// Returns the length of the longest common prefix, ignoring the case of ASCII letters.
-pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+pub(in crate::text) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
     let end = left.len().min(right.len());
     let (left, right) = (&left[..end], &right[..end]);
     let mut at = 0;
@@ -106,15 +106,9 @@ pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
     end
 }
 
-/// Returns the number of bytes before the first space.
-#[inline]
-pub(super) fn length_before_space(bytes: u64) -> usize {
-    in_range(bytes, b' ', b' ').trailing_zeros() as usize / 8
-}
-
 /// Whether a run of word characters, followed by zeros, is an article or empty.
 #[inline]
-pub(super) fn is_article_or_empty(run: u64) -> bool {
+pub(in crate::text) fn is_article_or_empty(run: u64) -> bool {
     const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
     const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
     const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");

@@ -6,18 +6,18 @@ use super::ascii::eight;
 
 /// 16 bytes. Bytes outside of ASCII are in no class.
 #[derive(Clone, Copy)]
-pub(super) struct Chunk(u8x16);
+pub(in crate::text) struct Chunk(u8x16);
 
 impl Chunk {
     /// A chunk of these bytes, the first in the lowest bits.
     #[inline]
-    pub(super) fn new(bytes: u128) -> Self {
+    pub(in crate::text) fn new(bytes: u128) -> Self {
         Self(u8x16::new(bytes.to_le_bytes()))
     }
 
     /// Letters and digits.
     #[inline]
-    pub(super) fn words(self) -> u64 {
+    pub(in crate::text) fn words(self) -> u64 {
         mask(self.is_word())
     }
 
@@ -28,7 +28,7 @@ impl Chunk {
 
     /// Letters, digits and punctuation.
     #[inline]
-    pub(super) fn visible(self) -> u64 {
+    pub(in crate::text) fn visible(self) -> u64 {
         mask(in_range(self.0, b'!', b'~'))
     }
 
@@ -52,7 +52,7 @@ fn mask(bytes: u8x16) -> u64 {
 
 /// A string that is read in chunks, with zeros after the end.
 #[derive(Clone, Copy)]
-pub(super) struct Chunks<'a> {
+pub(in crate::text) struct Chunks<'a> {
     text: &'a [u8],
     /// The last 16 bytes, or all, and where they start.
     last: u128,
@@ -61,7 +61,7 @@ pub(super) struct Chunks<'a> {
 
 impl<'a> Chunks<'a> {
     #[inline]
-    pub(super) fn new(text: &'a [u8]) -> Self {
+    pub(in crate::text) fn new(text: &'a [u8]) -> Self {
         let last = match text.last_chunk() {
             Some(last) => u128::from_le_bytes(*last),
             None => u128::from(eight(text, 0)) | u128::from(eight(text, 8)) << 64,
@@ -69,18 +69,40 @@ impl<'a> Chunks<'a> {
         Self { text, last, last_start: text.len().saturating_sub(16) }
     }
 
-    /// Returns the 16 bytes from `at`, the first in the lowest bits.
+    /// Returns the 16 bytes from `at`, the first in the lowest bits. They have no meaning at the end of the string.
     #[inline]
-    pub(super) fn at(&self, at: usize) -> u128 {
+    pub(in crate::text) fn at(&self, at: usize) -> u128 {
         match self.text.get(at..).and_then(<[u8]>::first_chunk) {
             Some(bytes) => u128::from_le_bytes(*bytes),
-            None => self.last.unbounded_shr(8 * (at - self.last_start) as u32),
+            None => self.last.wrapping_shr(8 * (at - self.last_start) as u32),
+        }
+    }
+
+    /// Calls `visit` with each part between ASCII white space: where it starts, its length, and whether it has a byte that
+    /// is neither a letter nor a digit. A part may be empty.
+    // Inlined, so that the arguments stay in registers.
+    #[inline(always)]
+    pub(in crate::text) fn for_each_word(self, mut visit: impl FnMut(usize, usize, bool)) {
+        let (mut start, mut is_other) = (0, false);
+        for block_start in (0..=self.text.len()).step_by(BLOCK) {
+            let Block { mut spaces, mut others } = self.block(block_start);
+            while spaces != 0 {
+                // The space and the bytes before it.
+                let word = spaces ^ (spaces - 1);
+                let end = block_start + spaces.trailing_zeros() as usize;
+                is_other |= others & word != 0;
+                visit(start, end - start, is_other);
+                spaces &= !word;
+                others &= !word;
+                (start, is_other) = (end + 1, false);
+            }
+            is_other |= others != 0;
         }
     }
 
     /// Returns the block that starts at `start`. The end of the string counts as a space.
     #[inline]
-    pub(super) fn block(&self, start: usize) -> Block {
+    fn block(&self, start: usize) -> Block {
         let mut block = Block::default();
         let left = self.text.len() - start;
         if left >= BLOCK {
@@ -100,15 +122,15 @@ impl<'a> Chunks<'a> {
 }
 
 /// The bytes of a [`Block`].
-pub(super) const BLOCK: usize = 64;
+const BLOCK: usize = 64;
 
 /// The classes of 64 bytes.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Block {
+struct Block {
     /// White space.
-    pub(super) spaces: u64,
+    spaces: u64,
     /// Neither white space nor letters and digits. So are the bytes after the end of the string.
-    pub(super) others: u64,
+    others: u64,
 }
 
 impl Block {

@@ -1,46 +1,26 @@
-//! Words as numbers, which are compared and counted as cheaply as characters.
+//! Lists of words, whose words are compared as integers and counted as consecutive numbers.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use hashbrown::hash_table::{Entry, HashTable};
 
-use crate::text::compare::ascii::eight;
+use super::chunks::Chunks;
+use super::keys::{Key, LOWER};
 
-/// An integer that is equal for equal words only. It contains the bytes of a short word and their count, and the position
-/// of a longer one among the longer words.
-type Key = u128;
-
-/// The count in the key of a word that has more than 15 bytes.
-const LONG: Key = 0xff << 120;
-
-/// This bit turns an ASCII letter into lower case, and leaves a digit as it is.
-const LOWER: Key = u128::from_le_bytes([0x20; 16]);
-
-/// The bytes of a word of each length, and the length.
-const SHORT: [(Key, Key); 16] = {
-    let mut masks = [(0, 0); 16];
-    let mut length = 1;
-    while length < 16 {
-        masks[length] = (Key::MAX >> (128 - 8 * length), (length as Key) << 120);
-        length += 1;
-    }
-    masks
-};
-
-/// Lists of words, whose words are compared as integers.
-#[derive(Default)]
+/// Lists of words. Keys and numbers are equal for equal words only.
+#[derive(Clone, Debug, Default)]
 pub(in crate::text) struct WordLists {
     keys: Vec<Key>,
     /// Where each list ends.
     ends: Vec<usize>,
-    /// The words of more than 15 bytes.
-    long: HashMap<String, Key, RandomState>,
+    long: LongWords,
     /// The positions of the words of the last list.
     positions: Vec<Range<usize>>,
-    /// What other words replace a word.
+    /// The word that replaces a word.
     replaced: HashMap<Key, Key, RandomState>,
     numbers: Vec<u32>,
     distinct: usize,
@@ -59,6 +39,7 @@ const MAX_KEPT: usize = 10_000;
 
 impl WordLists {
     /// Calls `compute` with no lists.
+    #[inline]
     pub(in crate::text) fn with<T>(compute: impl FnOnce(&mut Self) -> T) -> T {
         let spare = SPARE.try_with(Cell::take).ok().flatten();
         let mut lists = spare.unwrap_or_default();
@@ -78,13 +59,20 @@ impl WordLists {
         self.replaced.clear();
     }
 
+    /// Adds all lists of `others`, before any other list.
+    pub(in crate::text) fn add_all(&mut self, others: &Self) {
+        self.keys.clone_from(&others.keys);
+        self.ends.clone_from(&others.ends);
+        self.long.add_all(&others.long);
+    }
+
     /// Adds a list of words.
     pub(in crate::text) fn add<'w>(&mut self, words: impl IntoIterator<Item = &'w str>) {
-        for word in words {
-            let key = self.key_of(word);
+        words.into_iter().for_each(|word| {
+            let key = self.key_of(word.as_bytes());
             self.keys.push(key);
-        }
-        self.ends.push(self.keys.len());
+        });
+        self.end_list();
     }
 
     /// Adds a list of slices of a string, whose positions `find` returns. With `is_lower`, they have ASCII letters and
@@ -98,40 +86,64 @@ impl WordLists {
         self.positions.clear();
         find(&mut self.positions);
         let case = if is_lower { LOWER } else { 0 };
-        let bytes = Bytes::of(text.as_bytes());
+        let chunks = Chunks::new(text.as_bytes());
         let long = &mut self.long;
-        self.keys.extend(self.positions.iter().map(
-            |word| match SHORT.get(word.end - word.start) {
-                Some((mask, length)) => (bytes.from(word.start) | case) & mask | length,
-                None => long_key(long, &text[word.clone()], is_lower),
-            },
-        ));
+        self.keys.extend(self.positions.iter().map(|word| match word.end - word.start {
+            length @ 0..=Key::LONGEST => Key::new(chunks.at(word.start) | case, length),
+            _ if is_lower => long.key_of(&text.as_bytes()[word.clone()].to_ascii_lowercase()),
+            _ => long.key_of(&text.as_bytes()[word.clone()]),
+        }));
+        self.end_list();
+    }
+
+    /// Adds a word to the list that has not ended yet, unless it is an article or empty.
+    #[inline]
+    pub(in crate::text) fn push_token(&mut self, word: Key) {
+        if !word.is_article_or_empty() {
+            self.keys.push(word);
+        }
+    }
+
+    /// Adds the words between the spaces of what `replace` returns for a word. It is called once for equal words, if it
+    /// returns a single word.
+    #[inline]
+    pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(
+        &mut self,
+        word: Key,
+        replace: impl FnOnce() -> R,
+    ) {
+        match self.replaced.get(&word) {
+            Some(replaced) => self.keys.push(*replaced),
+            None => self.push_new(word, replace().as_ref()),
+        }
+    }
+
+    #[cold]
+    fn push_new(&mut self, word: Key, replaced: &[u8]) {
+        let start = self.keys.len();
+        for word in replaced.split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
+            let key = self.key_of(word);
+            self.keys.push(key);
+        }
+        if let [replaced] = self.keys[start..] {
+            self.replaced.insert(word, replaced);
+        }
+    }
+
+    /// Adds a copy of a list.
+    pub(in crate::text) fn repeat(&mut self, at: usize) {
+        self.keys.extend_from_within(self.range(at));
+        self.end_list();
+    }
+
+    /// Ends the last list.
+    pub(in crate::text) fn end_list(&mut self) {
         self.ends.push(self.keys.len());
     }
 
-    /// Replaces the words of the last list, which are slices of `text`. Equal words are replaced by the same word.
-    pub(in crate::text) fn replace(&mut self, text: &str, by: impl Fn(&str) -> String) {
-        let positions = std::mem::take(&mut self.positions);
-        let start = self.keys.len() - positions.len();
-        for (at, position) in (start..).zip(&positions) {
-            let key = self.keys[at];
-            self.keys[at] = match self.replaced.get(&key) {
-                Some(replaced) => *replaced,
-                None => {
-                    let replaced = self.key_of(&by(&text[position.clone()]));
-                    self.replaced.insert(key, replaced);
-                    replaced
-                }
-            };
-        }
-        self.positions = positions;
-    }
-
-    fn key_of(&mut self, word: &str) -> Key {
-        match SHORT.get(word.len()) {
-            Some((_, length)) => Bytes::of(word.as_bytes()).last | length,
-            None => long_key(&mut self.long, word, false),
-        }
+    /// Returns the key of a word.
+    pub(in crate::text) fn key_of(&mut self, word: &[u8]) -> Key {
+        Key::of(word).unwrap_or_else(|| self.long.key_of(word))
     }
 
     /// Assigns a number to each word. Equal words have equal numbers, in the order in which they occur first.
@@ -172,10 +184,18 @@ impl WordLists {
         self.ends.len()
     }
 
+    /// Returns the words of a list.
+    pub(in crate::text) fn keys(&self, at: usize) -> &[Key] {
+        &self.keys[self.range(at)]
+    }
+
     /// Returns the numbers of the words of a list.
     pub(in crate::text) fn list(&self, at: usize) -> &[u32] {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.numbers[start..self.ends[at]]
+        &self.numbers[self.range(at)]
+    }
+
+    fn range(&self, at: usize) -> Range<usize> {
+        at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]
     }
 
     /// Returns the numbers of the words of each list.
@@ -184,38 +204,44 @@ impl WordLists {
     }
 }
 
-#[cold]
-fn long_key(long: &mut HashMap<String, Key, RandomState>, word: &str, is_lower: bool) -> Key {
-    let word = if is_lower { word.to_ascii_lowercase() } else { word.to_owned() };
-    let next = LONG | long.len() as Key;
-    *long.entry(word).or_insert(next)
+/// Different words of more than 15 bytes.
+#[derive(Clone, Debug, Default)]
+struct LongWords {
+    bytes: Vec<u8>,
+    /// Where each word starts and ends.
+    table: HashTable<(usize, usize)>,
+    hasher: RandomState,
 }
 
-/// A text of which 16 bytes are read at once.
-struct Bytes<'t> {
-    text: &'t [u8],
-    /// Up to 16 bytes at the end, the first in the lowest bits, and where they start.
-    last: Key,
-    last_start: usize,
-}
-
-impl<'t> Bytes<'t> {
-    #[inline]
-    fn of(text: &'t [u8]) -> Self {
-        let last = match text.last_chunk() {
-            Some(last) => Key::from_le_bytes(*last),
-            None => Key::from(eight(text, 0)) | Key::from(eight(text, 8)) << 64,
+impl LongWords {
+    /// Returns the key of a word, which is added if it is new.
+    fn key_of(&mut self, word: &[u8]) -> Key {
+        let Self { bytes, table, hasher } = self;
+        let is_equal = |&(start, end): &(usize, usize)| bytes[start..end] == *word;
+        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
+        let start = match table.entry(hasher.hash_one(word), is_equal, hash) {
+            Entry::Occupied(known) => known.get().0,
+            Entry::Vacant(new) => {
+                let start = bytes.len();
+                new.insert((start, start + word.len()));
+                bytes.extend_from_slice(word);
+                start
+            }
         };
-        Self { text, last, last_start: text.len().saturating_sub(16) }
+        Key::long(start)
     }
 
-    /// Returns 16 bytes from a position on, and zeros after the end.
-    #[inline]
-    fn from(&self, at: usize) -> Key {
-        match self.text.get(at..).and_then(<[u8]>::first_chunk) {
-            Some(bytes) => Key::from_le_bytes(*bytes),
-            None => self.last.unbounded_shr(8 * (at - self.last_start) as u32),
-        }
+    /// Adds the words of `others` with their keys, before any other word.
+    fn add_all(&mut self, others: &Self) {
+        let Self { bytes, table, hasher } = self;
+        bytes.clone_from(&others.bytes);
+        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
+        others.table.iter().for_each(|word| _ = table.insert_unique(hash(word), *word, hash));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.table.clear();
     }
 }
 
@@ -314,19 +340,18 @@ mod tests {
         }
 
         #[test]
-        fn words_are_replaced(words in prop::collection::vec("[a-c]{1,3}|[ab]{14,18}", 0..50)) {
-            let by = |word: &str| word[..word.len() / 2].repeat(2);
-            let replaced = words.iter().map(|word| by(word)).collect();
+        fn words_are_replaced_by_the_words_between_spaces(
+            words in prop::collection::vec("[a-c ]{1,3}|[ab]{14,18}", 0..50),
+        ) {
+            let by = |word: &str| format!("{} {word}", &word[..word.len() / 2]);
+            let replaced = words.iter().flat_map(|word| by(word).split(' ').map(str::to_owned).collect::<Vec<_>>());
+            let replaced = replaced.filter(|word| !word.is_empty()).collect();
             let found = WordLists::with(|lists| {
-                let mut end = 0;
-                let mut position = |word: &String| {
-                    end += word.len();
-                    end - word.len()..end
-                };
-                let positions = words.iter().map(&mut position);
-                let text = words.concat();
-                lists.add_slices(&text, false, |found| found.extend(positions));
-                lists.replace(&text, by);
+                for word in &words {
+                    let key = lists.key_of(word.as_bytes());
+                    lists.push_replaced(key, || by(word));
+                }
+                lists.end_list();
                 numbered(lists)
             });
             prop_assert_eq!(found, by_map(&[replaced]));

@@ -1,0 +1,169 @@
+//! Exact match and token overlap under each profile.
+
+use super::overlap::{self, Score};
+use super::passages::PassageAnswers;
+use super::profile::Profile;
+use super::references::References;
+use super::{exact, tokens};
+use crate::text::NoReferences;
+use crate::text::words::WordLists;
+
+impl Profile {
+    /// Normalizes references once, for many predictions.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    pub fn references<S: AsRef<str>>(self, answers: &[S]) -> Result<References, NoReferences> {
+        References::new(self, answers)
+    }
+
+    /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
+    #[must_use]
+    pub fn em_score(self, prediction: &str, reference: &str) -> bool {
+        if self == Self::Dspy {
+            return exact::same(prediction, reference);
+        }
+        self.normalize(prediction) == self.normalize(reference)
+    }
+
+    /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+    #[must_use]
+    pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, overlap::f1)
+    }
+
+    /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+    #[must_use]
+    pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, overlap::hotpot_f1)
+    }
+
+    /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+    #[must_use]
+    pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, overlap::precision)
+    }
+
+    /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
+    /// `f1_score`.
+    #[must_use]
+    pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, overlap::recall)
+    }
+
+    fn pair(self, prediction: &str, reference: &str, score: Score) -> f64 {
+        self.best(prediction, &[reference], score).unwrap_or_default()
+    }
+
+    fn best<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+        score: Score,
+    ) -> Result<f64, NoReferences> {
+        if answers.is_empty() {
+            return Err(NoReferences);
+        }
+        Ok(WordLists::with(|words| {
+            tokens::add(self, prediction, words);
+            for answer in answers {
+                match answer.as_ref() {
+                    answer if answer == prediction => words.repeat(0),
+                    answer => tokens::add(self, answer, words),
+                }
+            }
+            overlap::best(words, 0, score)
+        }))
+    }
+
+    /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
+    /// [`em`](super::em).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn em<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
+        if answers.is_empty() {
+            return Err(NoReferences);
+        }
+        if self == Self::Dspy {
+            return Ok(answers.iter().any(|answer| exact::same(prediction, answer.as_ref())));
+        }
+        let prediction = self.normalize(prediction);
+        Ok(answers.iter().any(|answer| self.normalize(answer.as_ref()) == prediction))
+    }
+
+    /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn f1<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+        self.best(prediction, answers, overlap::f1)
+    }
+
+    /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
+    /// [`hotpot_f1`](super::hotpot_f1).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn hotpot_f1<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        self.best(prediction, answers, overlap::hotpot_f1)
+    }
+
+    /// Returns the best token-level precision over the references. See
+    /// [`precision`](super::precision).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn precision<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        self.best(prediction, answers, overlap::precision)
+    }
+
+    /// Returns the best token-level recall over the references. See [`recall`](super::recall).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn recall<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        self.best(prediction, answers, overlap::recall)
+    }
+
+    /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
+    /// [`answer_exact_match`](super::answer_exact_match).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn answer_exact_match<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+        frac: f64,
+    ) -> Result<bool, NoReferences> {
+        if frac >= 1.0 {
+            return self.em(prediction, answers);
+        }
+        Ok(self.f1(prediction, answers)? >= frac)
+    }
+
+    /// Whether any passage contains any answer. See
+    /// [`answer_passage_match`](super::answer_passage_match).
+    ///
+    /// The folding profiles compare their own tokens, and find an answer without tokens nowhere.
+    pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
+        self,
+        passages: &[P],
+        answers: &[A],
+    ) -> bool {
+        PassageAnswers::new(self, answers).any_in(passages)
+    }
+}
