@@ -131,34 +131,21 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
-    /// Sets the smallest value of the composite that is a pass.
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.declared.threshold = Some(threshold);
-        self
-    }
+    setters! {
+        /// Sets the smallest value of the composite that is a pass.
+        pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
-    /// Declares the tier. It is derived by default, and must not be below a component's.
-    pub fn tier(mut self, tier: MetricTier) -> Self {
-        self.declared.tier = Some(tier);
-        self
-    }
+        /// Declares the tier. It is derived by default, and must not be below a component's.
+        pub fn tier(tier: MetricTier) => declared.tier = Some(tier);
 
-    /// Sets the largest allowed cost of one call, in millisatoshis.
-    pub fn budget_msats(mut self, budget: u64) -> Self {
-        self.declared.budget_msats = Some(budget);
-        self
-    }
+        /// Sets the largest allowed cost of one call, in millisatoshis.
+        pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
-    /// Sets the effect of a component without a score.
-    pub fn on_missing(mut self, on_missing: OnMissing) -> Self {
-        self.on_missing = on_missing;
-        self
-    }
+        /// Sets the effect of a component without a score.
+        pub fn on_missing(on_missing: OnMissing) => on_missing = on_missing;
 
-    /// Replaces the score with 1 (pass) or 0 (fail).
-    pub fn strict(mut self) -> Self {
-        self.declared.strict = true;
-        self
+        /// Replaces the score with 1 (pass) or 0 (fail).
+        pub fn strict() => declared.strict = true;
     }
 
     /// Validates the expression and the declarations, and builds the composite.

@@ -106,23 +106,16 @@ impl<P> ProgramOutput<P> {
         Self { prediction, trace: None, usage: None, latency: None }
     }
 
-    /// Sets the trace.
-    pub fn with_trace(mut self, trace: Trace) -> Self {
-        self.trace = Some(trace);
-        self
-    }
+    setters! {
+        /// Sets the trace.
+        pub fn with_trace(trace: Trace) => trace = Some(trace);
 
-    /// Sets tokens and cost.
-    pub fn with_usage(mut self, usage: ProgramUsage) -> Self {
-        self.usage = Some(usage);
-        self
-    }
+        /// Sets tokens and cost.
+        pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
-    /// Sets the latency, in place of the measured one: without the time that the run waited for a rate limit, for
-    /// instance.
-    pub fn with_latency(mut self, latency: Duration) -> Self {
-        self.latency = Some(latency);
-        self
+        /// Sets the latency, in place of the measured one: without the time that the run waited for a rate limit, for
+        /// instance.
+        pub fn with_latency(latency: Duration) => latency = Some(latency);
     }
 
     /// Returns the prediction and the rest.

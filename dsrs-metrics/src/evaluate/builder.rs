@@ -133,27 +133,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the function that returns a row's id. By default the id is that of its file, or the row's position from 0.
-    pub fn row_id(mut self, name: impl Fn(&G) -> String + Send + Sync + 'static) -> Self {
-        self.row_id = Some(Arc::new(name));
-        self
-    }
+    setters! {
+        /// Sets the function that returns a row's id. By default the id is that of its file, or the row's position from 0.
+        pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
+            => row_id = Some(Arc::new(name));
 
-    /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
-    /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
-    ///
-    /// Given predictions whose metrics compute at once are evaluated by threads of their own: as many as the runtime has,
-    /// or one beside a runtime with one thread.
-    pub fn concurrency(mut self, rows: usize) -> Self {
-        self.options.concurrency = rows;
-        self
-    }
+        /// Sets how many rows are evaluated concurrently; the default is 32. The limit is reached if there are
+        /// enough rows, and never exceeded. Tasks are spawned on demand, so a high limit costs nothing in itself.
+        ///
+        /// Given predictions whose metrics compute at once are evaluated by threads of their own: as many as the runtime has,
+        /// or one beside a runtime with one thread.
+        pub fn concurrency(rows: usize) => options.concurrency = rows;
 
-    /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it
-    /// is a terminal, with [`ProgressDisplay::Always`] in any case.
-    pub fn display_progress(mut self, display: impl Into<ProgressDisplay>) -> Self {
-        self.options.progress = display.into();
-        self
+        /// Shows the running score, failures, rate and remaining time on standard error: with `true` only if it
+        /// is a terminal, with [`ProgressDisplay::Always`] in any case.
+        pub fn display_progress(display: impl Into<ProgressDisplay>)
+            => options.progress = display.into();
     }
 
     /// Adds an observer, which is called at the start of a run, after each row and at the end.
@@ -162,101 +157,77 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Takes no more rows once this many rows have failed, in the program or in any metric (1 and 0 both
-    /// stop at the first). Rows in progress are finished; the result contains all finished rows and its
-    /// ending is [`Ending::MaxErrors`](super::Ending::MaxErrors).
-    pub fn max_errors(mut self, rows: u64) -> Self {
-        self.options.max_errors = Some(rows);
-        self
-    }
+    setters! {
+        /// Takes no more rows once this many rows have failed, in the program or in any metric (1 and 0 both
+        /// stop at the first). Rows in progress are finished; the result contains all finished rows and its
+        /// ending is [`Ending::MaxErrors`](super::Ending::MaxErrors).
+        pub fn max_errors(rows: u64) => options.max_errors = Some(rows);
 
-    /// Sets whether a row of a file ([`score_files`](Evaluate::score_files)) that a metric cannot read, such as one without
-    /// a required field, ends the run with an error, as a row that is not JSON does. By default it is a failed row.
-    pub fn reject_unreadable_rows(mut self, reject: bool) -> Self {
-        self.row_options.rejects_unreadable = reject;
-        self
-    }
+        /// Sets whether a row of a file ([`score_files`](Evaluate::score_files)) that a metric cannot read, such as one without
+        /// a required field, ends the run with an error, as a row that is not JSON does. By default it is a failed row.
+        pub fn reject_unreadable_rows(reject: bool) => row_options.rejects_unreadable = reject;
 
-    /// Sets the score that a failed row contributes to [`mean`](super::MetricSummary::mean), from -1e300 to
-    /// 1e300; the default is 0.
-    pub fn failure_score(mut self, score: f64) -> Self {
-        self.options.failure_score = score;
-        self
-    }
+        /// Sets the score that a failed row contributes to [`mean`](super::MetricSummary::mean), from -1e300 to
+        /// 1e300; the default is 0.
+        pub fn failure_score(score: f64) => options.failure_score = score;
 
-    /// Records the backtrace of a panic in [`RowResult::traceback`](super::RowResult::traceback) and in
-    /// result files. This installs a panic hook once, which calls the previous hook. Returned errors
-    /// include their causes in any case, as far as their `{:#}` format shows them.
-    pub fn provide_traceback(mut self, provide: bool) -> Self {
-        self.row_options.traceback = provide;
-        self
-    }
+        /// Records the backtrace of a panic in [`RowResult::traceback`](super::RowResult::traceback) and in
+        /// result files. This installs a panic hook once, which calls the previous hook. Returned errors
+        /// include their causes in any case, as far as their `{:#}` format shows them.
+        pub fn provide_traceback(provide: bool) => row_options.traceback = provide;
 
-    /// Sets the time limit of one row, for the program and the metrics together. A metric that has not
-    /// finished by then fails; a metric that has keeps its score. A synchronous metric cannot be
-    /// interrupted: it runs to its end, and if that is too late it fails and its score is discarded.
-    pub fn timeout(mut self, each_row: Duration) -> Self {
-        self.row_options.timeout = Some(each_row);
-        self
-    }
+        /// Sets the time limit of one row, for the program and the metrics together. A metric that has not
+        /// finished by then fails; a metric that has keeps its score. A synchronous metric cannot be
+        /// interrupted: it runs to its end, and if that is too late it fails and its score is discarded.
+        pub fn timeout(each_row: Duration) => row_options.timeout = Some(each_row);
 
-    /// Starts a second attempt at a call of a program or an asynchronous metric that has not finished after
-    /// `delay`; there is never a third. The first attempt to succeed wins and the other is cancelled; if one
-    /// fails, the other is awaited. Off by default. A cancelled call may have cost something that no score
-    /// reports.
-    pub fn resubmit_stragglers(mut self, delay: Duration) -> Self {
-        self.row_options.resubmit_after = Some(delay);
-        self
-    }
+        /// Starts a second attempt at a call of a program or an asynchronous metric that has not finished after
+        /// `delay`; there is never a third. The first attempt to succeed wins and the other is cancelled; if one
+        /// fails, the other is awaited. Off by default. A cancelled call may have cost something that no score
+        /// reports.
+        pub fn resubmit_stragglers(delay: Duration) => row_options.resubmit_after = Some(delay);
 
-    /// Sets whether the result contains all rows, which is the default. Without them a run needs the same
-    /// memory for any number of rows.
-    pub fn keep_results(mut self, keep: bool) -> Self {
-        self.options.keep_results = keep;
-        self
-    }
+        /// Sets whether the result contains all rows, which is the default. Without them a run needs the same
+        /// memory for any number of rows.
+        pub fn keep_results(keep: bool) => options.keep_results = keep;
 
-    /// Takes no more rows once `signal` completes and finishes the rows in progress within the
-    /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](super::Ending::Stopped).
-    pub fn stop_when(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.options.stop_when = Some(signal.boxed().shared());
-        self
-    }
+        /// Takes no more rows once `signal` completes and finishes the rows in progress within the
+        /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](super::Ending::Stopped).
+        pub fn stop_when(signal: impl Future<Output = ()> + Send + 'static)
+            => options.stop_when = Some(signal.boxed().shared());
 
-    /// Sets how long the rows in progress may take after a stop was requested, by [`stop_when`](Self::stop_when) or by a
-    /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled, and
-    /// they are not in the result. A row that computes without awaiting anything cannot be cancelled: the run ends after
-    /// another second without it. Only if a program or another metric of the run waits, and the runtime has one thread,
-    /// such a row delays everything until it returns.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Ending, Evaluate};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
-    /// let result = Evaluate::builder()
-    ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
-    ///     .inputs(["hangs"])
-    ///     .metric(metric_fn("any", |_, _| true))
-    ///     .stop_when(tokio::time::sleep(Duration::from_millis(100)))
-    ///     .grace_period(Duration::from_millis(100))
-    ///     .run(|inputs: Example| async move {
-    ///         if inputs.get("hangs").is_some_and(|hangs| *hangs == true) {
-    ///             std::future::pending::<()>().await;
-    ///         }
-    ///         prediction! {}
-    ///     })
-    ///     .await?;
-    /// assert_eq!((result.rows, result.ending), (1, Ending::Stopped));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn grace_period(mut self, rows_in_progress: Duration) -> Self {
-        self.options.grace_period = rows_in_progress;
-        self
+        /// Sets how long the rows in progress may take after a stop was requested, by [`stop_when`](Self::stop_when) or by a
+        /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled, and
+        /// they are not in the result. A row that computes without awaiting anything cannot be cancelled: the run ends after
+        /// another second without it. Only if a program or another metric of the run waits, and the runtime has one thread,
+        /// such a row delays everything until it returns.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        ///
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Ending, Evaluate};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+        /// let result = Evaluate::builder()
+        ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
+        ///     .inputs(["hangs"])
+        ///     .metric(metric_fn("any", |_, _| true))
+        ///     .stop_when(tokio::time::sleep(Duration::from_millis(100)))
+        ///     .grace_period(Duration::from_millis(100))
+        ///     .run(|inputs: Example| async move {
+        ///         if inputs.get("hangs").is_some_and(|hangs| *hangs == true) {
+        ///             std::future::pending::<()>().await;
+        ///         }
+        ///         prediction! {}
+        ///     })
+        ///     .await?;
+        /// assert_eq!((result.rows, result.ending), (1, Ending::Stopped));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn grace_period(rows_in_progress: Duration) => options.grace_period = rows_in_progress;
     }
 
     /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP; a line on standard

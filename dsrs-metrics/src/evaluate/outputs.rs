@@ -39,33 +39,29 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
     /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
     #[cfg(feature = "csv")]
-    pub fn escape_formulas(mut self, escape: bool) -> Self {
-        self.options.escape_formulas = escape;
-        self
-    }
+    setters! {
+        pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
 
-    /// Sets whether result files contain gold row and prediction also if the predictions were given
-    /// ([`score`](super::Evaluate::score)) and are in a file already. By default only those of a program are written.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Evaluate, Pair};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-rows-{}.jsonl", std::process::id()));
-    /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
-    /// let evaluate = Evaluate::builder().metric(same).save_as_jsonl(&file).save_rows(true).build()?;
-    /// evaluate.score([Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 5 })]).await?;
-    /// let line = std::fs::read_to_string(&file)?;
-    /// assert!(line.starts_with(r#"{"id":"q1","gold":{"x":4},"pred":{"x":5},"scores""#));
-    /// # std::fs::remove_file(file)?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn save_rows(mut self, save: bool) -> Self {
-        self.options.save_rows = save;
-        self
+        /// Sets whether result files contain gold row and prediction also if the predictions were given
+        /// ([`score`](super::Evaluate::score)) and are in a file already. By default only those of a program are written.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, Pair};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-rows-{}.jsonl", std::process::id()));
+        /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+        /// let evaluate = Evaluate::builder().metric(same).save_as_jsonl(&file).save_rows(true).build()?;
+        /// evaluate.score([Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 5 })]).await?;
+        /// let line = std::fs::read_to_string(&file)?;
+        /// assert!(line.starts_with(r#"{"id":"q1","gold":{"x":4},"pred":{"x":5},"scores""#));
+        /// # std::fs::remove_file(file)?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn save_rows(save: bool) => options.save_rows = save;
     }
 
     /// Writes the rows as one JSON array of the objects of

@@ -192,40 +192,24 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self
     }
 
-    /// Sets [`ScoringConfig::threshold`], in [0, 1].
-    pub fn threshold(mut self, threshold: f64) -> Self {
-        self.config.threshold = threshold;
-        self
-    }
+    setters! {
+        /// Sets [`ScoringConfig::threshold`], in [0, 1].
+        pub fn threshold(threshold: f64) => config.threshold = threshold;
 
-    /// Sets [`ScoringConfig::num_rollouts`].
-    pub fn num_rollouts(mut self, rollouts: usize) -> Self {
-        self.config.num_rollouts = rollouts;
-        self
-    }
+        /// Sets [`ScoringConfig::num_rollouts`].
+        pub fn num_rollouts(rollouts: usize) => config.num_rollouts = rollouts;
 
-    /// Sets [`ScoringConfig::aggregation`].
-    pub fn aggregation(mut self, method: AggregationMethod) -> Self {
-        self.config.aggregation = method;
-        self
-    }
+        /// Sets [`ScoringConfig::aggregation`].
+        pub fn aggregation(method: AggregationMethod) => config.aggregation = method;
 
-    /// Sets [`ScoringConfig::budget_msats`], in millisatoshis.
-    pub fn budget_msats(mut self, budget: u64) -> Self {
-        self.config.budget_msats = Some(budget);
-        self
-    }
+        /// Sets [`ScoringConfig::budget_msats`], in millisatoshis.
+        pub fn budget_msats(budget: u64) => config.budget_msats = Some(budget);
 
-    /// Sets [`ScoringConfig::on_missing`].
-    pub fn on_missing(mut self, on_missing: OnMissing) -> Self {
-        self.config.on_missing = on_missing;
-        self
-    }
+        /// Sets [`ScoringConfig::on_missing`].
+        pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
 
-    /// Sets everything but the metrics.
-    pub fn config(mut self, config: ScoringConfig) -> Self {
-        self.config = config;
-        self
+        /// Sets everything but the metrics.
+        pub fn config(config: ScoringConfig) => config = config;
     }
 
     /// Validates the setup.
