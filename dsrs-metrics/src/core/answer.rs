@@ -54,6 +54,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Returns the score of a metric that has finished, or `None` if it has to be awaited.
+    #[inline]
     #[must_use]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {
@@ -194,6 +195,7 @@ pub fn row_answer<T: Into<RowAnswer>>(result: Result<T>) -> Result<RowAnswer> {
     result.map(T::into)
 }
 
+#[inline]
 fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
 }

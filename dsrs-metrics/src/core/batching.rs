@@ -2,8 +2,8 @@
 //! [`Metric::evaluate_batch`] and [`Metric::batch_size`].
 //!
 //! Each call of a batch waits while other calls arrive; the first one that finds that none arrives any more evaluates all
-//! of them. A call that completes the batch evaluates it at once. If the evaluating call is cancelled or panics, the
-//! others evaluate their own rows.
+//! of them. A call that completes the batch evaluates it at once. If the evaluating call is cancelled or the metric panics,
+//! each call evaluates its own row.
 
 use std::any::Any;
 use std::mem;
@@ -17,6 +17,7 @@ use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
 use crate::core::metric::{Metric, forward};
+use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 
@@ -124,7 +125,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
 
     async fn evaluate_all(&self, batch: Vec<Waiting<G, P>>) {
         let (pairs, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let scores = self.metric.evaluate_batch(&pairs).await;
+        // After a panic each call evaluates its own row, so that only the row that causes the panic fails.
+        let scores = panic::catch_async(false, self.metric.evaluate_batch(&pairs)).await;
+        let Ok(scores) = scores else { return };
         let (expected, found) = (pairs.len(), scores.len());
         let mut scores = scores.into_iter();
         for reply in replies {

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 
 use dsrs_metrics::{
-    Answer, Example, MetricCall, MetricError, MetricErrorKind, Prediction, ProgramRun, ScoreKind,
-    Scored, Trace,
+    Answer, Example, MetricCall, MetricError, MetricErrorKind, Prediction, ProgramRun, RowAnswer,
+    ScoreKind, Scored, Trace,
 };
 use futures_util::FutureExt;
 use pyo3::prelude::*;
