@@ -4,6 +4,8 @@
     reason = "an explanation takes the parameters of its metric function"
 )]
 
+use smallvec::SmallVec;
+
 use super::{Words, any_of, best, counted, first_difference, joined, list, number};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
 use crate::text::shown::quoted;
@@ -56,7 +58,10 @@ pub(in crate::metrics) fn compared(
 ) -> String {
     let closest = best(answers, |answer| score(profile, prediction, answer));
     let Some(reference) = answers.get(closest) else { return String::new() };
-    let words = Words::new(&profile.tokens(reference), &profile.tokens(prediction)).describe();
+    let normalized = [reference, prediction].map(|text| profile.normalize(text));
+    let [expected, predicted] =
+        normalized.each_ref().map(|text| profile.split(text).collect::<SmallVec<[&str; 16]>>());
+    let words = Words::new(&expected, &predicted).describe();
     match answers.len() {
         1 => words,
         _ => format!("closest to {}: {words}", quoted(reference)),

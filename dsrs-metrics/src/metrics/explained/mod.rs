@@ -85,7 +85,7 @@ struct Words {
 }
 
 impl Words {
-    fn new(expected: &[String], predicted: &[String]) -> Self {
+    fn new<T: AsRef<str>>(expected: &[T], predicted: &[T]) -> Self {
         let (missing, extra) = (without(expected, predicted), without(predicted, expected));
         Self { expected: expected.len(), predicted: predicted.len(), missing, extra }
     }
@@ -115,28 +115,29 @@ impl Words {
 }
 
 /// Returns the words of one list that the other one lacks, in order.
-fn without(words: &[String], others: &[String]) -> Vec<String> {
+fn without<T: AsRef<str>>(words: &[T], others: &[T]) -> Vec<String> {
+    let (words, others) = (words.iter().map(T::as_ref), others.iter().map(T::as_ref));
     if others.len() <= FEW_WORDS {
-        let mut left: SmallVec<[&String; FEW_WORDS]> = others.iter().collect();
-        let is_missing = |word: &&String| match left.iter().position(|other| other == word) {
+        let mut left: SmallVec<[&str; FEW_WORDS]> = others.collect();
+        let is_missing = |word: &&str| match left.iter().position(|other| other == word) {
             Some(found) => {
                 left.swap_remove(found);
                 false
             }
             None => true,
         };
-        return words.iter().filter(is_missing).cloned().collect();
+        return words.filter(is_missing).map(str::to_owned).collect();
     }
     let mut left: HashMap<&str, usize> = HashMap::new();
-    others.iter().for_each(|word| *left.entry(word).or_default() += 1);
-    let is_missing = |word: &&String| match left.get_mut(word.as_str()) {
+    others.for_each(|word| *left.entry(word).or_default() += 1);
+    let is_missing = |word: &&str| match left.get_mut::<str>(word) {
         Some(count) if *count > 0 => {
             *count -= 1;
             false
         }
         _ => true,
     };
-    words.iter().filter(is_missing).cloned().collect()
+    words.filter(is_missing).map(str::to_owned).collect()
 }
 
 /// Returns where two strings start to differ, with what follows there on both sides; empty if they are equal.

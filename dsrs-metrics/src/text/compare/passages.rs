@@ -1,7 +1,6 @@
 //! The DPR tokenizer, and the search for answers in passages.
 
 use super::profile::Profile;
-use super::tokens::split;
 use crate::text::unicode::{DprClass, dpr_class, lower, nfd};
 
 /// Tokens in one buffer: a passage has hundreds of tokens, and an allocation for each would be
@@ -150,5 +149,5 @@ fn passage_tokens(profile: Profile, text: &str) -> TokenList {
     if profile == Profile::Dspy {
         return TokenList::dpr(normalized);
     }
-    TokenList::from_tokens(split(profile, &normalized))
+    TokenList::from_tokens(profile.split(&normalized))
 }

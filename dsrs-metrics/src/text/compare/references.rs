@@ -2,7 +2,7 @@
 
 use super::overlap::{self, Score, best};
 use super::profile::Profile;
-use super::tokens::{self, split};
+use super::tokens;
 use crate::text::NoReferences;
 use crate::text::words::WordLists;
 
@@ -35,7 +35,7 @@ impl References {
         let normalize = |answer: &S| profile.normalize(answer.as_ref());
         let answers: Vec<String> = answers.iter().map(normalize).collect();
         let mut tokens = WordLists::default();
-        answers.iter().for_each(|answer| tokens.add(split(profile, answer)));
+        answers.iter().for_each(|answer| tokens.add(profile.split(answer)));
         Ok(Self { profile, answers, tokens })
     }
 

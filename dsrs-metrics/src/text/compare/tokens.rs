@@ -17,7 +17,19 @@ impl Profile {
     /// ```
     #[must_use]
     pub fn tokens(self, text: &str) -> Vec<String> {
-        split(self, &self.normalize(text)).map(str::to_owned).collect()
+        self.split(&self.normalize(text)).map(str::to_owned).collect()
+    }
+
+    /// Splits a normalized string into tokens.
+    ///
+    /// In the `Dspy` profile tokens are separated by spaces. In the others each letter of a script
+    /// without spaces is a token too, together with the combining marks that follow it.
+    pub(crate) fn split(self, normalized: &str) -> impl Iterator<Item = &str> {
+        normalized.split(' ').filter(|word| !word.is_empty()).flat_map(move |word| {
+            let is_whole = self == Self::Dspy || word.is_ascii();
+            let pieces = (!is_whole).then(|| piece_ranges(word)).into_iter().flatten();
+            is_whole.then_some(word).into_iter().chain(pieces.map(|piece| &word[piece]))
+        })
     }
 }
 
@@ -26,7 +38,7 @@ impl Profile {
 pub(super) fn add(profile: Profile, text: &str, words: &mut WordLists) {
     match profile {
         Profile::Dspy => add_dspy(text, words),
-        _ => words.add(split(profile, &profile.normalize(text))),
+        _ => words.add(profile.split(&profile.normalize(text))),
     }
 }
 
@@ -58,16 +70,4 @@ fn add_other(text: &str, word: Range<usize>, bytes: u128, words: &mut WordLists)
         words.key_of(&text.as_bytes()[word.clone()])
     };
     words.push_replaced(key, || normalize(&text[word]));
-}
-
-/// Splits a normalized string into tokens.
-///
-/// In the `Dspy` profile tokens are separated by spaces. In the others each letter of a script
-/// without spaces is a token too, together with the combining marks that follow it.
-pub(super) fn split(profile: Profile, normalized: &str) -> impl Iterator<Item = &str> {
-    normalized.split(' ').filter(|word| !word.is_empty()).flat_map(move |word| {
-        let is_whole = profile == Profile::Dspy || word.is_ascii();
-        let pieces = (!is_whole).then(|| piece_ranges(word)).into_iter().flatten();
-        is_whole.then_some(word).into_iter().chain(pieces.map(|piece| &word[piece]))
-    })
 }
