@@ -27,7 +27,7 @@ pub(super) struct JsonLines {
 }
 
 /// Lines of a file.
-pub(super) struct LineChunk {
+pub(crate) struct LineChunk {
     bytes: Vec<u8>,
     /// The number of line ends.
     lines: usize,

@@ -31,7 +31,6 @@ pub use format::Format;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
 pub(crate) use object_rows::{ObjectRow, ObjectRows};
-pub(crate) use pairing::PairChunk;
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::JSON_COLUMNS;
 pub use reader::{DataReader, Pairs};

@@ -14,7 +14,7 @@ use super::row::RowObject;
 use super::row_file::{LocatedRow, RowChunk};
 use super::selection::FieldSelection;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::{Origin, Pair};
+use crate::core::rows::pair::{Origin, Pair, SpareRows};
 use crate::core::spec::Side;
 use crate::json::path;
 
@@ -181,28 +181,19 @@ fn find<'r>(row: &'r Pair, path: &str) -> Option<&'r Value> {
     })
 }
 
-/// Some rows that are not decoded yet.
-pub(crate) struct PairChunk {
-    rows: Result<RowChunk, DataError>,
-    pairing: Arc<Pairing>,
-}
-
-impl PairChunk {
-    pub(super) fn new(rows: Result<RowChunk, DataError>, pairing: Arc<Pairing>) -> Self {
-        Self { rows, pairing }
-    }
-
-    /// Decodes the rows in the memory of other ones, up to the first error.
+impl Pairing {
+    /// Decodes the rows of a chunk in the memory of other ones, up to the first error.
     pub(crate) fn decode(
-        self,
-        spare: &mut Vec<Box<Pair>>,
+        &self,
+        rows: Result<RowChunk, DataError>,
+        spare: &mut SpareRows,
         mut add: impl FnMut(Result<Box<Pair>, DataError>),
     ) {
-        match self.rows {
+        match rows {
             Err(error) => add(Err(error)),
             Ok(RowChunk::Rows(rows)) => {
                 for row in rows {
-                    let pair = row.and_then(|row| self.pairing.pair(row)).map(Box::new);
+                    let pair = row.and_then(|row| self.pair(row)).map(Box::new);
                     let is_last = pair.is_err();
                     add(pair);
                     if is_last {
@@ -213,7 +204,7 @@ impl PairChunk {
             Ok(RowChunk::Lines(lines)) => lines.each_row(|line| {
                 let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
                 let mut row = spare.pop().unwrap_or_else(empty);
-                let read = self.pairing.read(line, &mut row);
+                let read = self.read(line, &mut row);
                 let is_valid = read.is_ok();
                 add(read.map(|()| row));
                 is_valid

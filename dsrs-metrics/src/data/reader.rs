@@ -8,8 +8,8 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
-use super::pairing::{PairChunk, Pairing};
-use super::row_file::{RowFile, UnopenedFile};
+use super::pairing::Pairing;
+use super::row_file::{RowChunk, RowFile, UnopenedFile};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 
@@ -212,17 +212,16 @@ impl Pairs {
 
     /// Returns the next rows, which are decoded by the caller: the lines that are read at once, or one row of a format
     /// without lines.
-    pub(crate) fn next_chunk(&mut self) -> Option<PairChunk> {
-        let rows = loop {
+    pub(crate) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
+        loop {
             if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
-                break rows;
+                return Some(rows);
             }
             match self.files.next()?.open(self.row_limit, Apostrophes::Text, Some(&self.pairing)) {
                 Ok(file) => self.current = Some(file),
-                Err(error) => break Err(error),
+                Err(error) => return Some(Err(error)),
             }
-        };
-        Some(PairChunk::new(rows, Arc::clone(&self.pairing)))
+        }
     }
 }
 
@@ -239,7 +238,8 @@ impl Iterator for Pairs {
                     None => break None,
                     Some(chunk) => {
                         let mut rows = Vec::new();
-                        chunk.decode(&mut Vec::new(), |row| rows.push(row.map(|row| *row)));
+                        let add = |row: Result<Box<Pair>, _>| rows.push(row.map(|row| *row));
+                        self.pairing.decode(chunk, &mut Vec::new(), add);
                         self.decoded = rows.into_iter();
                     }
                 },

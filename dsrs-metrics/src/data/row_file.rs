@@ -173,7 +173,7 @@ pub(super) struct RowFile {
 }
 
 /// A row as it was read, and where.
-pub(super) struct LocatedRow {
+pub(crate) struct LocatedRow {
     pub(super) row: Row,
     pub(super) at: Origin,
     /// What identifies the row within its file if it has no id: its line, or its position in a JSON
@@ -182,7 +182,7 @@ pub(super) struct LocatedRow {
 }
 
 /// Some rows of a file.
-pub(super) enum RowChunk {
+pub(crate) enum RowChunk {
     /// Rows that are not decoded yet.
     Lines(LineChunk),
     /// Rows of a format without lines, up to the first error.

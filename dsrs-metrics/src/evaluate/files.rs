@@ -6,7 +6,7 @@ use std::thread;
 use futures_util::{FutureExt, StreamExt, stream};
 use tokio::sync::mpsc;
 
-use super::chunked::{Chunk, ChunkRows};
+use super::chunked::Chunk;
 use super::error::EvaluateError;
 use super::row::Plan;
 use super::run::Predicted;
@@ -18,8 +18,8 @@ use crate::core::error::MetricError;
 use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::{Origin, Pair};
-use crate::data::{DataError, FieldSelection, PairChunk, Pairs};
+use crate::core::rows::pair::{Origin, Pair, SpareRows};
+use crate::data::{DataError, FieldSelection, Pairs};
 
 impl Evaluate {
     /// Scores the rows of files, whose predictions are given. It has the same result as [`score`](Self::score) with these
@@ -105,10 +105,13 @@ fn chunks(
     mut rows: Pairs,
     check: Check,
 ) -> impl Iterator<Item = Chunk<'static, Example, Prediction>> {
-    std::iter::from_fn(move || rows.next_chunk()).map(move |chunk: PairChunk| {
-        let check = check.clone();
-        let decode = move |ChunkRows { rows, spare }: &mut ChunkRows<'_, _, _>| {
-            chunk.decode(spare, |row| rows.push(checked(row, &check)));
+    let pairing = Arc::clone(rows.pairing());
+    std::iter::from_fn(move || rows.next_chunk()).map(move |chunk| {
+        let (pairing, check) = (Arc::clone(&pairing), check.clone());
+        let decode = move |spare: &mut SpareRows| {
+            let mut rows = Vec::new();
+            pairing.decode(chunk, spare, |row| rows.push(checked(row, &check)));
+            rows
         };
         Box::new(decode) as Chunk<'_, _, _>
     })

@@ -74,7 +74,7 @@ pub use self::spending::Spending;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
-use self::chunked::{Chunk, ChunkRows};
+use self::chunked::Chunk;
 use self::devset::Devset;
 use self::options::Options;
 use self::row::Plan;
@@ -82,7 +82,7 @@ use self::run::Predicted;
 use self::source::{RowId, Source};
 use self::source_row::Input;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::Pair;
+use crate::core::rows::pair::{Pair, SpareRows};
 use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{Render, score_line};
 
@@ -218,7 +218,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
-    /// Like [`score`](Self::score), for rows that are decoded in chunks: a chunk is a function, called by the worker that
+    /// Like [`score`](Self::score), for rows that are decoded in chunks: a chunk is a function, called by the thread that
     /// takes it, so that several threads decode at once. Rows keep their order. The iterator should only read bytes.
     ///
     /// ```
@@ -249,8 +249,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let chunks = chunks.into_iter().fuse().map(|decode| {
-            let decode = move |decoded: &mut ChunkRows<'_, G, P>| {
-                decoded.rows.extend(decode().into_iter().map(|row| pair(row).map(Box::new)));
+            let decode = move |_: &mut SpareRows<G, P>| {
+                decode().into_iter().map(|row| pair(row).map(Box::new)).collect()
             };
             Box::new(decode) as Chunk<'_, G, P>
         });

@@ -32,14 +32,14 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Parquet, path.into())
     }
 
-    /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
-    /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
-    /// header; also after apostrophes, so that the escape is lossless. The default is `true`, since rows come from
-    /// models and data sets. Readers of result files remove the apostrophe
-    /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
-    /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
-    #[cfg(feature = "csv")]
     setters! {
+        /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
+        /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
+        /// header; also after apostrophes, so that the escape is lossless. The default is `true`, since rows come from
+        /// models and data sets. Readers of result files remove the apostrophe
+        /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
+        /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
+        #[cfg(feature = "csv")]
         pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
 
         /// Sets whether result files contain gold row and prediction also if the predictions were given

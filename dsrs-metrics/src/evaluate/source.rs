@@ -1,4 +1,4 @@
-//! The source of rows, which workers and threads share.
+//! The source of rows, which the threads or the tasks of a run share.
 //!
 //! A row is in `source_row.rs`, its evaluation in `row.rs`.
 
@@ -19,7 +19,7 @@ use super::seen_ids::SeenIds;
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::core::panic::{self, Panic};
-use crate::core::rows::pair::Pair;
+use crate::core::rows::pair::SpareRows;
 
 /// A row and its position, from 0.
 pub(super) type Numbered<G, P> = (u64, Input<G, P>);
@@ -202,7 +202,7 @@ impl<'a, G, P> Source<'a, G, P> {
         number: usize,
         stop: &Stop,
         own: &OwnRows<G, P>,
-        spare: &mut Vec<Box<Pair<G, P>>>,
+        spare: &mut SpareRows<G, P>,
     ) -> bool {
         if stop.is_set() || self.failed() {
             return false;

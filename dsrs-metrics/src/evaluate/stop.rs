@@ -1,4 +1,4 @@
-//! The stop flag shared by all workers: once it is set, no more rows are taken.
+//! The stop flag shared by all threads and tasks: once it is set, no more rows are taken.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

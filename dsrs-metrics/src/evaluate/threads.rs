@@ -22,7 +22,7 @@ use super::stop::Stop;
 use super::thread_rows::{SharedRows, is_simple};
 use crate::core::outcome::Outcome;
 use crate::core::panic;
-use crate::core::rows::pair::Pair;
+use crate::core::rows::pair::{Pair, SpareRows};
 use crate::core::settings::Settings;
 
 /// The most rows that a thread takes at once.
@@ -229,7 +229,7 @@ struct Worker<'r, G, P> {
     run: &'r Run<'static, G, P>,
     rows: SharedRows<G, P>,
     outcomes: Vec<Outcome>,
-    spare: Vec<Box<Pair<G, P>>>,
+    spare: SpareRows<G, P>,
 }
 
 impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {

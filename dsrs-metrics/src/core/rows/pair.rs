@@ -21,6 +21,9 @@ pub struct Pair<G = Example, P = Prediction> {
     pub origin: Option<Origin>,
 }
 
+/// Rows whose memory can be used for other rows.
+pub(crate) type SpareRows<G = Example, P = Prediction> = Vec<Box<Pair<G, P>>>;
+
 impl<G, P> Pair<G, P> {
     /// Creates a pair without attributes.
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {

@@ -1,6 +1,7 @@
 //! Rows that are decoded in part, or in the memory of other rows, compared with whole rows of the same text.
 
 use std::io::Cursor;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 
@@ -34,10 +35,11 @@ fn reader(mappings: &[&str]) -> DataReader {
 fn decoded(reader: &DataReader, text: &str, spare: Vec<Pair>) -> Vec<Result<Pair, String>> {
     let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
     let (mut rows, mut spare) = (Vec::new(), spare.into_iter().map(Box::new).collect());
+    let pairing = Arc::clone(pairs.pairing());
     while let Some(chunk) = pairs.next_chunk()
         && !rows.last().is_some_and(Result::is_err)
     {
-        chunk.decode(&mut spare, |row| {
+        pairing.decode(chunk, &mut spare, |row| {
             rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
         });
     }
