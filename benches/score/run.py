@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Throughput of `dsrs-metrics score`: EM and F1 over JSONL rows of 180 and of 690 bytes.
+"""Throughput of `dsrs-metrics score`: EM and F1 over rows of 180 and of 690 bytes.
 
     cargo build --release -p dsrs-metrics --features cli
-    benches/score/run.py [--program PATH] [--rows N] [--runs N] [-- OPTION..]
+    benches/score/run.py [--program PATH[,PATH]] [--rows N] [--runs N] [--format jsonl|csv|parquet] [-- OPTION..]
 
 Generates the rows once, runs the program several times over each file, and prints for the fastest run: rows, MB/s, the
-cores that were busy and the peak memory. Options after `--` are passed to `score`; `{out}` in them is a file in a
-temporary folder. With `--keep FOLDER` the rows are written there and used again.
+cores that were busy and the peak memory. Options after `--` are passed to `score`; `{out}` in them is a new path in a
+temporary folder, such as in `--out {out}.jsonl`. With `--keep FOLDER` the rows are written there and used again. Rows of
+other formats are written by the program, with `--with-rows`. Two programs take turns, and the last column is the CPU time
+as a share of the first program's.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import tempfile
 import time
@@ -62,32 +65,54 @@ def run(command):
     return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
+def rows_file(folder, args, size):
+    """The rows, in the format of the options."""
+    path = folder / f"rows-{size}-{args.rows}.jsonl"
+    if not path.exists():
+        generate(path, args.rows, size)
+    if args.format == "jsonl":
+        return path
+    converted = path.with_suffix(f".{args.format}")
+    if not converted.exists():
+        command = [args.program[0], "score", str(path), "-m", "em", "--quiet", "--with-rows", "--out", str(converted)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return converted
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     target = os.environ.get("CARGO_TARGET_DIR", "target")
-    parser.add_argument("--program", default=f"{target}/release/dsrs-metrics")
+    parser.add_argument("--program", type=lambda paths: paths.split(","), default=[f"{target}/release/dsrs-metrics"])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--format", choices=["jsonl", "csv", "parquet"], default="jsonl")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("options", nargs="*", help="options of `score`, after `--`")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        options = [option.format(out=f"{temporary}/out.jsonl") for option in args.options]
-        print(f"{'bytes/row':>9} {'rows':>9} {'seconds':>8} {'MB/s':>7} {'cores':>6} {'us/row CPU':>10} {'peak MB':>8}")
+        print(f"{'bytes/row':>9} {'rows':>9} {'seconds':>8} {'MB/s':>7} {'cores':>6} {'us/row CPU':>10} {'peak MB':>8} {'ratio':>6}")
         for size in SIZES:
-            path = folder / f"rows-{size}-{args.rows}.jsonl"
-            if not path.exists():
-                generate(path, args.rows, size)
-            metrics = ["-m", "em,f1", "--quiet"]
-            command = [args.program, "score", str(path), *metrics, *options]
-            seconds, cpu, peak = min(run(command) for _ in range(args.runs))
+            path = rows_file(folder, args, size)
+            runs = {program: [] for program in args.program}
+            for number in range(args.runs):
+                for program in args.program:
+                    out = f"{temporary}/{number}-{len(runs[program])}-{args.program.index(program)}"
+                    options = [option.format(out=out) for option in args.options]
+                    command = [program, "score", str(path), "-m", "em,f1", "--quiet", *options]
+                    runs[program].append(run(command))
+                    for written in pathlib.Path(temporary).glob(f"{pathlib.Path(out).name}*"):
+                        shutil.rmtree(written) if written.is_dir() else written.unlink()
             length = path.stat().st_size
-            print(
-                f"{length / args.rows:9.1f} {args.rows:9} {seconds:8.3f} {length / 1e6 / seconds:7.1f} "
-                f"{cpu / seconds:6.2f} {cpu / args.rows * 1e6:10.3f} {peak / 1e6:8.1f}"
-            )
+            first = min(cpu for _, cpu, _ in runs[args.program[0]])
+            for times in runs.values():
+                seconds, cpu, peak = min(times)
+                ratio = min(cpu for _, cpu, _ in times) / first
+                print(
+                    f"{length / args.rows:9.1f} {args.rows:9} {seconds:8.3f} {length / 1e6 / seconds:7.1f} "
+                    f"{cpu / seconds:6.2f} {cpu / args.rows * 1e6:10.3f} {peak / 1e6:8.1f} {ratio:6.2f}"
+                )
 
 
 if __name__ == "__main__":
