@@ -41,7 +41,8 @@ async fn run(dir: &std::path::Path, cache: ReplyCache, calls: u64) {
     let model = ScriptedLm::new().remember(0).latency(Duration::from_millis(1));
     let model = model.otherwise(move |request: &LmRequest| {
         let call = &request.messages[0].content;
-        writeln!(paid.lock().unwrap(), "{call}").unwrap();
+        // In one write, so that a kill leaves no part of a line.
+        paid.lock().unwrap().write_all(format!("{call}\n").as_bytes()).unwrap();
         format!("reply {call}")
     });
     let lm = Arc::new(Cached::new(model, cache, CacheMode::Use));
