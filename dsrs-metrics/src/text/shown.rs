@@ -83,7 +83,9 @@ pub(crate) fn quoted(text: &str) -> String {
 /// Appends a quoted string, as [`quoted`] returns it.
 pub(crate) fn push_quoted(quoted: &mut String, text: &str) {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-    if text.len() <= MAX_NAME && text.bytes().all(is_plain) {
+    // Without an early exit, several bytes are compared at once.
+    if text.len() <= MAX_NAME && text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
+        quoted.reserve(text.len() + 2);
         return quoted.extend(["\"", text, "\""]);
     }
     // Writing to a string cannot fail.

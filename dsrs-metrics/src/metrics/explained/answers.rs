@@ -6,9 +6,9 @@
 
 use smallvec::SmallVec;
 
-use super::{Words, any_of, best, counted, first_difference, joined, list, number};
+use super::{Words, any_of, best, counted, first_difference, joined, list, number, push_list};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
-use crate::text::shown::quoted;
+use crate::text::shown::{push_quoted, quoted};
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 
 pub(in crate::metrics) fn em(
@@ -18,18 +18,31 @@ pub(in crate::metrics) fn em(
     score: f64,
 ) -> String {
     if score > 0.0 {
-        let equal = answers.iter().find(|answer| profile.em_score(prediction, answer));
-        return format!("exact match with {}", quoted(equal.map_or("", |answer| answer)));
+        let equal = match &*answers {
+            [only] => Some(only),
+            many => many.iter().find(|answer| profile.em_score(prediction, answer)),
+        };
+        let equal = equal.map_or("", |answer| answer);
+        let mut text = String::with_capacity(equal.len().min(128) + 32);
+        text.push_str("exact match with ");
+        push_quoted(&mut text, equal);
+        return text;
     }
     let normalized = profile.normalize(prediction);
     let closest = best(&answers, |answer| profile.f1_score(prediction, answer));
     let closest = answers.get(closest).map(|answer| profile.normalize(answer)).unwrap_or_default();
     // Strings that differ at once differ visibly.
     let is_similar = closest.chars().next().is_some_and(|first| normalized.starts_with(first));
-    joined([
-        ["expected ", &any_of(&answers), ", found ", &quoted(prediction)].concat(),
-        if is_similar { first_difference(&closest, &normalized) } else { String::new() },
-    ])
+    let length = answers.iter().map(|answer| answer.len() + 8).sum::<usize>() + prediction.len();
+    let mut text = String::with_capacity(length.min(1024) + 24);
+    text.push_str("expected ");
+    push_list(&mut text, &answers, " or ");
+    text.push_str(", found ");
+    push_quoted(&mut text, prediction);
+    match is_similar {
+        true => joined([text, first_difference(&closest, &normalized)]),
+        false => text,
+    }
 }
 
 pub(in crate::metrics) fn answer_exact_match(
@@ -58,10 +71,14 @@ pub(in crate::metrics) fn compared(
 ) -> String {
     let closest = best(answers, |answer| score(profile, prediction, answer));
     let Some(reference) = answers.get(closest) else { return String::new() };
-    let normalized = [reference, prediction].map(|text| profile.normalize(text));
-    let [expected, predicted] =
-        normalized.each_ref().map(|text| profile.split(text).collect::<SmallVec<[&str; 16]>>());
-    let words = Words::new(&expected, &predicted).describe();
+    let (expected, predicted) = (profile.normalize(reference), profile.normalize(prediction));
+    // Both lists in one, filled by `for_each`, which is faster than pulling one word at a time.
+    let mut words = SmallVec::<[&str; 32]>::new();
+    profile.split(&expected).for_each(|word| words.push(word));
+    let expected = words.len();
+    profile.split(&predicted).for_each(|word| words.push(word));
+    let (expected, predicted) = words.split_at(expected);
+    let words = Words::new(expected, predicted).describe();
     match answers.len() {
         1 => words,
         _ => format!("closest to {}: {words}", quoted(reference)),

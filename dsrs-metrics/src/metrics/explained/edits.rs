@@ -32,8 +32,9 @@ pub(in crate::metrics) fn wer(
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
     let rate = |text: &Cow<'_, str>| -EditCounts::of_words(&prediction, text).rate();
     let reference = references.get(best(&references, rate))?;
-    let words = |text| split(text).map(str::to_owned).collect::<Vec<_>>();
-    let words = Words::new(&words(reference), &words(&prediction));
+    let [expected, predicted] =
+        [reference, &prediction].map(|text| split(text).collect::<Vec<_>>());
+    let words = Words::new(&expected, &predicted);
     let edits = counted(edits(score, words.expected), "edit");
     let order = words.missing.is_empty() && words.extra.is_empty() && score > 0.0;
     let order = if order { "; the same words in another order" } else { "" };

@@ -12,6 +12,7 @@ pub(super) mod retrieval;
 pub(super) mod structured;
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use smallvec::SmallVec;
 
@@ -42,7 +43,7 @@ fn push_list<T: AsRef<str>>(list: &mut String, items: &[T], separator: &str) {
         list.push_str(if number == 0 { "" } else { separator });
         push_quoted(list, item.as_ref());
     }
-    *list = more(std::mem::take(list), items.len());
+    list.push_str(&more(String::new(), items.len()));
 }
 
 fn more(shown: String, count: usize) -> String {
@@ -54,8 +55,8 @@ fn more(shown: String, count: usize) -> String {
 
 /// Joins the parts that are not empty: `a; b`.
 fn joined<const N: usize>(parts: [String; N]) -> String {
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("; ")
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.reduce(|joined, part| joined + "; " + &part).unwrap_or_default()
 }
 
 /// Returns `label: items`, or nothing if there are no items.
@@ -75,18 +76,21 @@ pub(super) fn number(value: f64) -> String {
 }
 
 /// Words of two strings, compared as multisets.
-struct Words {
+struct Words<'a> {
     expected: usize,
     predicted: usize,
     /// The expected words that the prediction lacks, in order.
-    missing: Vec<String>,
+    missing: Vec<&'a str>,
     /// The predicted words that were not expected, in order.
-    extra: Vec<String>,
+    extra: Vec<&'a str>,
 }
 
-impl Words {
-    fn new<T: AsRef<str>>(expected: &[T], predicted: &[T]) -> Self {
-        let (missing, extra) = (without(expected, predicted), without(predicted, expected));
+impl<'a> Words<'a> {
+    fn new<T: AsRef<str>>(expected: &'a [T], predicted: &'a [T]) -> Self {
+        let pairs = expected.iter().zip(predicted);
+        let same = pairs.take_while(|(one, other)| one.as_ref() == other.as_ref()).count();
+        let rest = (&expected[same..], &predicted[same..]);
+        let (missing, extra) = (without(rest.0, rest.1), without(rest.1, rest.0));
         Self { expected: expected.len(), predicted: predicted.len(), missing, extra }
     }
 
@@ -100,10 +104,18 @@ impl Words {
     /// Returns the counts, and the words that are missing or extra.
     fn describe(&self) -> String {
         let Self { expected, predicted, missing, extra } = self;
-        let words = if *expected == 1 { "word" } else { "words" };
+        let words = if *expected == 1 { " word expected, " } else { " words expected, " };
         let both = expected - missing.len();
-        let mut text =
-            format!("{expected} {words} expected, {predicted} predicted, {both} in common");
+        let listed = missing.iter().chain(extra).take(2 * MAX_ITEMS);
+        let length = listed.map(|word| word.len().min(80) + 8).sum::<usize>();
+        let mut text = String::with_capacity(length + 64);
+        for (number, what) in
+            [(*expected, words), (*predicted, " predicted, "), (both, " in common")]
+        {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{number}");
+            text.push_str(what);
+        }
         for (label, words) in [("; missing: ", missing), ("; extra: ", extra)] {
             if !words.is_empty() {
                 text.push_str(label);
@@ -115,7 +127,7 @@ impl Words {
 }
 
 /// Returns the words of one list that the other one lacks, in order.
-fn without<T: AsRef<str>>(words: &[T], others: &[T]) -> Vec<String> {
+fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
     let (words, others) = (words.iter().map(T::as_ref), others.iter().map(T::as_ref));
     if others.len() <= FEW_WORDS {
         let mut left: SmallVec<[&str; FEW_WORDS]> = others.collect();
@@ -126,7 +138,7 @@ fn without<T: AsRef<str>>(words: &[T], others: &[T]) -> Vec<String> {
             }
             None => true,
         };
-        return words.filter(is_missing).map(str::to_owned).collect();
+        return words.filter(is_missing).collect();
     }
     let mut left: HashMap<&str, usize> = HashMap::new();
     others.for_each(|word| *left.entry(word).or_default() += 1);
@@ -137,7 +149,7 @@ fn without<T: AsRef<str>>(words: &[T], others: &[T]) -> Vec<String> {
         }
         _ => true,
     };
-    words.filter(is_missing).map(str::to_owned).collect()
+    words.filter(is_missing).collect()
 }
 
 /// Returns where two strings start to differ, with what follows there on both sides; empty if they are equal.
@@ -171,7 +183,7 @@ fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{any_of, best, counted, first_difference, list, number, without};
+    use super::{Words, any_of, best, counted, first_difference, list, number};
 
     #[test]
     fn lists_are_bounded() {
@@ -186,10 +198,12 @@ mod tests {
     fn words_are_compared_as_multisets() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let many = words(&"b a ".repeat(20));
-        let found = without(&words("a b a c a"), &words("a x a b"));
-        assert_eq!(found, ["c", "a"]);
-        assert_eq!(without(&words("c a b"), &many), ["c"]);
-        assert_eq!(without(&words(&"a ".repeat(22)), &many)[..2], ["a", "a"]);
+        let missing = |expected: &str, predicted: &[String]| {
+            Words::new(&words(expected), predicted).missing.join(" ")
+        };
+        assert_eq!(missing("a b a c a", &words("a x a b")), "c a");
+        assert_eq!(missing("c a b", &many), "c");
+        assert_eq!(missing(&"a ".repeat(22), &many), "a a");
     }
 
     #[test]

@@ -50,10 +50,10 @@ pub(in crate::metrics) fn rouge(
 ) -> Option<String> {
     let options = words.options();
     let ours = options.words(prediction);
-    let words = |reference: &str| Words::new(&options.words(reference), &ours);
-    let closest = best(&answer, |reference| words(reference).f1());
-    let reference = answer.get(closest)?;
-    let words = words(reference);
+    let f1 = |reference: &str| Words::new(&options.words(reference), &ours).f1();
+    let reference = answer.get(best(&answer, |reference| f1(reference)))?;
+    let expected = options.words(reference);
+    let words = Words::new(&expected, &ours);
     let order = words.missing.is_empty() && words.extra.is_empty() && score < 1.0;
     let order = if order && words.expected > 0 { "; the same words in another order" } else { "" };
     let closest = match answer.len() {
