@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::thread_rows::PlainTally;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
-use crate::evaluate::report::{Progress, ResultFiles};
+use crate::evaluate::report::{Lines, Progress, ResultFiles};
 
 pub(super) struct Collector<G, P> {
     pub(super) tallies: Vec<Tally>,
@@ -58,12 +58,7 @@ impl<G, P> Collector<G, P> {
     }
 
     /// Records a finished row, and returns it unless it is kept.
-    pub(super) fn record(
-        &mut self,
-        index: u64,
-        row: RowResult<G, P>,
-        line: &[u8],
-    ) -> Option<RowResult<G, P>> {
+    pub(super) fn record(&mut self, index: u64, row: RowResult<G, P>) -> Option<RowResult<G, P>> {
         self.rows += 1;
         let group = self.options.groups.as_mut().map_or(0, |groups| groups.of(&row));
         let place = Place { row: index, group };
@@ -81,12 +76,6 @@ impl<G, P> Collector<G, P> {
         if row.is_failure() {
             self.record_failure(index, &row);
         }
-        if let Some(files) = &mut self.options.files
-            && let Err(error) = files.write(index, line)
-        {
-            self.output_error = Some(error);
-            self.options.files = None;
-        }
         self.row_done();
         if index >= self.options.keep_below {
             return Some(row);
@@ -103,6 +92,16 @@ impl<G, P> Collector<G, P> {
             tally.add(&std::mem::replace(counted, tally.plain()));
         }
         self.row_done();
+    }
+
+    /// Writes the lines of rows, if rows are written.
+    pub(super) fn write(&mut self, lines: &mut Lines) {
+        if let Some(files) = &mut self.options.files
+            && let Err(error) = files.write(lines)
+        {
+            self.output_error = Some(error);
+            self.options.files = None;
+        }
     }
 
     fn row_done(&mut self) {

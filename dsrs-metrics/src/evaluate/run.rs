@@ -28,7 +28,7 @@ use super::{tasks, threads};
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
 use crate::evaluate::program::Program;
-use crate::evaluate::report::{Progress, Render, ResultFiles};
+use crate::evaluate::report::{Lines, Progress, Render, ResultFiles};
 
 /// The program of rows that already have predictions; it is never called.
 pub(super) struct Predicted;
@@ -174,7 +174,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let intervals = options.tally(plan.options.repeats).intervals;
-        let needs_rows = render.is_some() || journal.is_some() || !options.observers.is_empty();
+        let needs_rows = journal.is_some() || !options.observers.is_empty();
         let needs_rows = needs_rows || intervals.needs_places() || options.keep_results;
         let collector = CollectorOptions {
             keep_below,
@@ -203,15 +203,21 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         })
     }
 
-    /// Appends the line of a row, if rows are written.
-    pub(super) fn render(&self, row: &RowResult<G, P>, lines: &mut Vec<u8>) {
-        if let Some(render) = self.render {
-            let start = lines.len();
-            if panic::catch(false, || render(row, &self.names, lines)).is_err() {
-                lines.truncate(start);
-                super::score_line(row, &self.names, lines);
+    /// Adds the line of a row, if rows are written.
+    pub(super) fn render(&self, index: u64, row: &RowResult<G, P>, lines: &mut Lines) {
+        let Some(render) = self.render else { return };
+        lines.push(index, |text| {
+            let start = text.len();
+            if panic::catch(false, || render(row, &self.names, text)).is_err() {
+                text.truncate(start);
+                super::score_line(row, &self.names, text);
             }
-        }
+        });
+    }
+
+    /// Returns whether a row may be counted, without its place in the results.
+    pub(super) fn may_count(&self, index: u64) -> bool {
+        self.counted_from.is_some_and(|from| index >= from)
     }
 
     /// Records rows, and stops the run if no more are to be taken.

@@ -16,6 +16,7 @@ use super::wake_up::WakeUp;
 use crate::core::panic;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
+use crate::evaluate::report::Lines;
 
 /// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
@@ -97,14 +98,16 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         mut next: Option<Numbered<G, P>>,
         program: &impl Program<G, P, Kind>,
     ) {
-        let mut line = Vec::new();
+        let mut line = Lines::default();
         while let Some((index, input)) = next {
             match self.plan.finish(index, input, program, self.journal.as_ref()).await {
                 Ok(row) => {
-                    line.clear();
-                    self.render(&row, &mut line);
+                    self.render(index, &row, &mut line);
                     self.observers.notify(|observer| observer.on_row(&row));
-                    self.record(|collector| drop(collector.record(index, row, &line)));
+                    self.record(|collector| {
+                        collector.write(&mut line);
+                        drop(collector.record(index, row));
+                    });
                 }
                 Err(error) => return self.source.fail(index, error),
             }

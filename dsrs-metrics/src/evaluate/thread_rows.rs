@@ -2,7 +2,7 @@
 //! seldom wait for each other.
 //!
 //! A row is only counted if every metric returned a score without components, named scores or other data, and if
-//! nothing else of it is needed. Most rows of a large run are.
+//! nothing else of it is needed but its line. Most rows of a large run are.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,10 +11,14 @@ use super::row_result::RowResult;
 use super::tally::Tally;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::evaluate::report::Lines;
 use crate::stats::{Histogram, Moments};
 
 /// The most finished rows of a thread.
 const MAX_FINISHED: usize = 64;
+
+/// The bytes of lines from which on a thread adds them to those of the run.
+const MAX_TEXT: usize = 1 << 16;
 
 /// Only the thread locks its rows, until the run ends, so that rows of a thread that is blocked are not lost.
 pub(super) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
@@ -22,16 +26,9 @@ pub(super) type SharedRows<G, P> = Arc<Mutex<ThreadRows<G, P>>>;
 pub(super) struct ThreadRows<G, P> {
     counted: u64,
     tallies: Vec<PlainTally>,
-    finished: Vec<Finished<G, P>>,
-    /// The lines of the finished rows, if rows are written.
-    lines: Vec<u8>,
-}
-
-struct Finished<G, P> {
-    index: u64,
-    row: RowResult<G, P>,
-    /// The end of its line.
-    end: usize,
+    finished: Vec<(u64, RowResult<G, P>)>,
+    /// The lines of the rows, if rows are written.
+    pub(super) lines: Lines,
 }
 
 /// The counts and values of one metric.
@@ -68,7 +65,7 @@ impl PlainTally {
 impl<G, P> ThreadRows<G, P> {
     pub(super) fn new(tallies: &[Tally]) -> Self {
         let tallies = tallies.iter().map(Tally::plain).collect();
-        Self { counted: 0, tallies, finished: Vec::new(), lines: Vec::new() }
+        Self { counted: 0, tallies, finished: Vec::new(), lines: Lines::default() }
     }
 
     /// Counts a row if its outcomes are simple, and returns whether they are.
@@ -85,18 +82,14 @@ impl<G, P> ThreadRows<G, P> {
         true
     }
 
-    /// Adds a row, whose line a function appends. Returns whether the rows should be added to those of the run.
-    pub(super) fn push(
-        &mut self,
-        index: u64,
-        row: RowResult<G, P>,
-        render: impl FnOnce(&RowResult<G, P>, &mut Vec<u8>),
-    ) -> bool {
-        render(&row, &mut self.lines);
-        let is_failure = row.is_failure();
-        self.finished.push(Finished { index, row, end: self.lines.len() });
-        // A failure may end the run.
-        is_failure || self.finished.len() >= MAX_FINISHED
+    /// Adds a row that is not only counted.
+    pub(super) fn push(&mut self, index: u64, row: RowResult<G, P>) {
+        self.finished.push((index, row));
+    }
+
+    /// Returns whether the rows should be added to those of the run.
+    pub(super) fn is_full(&self) -> bool {
+        self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }
 
     /// Adds the rows to those of the run, and passes those that are not kept to a function.
@@ -108,12 +101,10 @@ impl<G, P> ThreadRows<G, P> {
         if self.counted > 0 {
             collector.add(std::mem::take(&mut self.counted), &mut self.tallies);
         }
-        let mut start = 0;
-        for Finished { index, row, end } in self.finished.drain(..) {
-            collector.record(index, row, &self.lines[start..end]).map(&mut unused);
-            start = end;
+        for (index, row) in self.finished.drain(..) {
+            collector.record(index, row).map(&mut unused);
         }
-        self.lines.clear();
+        collector.write(&mut self.lines);
     }
 }
 

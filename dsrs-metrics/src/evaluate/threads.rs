@@ -241,8 +241,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let Some(traceback) = run.plan.score_now(call, outcomes) else {
             return self.wait_for((index, Input::Predicted(pair)));
         };
-        let may_be_counted = run.counted_from.is_some_and(|from| index >= from);
-        if may_be_counted && lock(rows).count(outcomes) {
+        if run.render.is_none() && run.may_count(index) && lock(rows).count(outcomes) {
             return self.reuse(pair);
         }
         if !outcomes.iter().all(is_simple)
@@ -264,10 +263,22 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         }
     }
 
-    fn finish(&mut self, index: u64, row: RowResult<G, P>) {
+    fn finish(&mut self, index: u64, mut row: RowResult<G, P>) {
         let run = self.run;
         run.observers.notify(|observer| observer.on_row(&row));
-        if lock(&self.rows).push(index, row, |row, lines| run.render(row, lines)) {
+        let mut rows = lock(&self.rows);
+        run.render(index, &row, &mut rows.lines);
+        // A failure may end the run.
+        let is_full = row.is_failure() || rows.is_full();
+        if run.may_count(index) && rows.count(&row.outcomes) {
+            drop(rows);
+            self.outcomes = std::mem::take(&mut row.outcomes);
+            self.reuse_row(row);
+        } else {
+            rows.push(index, row);
+            drop(rows);
+        }
+        if is_full {
             self.record_rows();
         }
     }
@@ -277,12 +288,14 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let rows = Arc::clone(&self.rows);
         let run = self.run;
         run.record(|collector| {
-            lock(&rows).add_to(collector, |row| {
-                if let Some(pair) = row.into_pair() {
-                    self.reuse(Box::new(pair));
-                }
-            });
+            lock(&rows).add_to(collector, |row| self.reuse_row(row));
         });
+    }
+
+    fn reuse_row(&mut self, row: RowResult<G, P>) {
+        if let Some(pair) = row.into_pair() {
+            self.reuse(Box::new(pair));
+        }
     }
 
     fn reuse(&mut self, row: Box<Pair<G, P>>) {

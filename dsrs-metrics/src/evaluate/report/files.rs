@@ -1,5 +1,8 @@
 //! Result files: rows are spooled to disk as they finish and exported in input order at the end.
 //!
+//! Rows finish nearly in input order, so the lines of the latest rows are sorted in memory before they are spooled. A spool
+//! whose lines are all in order becomes the file of JSON Lines itself.
+//!
 //! The content of a line is in `line.rs`, its place in the spool in `line_index.rs`, the columns of CSV in `csv.rs`.
 
 use std::fmt::Display;
@@ -14,6 +17,9 @@ use super::output_file::OutputFile;
 use super::temporary_file::in_temporary_folder;
 use super::temporary_file::{Access, TemporaryFile};
 use crate::evaluate::EvaluateError;
+
+/// The most bytes of lines that are sorted in memory.
+const MAX_LATEST: usize = 1 << 20;
 
 /// The format of a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +38,45 @@ pub(crate) enum Format {
 /// run that ends in an error leaves no file behind.
 pub(crate) struct ResultFiles {
     targets: Vec<Target>,
+    /// The lines that are not spooled yet.
+    latest: Lines,
+    /// The memory for the next ones.
+    spare: Lines,
     spool: BufWriter<TemporaryFile>,
     lines: LineIndex,
     end: u64,
+    /// The last spooled row.
+    last: Option<u64>,
+    /// Whether the spooled rows are in input order.
+    is_sorted: bool,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
     #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
     escape_formulas: bool,
+}
+
+/// The lines of rows, with line breaks, in the order in which the rows finished.
+#[derive(Default)]
+pub(crate) struct Lines {
+    rows: Vec<(u64, Range<usize>)>,
+    pub(crate) text: Vec<u8>,
+}
+
+impl Lines {
+    /// Adds the line of a row, which a function appends.
+    pub(crate) fn push(&mut self, row: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.text.push(b'\n');
+        self.rows.push((row, start..self.text.len()));
+    }
+
+    /// Moves all lines of another list to the end of this one.
+    fn append(&mut self, other: &mut Self) {
+        let start = self.text.len();
+        let moved = |(row, Range { start: from, end }): (u64, _)| (row, start + from..start + end);
+        self.rows.extend(other.rows.drain(..).map(moved));
+        self.text.append(&mut other.text);
+    }
 }
 
 impl ResultFiles {
@@ -60,34 +99,58 @@ impl ResultFiles {
             lines: LineIndex::new(first.file.beside()),
             spool: BufWriter::with_capacity(1 << 16, spool),
             targets: opened,
+            latest: Lines::default(),
+            spare: Lines::default(),
             end: 0,
+            last: None,
+            is_sorted: true,
             escape_formulas,
         }))
     }
 
-    /// Spools the line of the row at this position.
-    pub(crate) fn write(&mut self, row: u64, line: &[u8]) -> Result<(), EvaluateError> {
-        self.spool_line(row, line).map_err(|error| {
+    /// Spools the lines, and removes them from the list.
+    pub(crate) fn write(&mut self, lines: &mut Lines) -> Result<(), EvaluateError> {
+        self.latest.append(lines);
+        if self.latest.text.len() < MAX_LATEST {
+            return Ok(());
+        }
+        self.spool_latest(MAX_LATEST / 2).map_err(|error| {
             let path = self.targets[0].path.clone();
             self.keep_spool(path, &error)
         })
     }
 
-    fn spool_line(&mut self, row: u64, line: &[u8]) -> io::Result<()> {
-        self.spool.write_all(line)?;
-        self.spool.write_all(b"\n")?;
-        let length = line.len() as u64;
-        self.lines.insert(row, SpooledLine { offset: self.end, length })?;
-        self.end += length + 1;
+    /// Spools the earliest of the latest rows, until at most this number of bytes is left.
+    fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
+        let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
+        // Each thread adds rows in order, so there are few sequences to merge.
+        latest.rows.sort_by_key(|(row, _)| *row);
+        let mut left = latest.text.len();
+        for (row, place) in latest.rows.drain(..) {
+            let line = &latest.text[place];
+            if left <= kept {
+                self.latest.push(row, |text| text.extend_from_slice(&line[..line.len() - 1]));
+                continue;
+            }
+            left -= line.len();
+            self.spool.write_all(line)?;
+            let length = line.len() as u64;
+            self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
+            self.end += length;
+            self.is_sorted &= self.last.replace(row) < Some(row);
+        }
+        latest.text.clear();
+        self.spare = latest;
         Ok(())
     }
 
     /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
         let targets = std::mem::take(&mut self.targets);
+        let is_only = targets.len() == 1;
         let mut failed = Vec::new();
         for target in targets {
-            if let Err(error) = self.export(&target) {
+            if let Err(error) = self.export(&target, is_only) {
                 failed.push((target.path, error));
             }
         }
@@ -101,6 +164,8 @@ impl ResultFiles {
 
     /// Keeps the spool file and returns an error that names it.
     fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
+        // On a full disk there may be room for some of them.
+        let _ = self.spool_latest(0);
         let kept = self.spool.get_mut().keep();
         let kept = kept.display();
         let reason =
@@ -108,8 +173,13 @@ impl ResultFiles {
         EvaluateError::Output { path, reason }
     }
 
-    fn export(&mut self, target: &Target) -> io::Result<()> {
+    fn export(&mut self, target: &Target, is_only: bool) -> io::Result<()> {
+        self.spool_latest(0)?;
         self.spool.flush()?;
+        let is_complete = is_only && self.is_sorted && target.format == Format::JsonLines;
+        if is_complete && target.file.replace(self.spool.get_ref())? {
+            return Ok(());
+        }
         let mut file = self.spool.get_ref().file();
         file.seek(SeekFrom::Start(0))?;
         let mut lines = SpoolReader {
@@ -126,7 +196,10 @@ impl ResultFiles {
             #[cfg(feature = "parquet")]
             Format::Parquet => super::parquet::export(&mut lines, out),
             Format::Json => export_array(&mut lines, out),
-            Format::JsonLines => lines.copy(out),
+            Format::JsonLines => lines.for_each(|line| {
+                out.write_all(line)?;
+                out.write_all(b"\n")
+            }),
         })
     }
 }
@@ -151,29 +224,6 @@ pub(super) struct SpoolReader<'a> {
 }
 
 impl SpoolReader<'_> {
-    /// Copies the lines with their line breaks. Lines that follow each other in the spool are copied at once.
-    fn copy(self, out: &mut impl Write) -> io::Result<()> {
-        let mut file = *self.file.get_ref();
-        let mut copy = |block: &Range<u64>| {
-            file.seek(SeekFrom::Start(block.start))?;
-            let copied = io::copy(&mut file.take(block.end - block.start), out)?;
-            match copied == block.end - block.start {
-                true => Ok(()),
-                false => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
-            }
-        };
-        let mut block = 0..0;
-        self.lines.for_each(|line| {
-            if line.offset != block.end {
-                copy(&block)?;
-                block = line.offset..line.offset;
-            }
-            block.end += line.length + 1;
-            Ok(())
-        })?;
-        copy(&block)
-    }
-
     pub(super) fn for_each(
         &mut self,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
@@ -219,26 +269,67 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
-        let folder = std::env::temp_dir().join(format!("dsrs-fsync-{}", std::process::id()));
+    /// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
+    fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
+        let folder = format!("dsrs-fsync-{}-{format:?}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         fs::create_dir(&folder).unwrap();
         let path = folder.join("out.jsonl");
         fs::write(&path, "old").unwrap();
-        let files = ResultFiles::create(&[(Format::JsonLines, path.clone())], false);
-        let mut files = files.unwrap().unwrap();
+        let mut files = ResultFiles::create(&[(format, path.clone())], false).unwrap().unwrap();
+        let mut lines = Lines::default();
+        lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
+        lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
+        files.write(&mut lines).unwrap();
         // Writes to this device succeed, and syncing it fails.
-        let null = File::options().write(true).open("/dev/null").unwrap();
-        files.targets[0].file.replace_file(null);
-        files.write(1, b"{\"id\":\"b\"}").unwrap();
-        files.write(0, b"{\"id\":\"a\"}").unwrap();
+        fail(&mut files, File::options().write(true).open("/dev/null").unwrap());
         let error = files.finish().unwrap_err().to_string();
-        let start = format!("cannot write `{}`: Invalid argument (os error 22); ", path.display());
-        assert!(error.starts_with(&start), "{error}");
-        let kept = error.split('`').nth(3).unwrap();
-        assert_eq!(fs::read_to_string(kept).unwrap(), "{\"id\":\"b\"}\n{\"id\":\"a\"}\n");
+        let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file is left");
-        fs::remove_dir_all(folder).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let start = format!("cannot write `{}`: ", path.display());
+        (error.strip_prefix(&start).unwrap().to_owned(), kept)
+    }
+
+    #[test]
+    fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
+        let copied = failing(Format::Json, |files, null| files.targets[0].file.replace_file(null));
+        let renamed = failing(Format::JsonLines, |files, null| {
+            files.spool_latest(0).unwrap();
+            files.spool.flush().unwrap();
+            files.spool.get_mut().file = null;
+        });
+        for (error, kept) in [copied, renamed] {
+            assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
+            assert_eq!(kept, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+        }
+    }
+
+    #[test]
+    fn rows_that_finish_long_after_later_ones_are_in_input_order() {
+        let path = std::env::temp_dir().join(format!("dsrs-late-{}.jsonl", std::process::id()));
+        let line = |row: u64| format!("{row} {}", "x".repeat(1_000));
+        // Pairs are swapped, and some rows are later than the lines that are sorted in memory.
+        let nearly = || (0..4_000_u64).map(|row| row ^ 1);
+        let late = nearly().filter(|row| row % 1_000 != 5);
+        let orders =
+            [(nearly().collect(), true), (late.chain([5, 3_005, 1_005, 2_005]).collect(), false)];
+        for (rows, is_sorted) in orders {
+            let rows: Vec<u64> = rows;
+            let targets = [(Format::JsonLines, path.clone())];
+            let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
+            for row in rows {
+                let mut lines = Lines::default();
+                lines.push(row, |text| text.extend(line(row).bytes()));
+                files.write(&mut lines).unwrap();
+            }
+            files.spool_latest(0).unwrap();
+            assert_eq!(files.is_sorted, is_sorted);
+            files.finish().unwrap();
+            let written = fs::read_to_string(&path).unwrap();
+            assert!(written.lines().eq((0..4_000).map(line)));
+        }
+        fs::remove_file(path).unwrap();
     }
 }

@@ -127,9 +127,10 @@ impl Serialize for ScoreLines<'_> {
 }
 
 fn score_of_metric(outcome: &Outcome) -> ResultScore<Cow<'_, str>> {
-    let written_corpus = match outcome {
+    let mut score = ResultScore::of(outcome);
+    score.written_corpus = match outcome {
         Outcome::Counted(counted) => counted.record(),
         outcome => outcome.scored().and_then(Scored::corpus).and_then(CorpusCounts::record),
     };
-    ResultScore { written_corpus, ..ResultScore::of(outcome) }
+    score
 }

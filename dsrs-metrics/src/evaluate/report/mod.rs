@@ -18,7 +18,7 @@ mod record;
 mod table;
 mod temporary_file;
 
-pub(crate) use self::files::{Format, ResultFiles};
+pub(crate) use self::files::{Format, Lines, ResultFiles};
 pub(crate) use self::line::{Render, pair_line, score_line};
 #[allow(unused_imports, reason = "HTML reports are output files too")]
 pub(crate) use self::output_file::OutputFile;

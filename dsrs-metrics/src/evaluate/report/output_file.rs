@@ -1,7 +1,7 @@
 //! A file that appears under its name when it is complete.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
@@ -57,11 +57,19 @@ impl OutputFile {
         };
         let mut out = BufWriter::with_capacity(1 << 16, file.try_clone()?);
         write(&mut out)?;
-        let written = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let Place::Renamed { path, file } = &self.place else { return Ok(()) };
-        // Synced before the rename, so that a crash leaves either the old file or the complete new one.
-        written.sync_all()?;
-        fs::rename(&file.path, path)
+        out.flush()?;
+        match &self.place {
+            Place::Renamed { path, file } => publish(file, path),
+            Place::Direct { .. } => Ok(()),
+        }
+    }
+
+    /// Gives another file in the same folder the name. Returns whether it did: a pipe or device is not replaced.
+    pub(super) fn replace(&self, other: &TemporaryFile) -> io::Result<bool> {
+        let Place::Renamed { path, file } = &self.place else { return Ok(false) };
+        other.file.set_permissions(file.file.metadata()?.permissions())?;
+        publish(other, path)?;
+        Ok(true)
     }
 
     /// Returns the file beside which temporary files are created.
@@ -79,6 +87,12 @@ impl OutputFile {
             file.file = other;
         }
     }
+}
+
+fn publish(file: &TemporaryFile, path: &Path) -> io::Result<()> {
+    // Synced before the rename, so that a crash leaves either the old file or the complete new one.
+    file.file.sync_all()?;
+    fs::rename(&file.path, path)
 }
 
 /// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.

@@ -264,10 +264,12 @@ impl<S: Eq + Hash> ResultScore<S> {
     {
         let text = |text: &'a str| S::from(text.into());
         let scored = outcome.scored();
-        let metadata = scored.and_then(Scored::metadata).cloned().unwrap_or_default();
-        let parts = scored.into_iter().flat_map(Scored::parts);
-        let components = scored.into_iter().flat_map(Scored::components);
-        let components: IndexMap<_, _> = components.map(Self::of_component).collect();
+        // Most scores have none of these.
+        let noted = scored.filter(|scored| !scored.is_simple());
+        let metadata = noted.and_then(Scored::metadata).cloned().unwrap_or_default();
+        let components = noted.map(|scored| scored.components().map(Self::of_component).collect());
+        let components: IndexMap<_, _> = components.unwrap_or_default();
+        let parts = |scored: &'a Scored| scored.parts().iter().map(|it| (text(&it.name), it.value));
         Self {
             outcome: outcome.into(),
             value: outcome.value(),
@@ -276,7 +278,7 @@ impl<S: Eq + Hash> ResultScore<S> {
             details: scored.and_then(Scored::own_details).map(text),
             feedback: scored.and_then(Scored::feedback).map(S::from),
             cost_msats: outcome.cost_msats(),
-            missing: scored.into_iter().flat_map(Scored::missing_fields).map(text).collect(),
+            missing: noted.into_iter().flat_map(Scored::missing_fields).map(text).collect(),
             error: outcome.error().map(|error| Cow::<str>::Owned(error).into()),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(text(by)),
@@ -286,7 +288,7 @@ impl<S: Eq + Hash> ResultScore<S> {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: parts.map(|part| (text(&part.name), part.value)).collect(),
+            parts: noted.map(|scored| parts(scored).collect()).unwrap_or_default(),
             is_judged_offline: is_judged_offline(&metadata, &components),
             metadata,
             components,
