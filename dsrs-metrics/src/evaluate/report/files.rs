@@ -45,10 +45,6 @@ pub(crate) struct ResultFiles {
     spool: BufWriter<TemporaryFile>,
     lines: LineIndex,
     end: u64,
-    /// The last spooled row.
-    last: Option<u64>,
-    /// Whether the spooled rows are in input order.
-    is_sorted: bool,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
     #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
     escape_formulas: bool,
@@ -102,8 +98,6 @@ impl ResultFiles {
             latest: Lines::default(),
             spare: Lines::default(),
             end: 0,
-            last: None,
-            is_sorted: true,
             escape_formulas,
         }))
     }
@@ -137,7 +131,6 @@ impl ResultFiles {
             let length = line.len() as u64;
             self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
             self.end += length;
-            self.is_sorted &= self.last.replace(row) < Some(row);
         }
         latest.text.clear();
         self.spare = latest;
@@ -176,7 +169,7 @@ impl ResultFiles {
     fn export(&mut self, target: &Target, is_only: bool) -> io::Result<()> {
         self.spool_latest(0)?;
         self.spool.flush()?;
-        let is_complete = is_only && self.is_sorted && target.format == Format::JsonLines;
+        let is_complete = is_only && self.lines.is_sorted && target.format == Format::JsonLines;
         if is_complete && target.file.replace(self.spool.get_ref())? {
             return Ok(());
         }
@@ -325,7 +318,7 @@ mod tests {
                 files.write(&mut lines).unwrap();
             }
             files.spool_latest(0).unwrap();
-            assert_eq!(files.is_sorted, is_sorted);
+            assert_eq!(files.lines.is_sorted, is_sorted);
             files.finish().unwrap();
             let written = fs::read_to_string(&path).unwrap();
             assert!(written.lines().eq((0..4_000).map(line)));

@@ -1,15 +1,11 @@
 //! The places of spooled lines by row, in a temporary file, so that memory does not grow with the rows.
 //!
-//! Rows finish nearly in input order: the entries of the last rows are in memory, and earlier ones are
-//! written to the file in blocks. A row that is later than that is written by itself.
+//! Rows are nearly in input order: entries of rows that follow each other are written in blocks.
 
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use super::temporary_file::TemporaryFile;
-
-/// The rows whose entries are in memory (128 KiB).
-const WINDOW: u64 = 8_192;
 
 /// The bytes of an entry: offset and length, both little-endian. The length of a row without a line is 0.
 const ENTRY: usize = 16;
@@ -43,44 +39,36 @@ impl SpooledLine {
 pub(super) struct LineIndex {
     /// The file beside which the temporary file is created.
     beside: PathBuf,
-    /// `None` while all rows are in the window.
-    file: Option<TemporaryFile>,
-    /// The row of the first entry of the window. No later row than those of the window is in the file.
-    first: u64,
-    window: Vec<u8>,
+    /// `None` until there is a line.
+    file: Option<BufWriter<TemporaryFile>>,
+    /// The row after the last one that was recorded.
+    next: u64,
+    /// Whether the rows were recorded in order.
+    pub(super) is_sorted: bool,
 }
 
 impl LineIndex {
     pub(super) fn new(beside: PathBuf) -> Self {
-        Self { beside, file: None, first: 0, window: Vec::new() }
+        Self { beside, file: None, next: 0, is_sorted: true }
     }
 
     /// Records the line of a row.
     pub(super) fn insert(&mut self, row: u64, line: SpooledLine) -> io::Result<()> {
-        if row < self.first {
-            return write_at(&mut self.file, row, &line.to_bytes());
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let file = TemporaryFile::anonymous_beside(&self.beside)?;
+                none.insert(BufWriter::with_capacity(1 << 16, file))
+            }
+        };
+        if row != self.next {
+            self.is_sorted &= row > self.next;
+            // Rows that are left out have an entry of zeros.
+            let offset = row.checked_mul(ENTRY as u64).ok_or(io::ErrorKind::FileTooLarge)?;
+            file.seek(SeekFrom::Start(offset))?;
         }
-        if row - self.first >= WINDOW {
-            self.move_window(row - WINDOW / 2)?;
-        }
-        let start = offset(row - self.first)?;
-        if self.window.len() < start + ENTRY {
-            self.window.resize(start + ENTRY, 0);
-        }
-        self.window[start..start + ENTRY].copy_from_slice(&line.to_bytes());
-        Ok(())
-    }
-
-    /// Moves the window so that it begins at `row`, and writes the entries that are no longer in it.
-    fn move_window(&mut self, row: u64) -> io::Result<()> {
-        if self.file.is_none() {
-            self.file = Some(TemporaryFile::anonymous_beside(&self.beside)?);
-        }
-        let written = offset((row - self.first).min(WINDOW))?.min(self.window.len());
-        write_at(&mut self.file, self.first, &self.window[..written])?;
-        self.window.drain(..written);
-        self.first = row;
-        Ok(())
+        self.next = row + 1;
+        file.write_all(&line.to_bytes())
     }
 
     /// Calls `each` with all lines in the order of the rows.
@@ -88,38 +76,29 @@ impl LineIndex {
         &mut self,
         mut each: impl FnMut(SpooledLine) -> io::Result<()>,
     ) -> io::Result<()> {
-        if let Some(TemporaryFile { file, .. }) = &mut self.file {
-            // The last rows before the window may have no line.
-            file.set_len(self.first * ENTRY as u64)?;
-            file.seek(SeekFrom::Start(0))?;
-            let mut entries = BufReader::with_capacity(1 << 16, file);
-            let mut entry = [0; ENTRY];
-            for _ in 0..self.first {
-                entries.read_exact(&mut entry)?;
-                SpooledLine::read(&entry).map_or(Ok(()), &mut each)?;
-            }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.flush()?;
+        // The next entry is not written where the last one was read.
+        self.next = u64::MAX;
+        let mut file = file.get_ref().file();
+        let end = file.seek(SeekFrom::End(0))?;
+        file.rewind()?;
+        let mut entries = BufReader::with_capacity(1 << 16, file);
+        let mut entry = [0; ENTRY];
+        for _ in 0..end / ENTRY as u64 {
+            entries.read_exact(&mut entry)?;
+            SpooledLine::read(&entry).map_or(Ok(()), &mut each)?;
         }
-        self.window.chunks_exact(ENTRY).filter_map(SpooledLine::read).try_for_each(each)
+        Ok(())
     }
-}
-
-fn offset(row: u64) -> io::Result<usize> {
-    let offset = usize::try_from(row).ok().and_then(|row| row.checked_mul(ENTRY));
-    offset.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
-}
-
-fn write_at(file: &mut Option<TemporaryFile>, row: u64, entries: &[u8]) -> io::Result<()> {
-    let Some(TemporaryFile { file, .. }) = file else {
-        return Ok(());
-    };
-    let offset = row.checked_mul(ENTRY as u64).ok_or(io::ErrorKind::FileTooLarge)?;
-    file.seek(SeekFrom::Start(offset))?;
-    file.write_all(entries)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LineIndex, SpooledLine, WINDOW};
+    use super::{LineIndex, SpooledLine};
+
+    /// The entries of a block and a half.
+    const BLOCK: u64 = 6_144;
 
     fn line(row: u64) -> SpooledLine {
         SpooledLine { offset: 7 * row, length: row % 5 + 1 }
@@ -148,13 +127,13 @@ mod tests {
         let mut orders: Vec<Vec<u64>> = vec![
             vec![],
             vec![0],
-            vec![WINDOW - 1, 0],
-            vec![WINDOW, 0, WINDOW - 1],
-            vec![10 * WINDOW, 3, 10 * WINDOW + 1, 10 * WINDOW - 1, 9 * WINDOW],
-            vec![5, 100 * WINDOW, 300 * WINDOW],
-            (0..5 * WINDOW).rev().collect(),
+            vec![BLOCK - 1, 0],
+            vec![BLOCK, 0, BLOCK - 1],
+            vec![10 * BLOCK, 3, 10 * BLOCK + 1, 10 * BLOCK - 1, 9 * BLOCK],
+            vec![5, 100 * BLOCK, 300 * BLOCK],
+            (0..5 * BLOCK).rev().collect(),
             // Rows are missing.
-            (0..9 * WINDOW).filter(|row| row % 3 != 0).collect(),
+            (0..9 * BLOCK).filter(|row| row % 3 != 0).collect(),
         ];
         // Every row is far from the one before it, and nearly in order.
         orders.push(shuffled(30_011, 10_007).collect());
@@ -164,15 +143,5 @@ mod tests {
             sorted.sort_unstable();
             assert_eq!(lines(&rows), sorted.into_iter().map(line).collect::<Vec<_>>());
         }
-    }
-
-    #[test]
-    fn trap_20_memory_is_that_of_the_window() {
-        let mut index = LineIndex::new(std::env::temp_dir().join("dsrs-line-index"));
-        for row in 0..200_000 {
-            index.insert(row ^ 63, line(row)).unwrap();
-        }
-        assert!(index.window.capacity() <= 2 * 16 * 8_192, "{}", index.window.capacity());
-        assert!(index.first > 190_000, "{}", index.first);
     }
 }
