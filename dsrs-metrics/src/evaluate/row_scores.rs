@@ -94,7 +94,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         if let Some(journal) = journal {
             journal.record_scores(new, false);
         }
-        for (position, outcome, traceback) in join_all(pending).await {
+        // A single call needs no list of futures.
+        let finished = match <[_; 1]>::try_from(pending) {
+            Ok([only]) => vec![only.await],
+            Err(pending) => join_all(pending).await,
+        };
+        for (position, outcome, traceback) in finished {
             outcomes[position - start] = outcome;
             tracebacks.extend(traceback);
         }
