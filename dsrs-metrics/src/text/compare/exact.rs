@@ -16,11 +16,22 @@ type Word = [u8; LONGEST + STEP];
 pub(super) fn same(mut left: &str, mut right: &str) -> bool {
     let (mut left_word, mut right_word): (Word, Word) = ([0; _], [0; _]);
     loop {
-        let equal = equal_words(left, right);
-        (left, right) = (&left[equal..], &right[equal..]);
-        if left.is_empty() && right.is_empty() {
-            return true;
+        let equal = equal_prefix(left, right);
+        if let Some(left_end) = word_end(left, equal)
+            && let Some(right_end) = word_end(right, equal)
+        {
+            (left, right) = (&left[left_end..], &right[right_end..]);
+            if left.is_empty() && right.is_empty() {
+                return true;
+            }
+            if left_end + right_end > 0 {
+                continue;
+            }
         }
+        // The words that have ended.
+        let is_space = |byte: &u8| class(*byte) == Class::Space;
+        let equal = left.as_bytes()[..equal].iter().rposition(is_space).map_or(0, |at| at + 1);
+        (left, right) = (&left[equal..], &right[equal..]);
         let words = (first_word(left, &mut left_word), first_word(right, &mut right_word));
         let (Some((one, after_left)), Some((other, after_right))) = words else { break };
         if one != other {
@@ -36,8 +47,17 @@ pub(super) fn same(mut left: &str, mut right: &str) -> bool {
     normalize(left) == normalize(right)
 }
 
-/// Returns the length of the words at the beginning that differ at most in the case of letters.
-fn equal_words(left: &str, right: &str) -> usize {
+/// Returns the end of the word from `at` on, if only punctuation is left of it.
+#[inline]
+fn word_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = &text.as_bytes()[at..];
+    let length = bytes.iter().take_while(|byte| class(**byte) == Class::Punctuation).count();
+    let is_end = bytes.get(length).is_none_or(|byte| class(*byte) == Class::Space);
+    is_end.then_some(at + length)
+}
+
+/// Returns the length of the characters at the beginning that differ at most in the case of letters.
+fn equal_prefix(left: &str, right: &str) -> usize {
     let (ones, others) = (left.as_bytes(), right.as_bytes());
     let mut equal = 0;
     loop {
@@ -55,11 +75,7 @@ fn equal_words(left: &str, right: &str) -> usize {
             length => equal += length,
         }
     }
-    if equal == left.len() && equal == right.len() {
-        return equal;
-    }
-    let space = ones[..equal].iter().rposition(|&byte| class(byte) == Class::Space);
-    space.map_or(0, |space| space + 1)
+    equal
 }
 
 /// Returns the length of the characters at the beginning that are outside of ASCII, as long on both sides, and normalized

@@ -45,6 +45,10 @@ impl Key {
     /// digits and punctuation in ASCII.
     #[inline]
     pub(in crate::text) fn without_punctuation(bytes: u128, length: usize) -> Option<Self> {
+        // A single operation for most words in other scripts.
+        if bytes & SHORT[length & 15].0 & EACH << 7 != 0 {
+            return None;
+        }
         let chunk = Chunk::new(bytes);
         let all = (1 << length) - 1;
         if chunk.visible() & all != all {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use hashbrown::hash_table::{Entry, HashTable};
+use hashbrown::hash_table::HashTable;
 
 use super::chunks::Chunks;
 use super::keys::{Key, LOWER};
@@ -20,7 +20,8 @@ pub(in crate::text) struct WordLists {
     long: LongWords,
     /// The positions of the words of the last list.
     positions: Vec<Range<usize>>,
-    /// The word that replaces a word.
+    /// The word that replaces a word. It and `long` are kept for the next lists of the thread, which often have the same
+    /// words.
     replaced: HashMap<Key, Key, RandomState>,
     numbers: Vec<u32>,
     distinct: usize,
@@ -36,6 +37,10 @@ thread_local! {
 
 /// The memory of more words is not kept.
 const MAX_KEPT: usize = 10_000;
+
+/// More replaced words, or long words with more bytes in all, are not kept.
+const MAX_REPLACED: usize = 4_096;
+const MAX_LONG_BYTES: usize = 1 << 17;
 
 impl WordLists {
     /// Calls `compute` with no lists.
@@ -55,6 +60,12 @@ impl WordLists {
     fn clear(&mut self) {
         self.keys.clear();
         self.ends.clear();
+        if self.replaced.len() > MAX_REPLACED || self.long.bytes.len() > MAX_LONG_BYTES {
+            self.clear_words();
+        }
+    }
+
+    fn clear_words(&mut self) {
         self.long.clear();
         self.replaced.clear();
     }
@@ -63,7 +74,11 @@ impl WordLists {
     pub(in crate::text) fn add_all(&mut self, others: &Self) {
         self.keys.clone_from(&others.keys);
         self.ends.clone_from(&others.ends);
-        self.long.add_all(&others.long);
+        // Without long words in `others`, the keys of this value are valid for both.
+        if !others.long.bytes.is_empty() {
+            self.clear_words();
+            self.long.add_all(&others.long);
+        }
     }
 
     /// Adds a list of words.
@@ -219,15 +234,13 @@ impl LongWords {
         let Self { bytes, table, hasher } = self;
         let is_equal = |&(start, end): &(usize, usize)| bytes[start..end] == *word;
         let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
-        let start = match table.entry(hasher.hash_one(word), is_equal, hash) {
-            Entry::Occupied(known) => known.get().0,
-            Entry::Vacant(new) => {
-                let start = bytes.len();
-                new.insert((start, start + word.len()));
-                bytes.extend_from_slice(word);
-                start
-            }
-        };
+        let of_word = hasher.hash_one(word);
+        if let Some(&(start, _)) = table.find(of_word, is_equal) {
+            return Key::long(start);
+        }
+        let start = bytes.len();
+        table.insert_unique(of_word, (start, start + word.len()), hash);
+        bytes.extend_from_slice(word);
         Key::long(start)
     }
 
