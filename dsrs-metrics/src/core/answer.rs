@@ -58,7 +58,12 @@ impl<'a> Answer<'a> {
     #[must_use]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {
-            Self::Ready(result) => Some(scored(result)),
+            // Not `scored`, with which a score is moved once more.
+            Self::Ready(Ok(RowAnswer::Scored(scored))) => Some(Ok(scored)),
+            Self::Ready(Ok(RowAnswer::Counted { metric, cost_msats, counted })) => {
+                Some(Err(no_row_score(metric, cost_msats, counted)))
+            }
+            Self::Ready(Err(error)) => Some(Err(error)),
             Self::Pending(_) => None,
         }
     }
@@ -146,9 +151,8 @@ impl RowAnswer {
     pub fn scored(self) -> Result<Scored> {
         match self {
             Self::Scored(scored) => Ok(scored),
-            Self::Counted { metric, cost_msats, .. } => {
-                let error = MetricError::new(metric, MetricErrorKind::NoRowScore);
-                Err(error.with_cost_msats(cost_msats))
+            Self::Counted { metric, cost_msats, counted } => {
+                Err(no_row_score(metric, cost_msats, counted))
             }
         }
     }
@@ -198,4 +202,12 @@ pub fn row_answer<T: Into<RowAnswer>>(result: Result<T>) -> Result<RowAnswer> {
 #[inline]
 fn scored(result: Result<RowAnswer>) -> Result<Scored> {
     result.and_then(RowAnswer::scored)
+}
+
+/// The error of a metric that scores all rows together. It drops the contribution, which callers need no code for.
+#[cold]
+#[inline(never)]
+#[allow(clippy::needless_pass_by_value, reason = "the contribution is dropped here")]
+fn no_row_score(metric: String, cost_msats: u64, _counted: Counted) -> MetricError {
+    MetricError::new(metric, MetricErrorKind::NoRowScore).with_cost_msats(cost_msats)
 }
