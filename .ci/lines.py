@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Lines of code of the runtime crate by module, without blank lines, comments, documentation and tests.
+"""Lines of code of the runtime crate and of the packages below it by module, without blank lines, comments,
+documentation and tests.
 
-    .ci/lines.py [FOLDER]
+    .ci/lines.py [FOLDER..]
 """
 
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "dsrs-metrics/src")
+FOLDERS = sys.argv[1:] or ["dsrs-metrics/src", *map(str, sorted(pathlib.Path("crates").glob("*/src")))]
 
 
 def items(lines):
@@ -34,11 +35,12 @@ def code(path):
 
 
 modules = {}
-for path in ROOT.rglob("*.rs"):
-    parts = path.relative_to(ROOT).parts
-    if path.name != "tests.rs" and "tests" not in parts[:-1]:
-        module = parts[0].removesuffix(".rs") if len(parts) > 1 else "(root)"
-        modules[module] = modules.get(module, 0) + code(path)
+for folder in map(pathlib.Path, FOLDERS):
+    for path in folder.rglob("*.rs"):
+        parts = path.relative_to(folder).parts
+        if path.name != "tests.rs" and "tests" not in parts[:-1]:
+            module = f"{folder.parent}/{parts[0].removesuffix('.rs') if len(parts) > 1 else '(root)'}"
+            modules[module] = modules.get(module, 0) + code(path)
 for module, lines in sorted(modules.items(), key=lambda module: -module[1]):
     print(f"{lines:7} {module}")
 print(f"{sum(modules.values()):7} in all")

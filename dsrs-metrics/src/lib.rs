@@ -19,45 +19,14 @@
 // `#[metric]` expands to paths that start with `dsrs_metrics`, also inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
+#[macro_use]
+extern crate dsrs_metrics_values;
 
 /// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
 /// `std::string::String` for `String`.
 #[doc(hidden)]
 pub mod value {
     pub use serde_json::Value;
-}
-
-/// Generates methods of builders: `=> field = value` sets a field, `in field.method`
-/// calls a method of a field that returns it changed.
-macro_rules! setters {
-    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) => $($field:tt).+ = $value:expr;)*) => {$(
-        $(#[$doc])*
-        #[must_use = "the method returns the changed value"]
-        pub fn $name(mut self $(, $arg: $type)*) -> Self {
-            self.$($field).+ = $value;
-            self
-        }
-    )*};
-    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) in $field:ident.$method:ident;)*) => {$(
-        $(#[$doc])*
-        #[must_use = "the method returns the changed value"]
-        pub fn $name(mut self $(, $arg: $type)*) -> Self {
-            self.$field = self.$field.$method($($arg),*);
-            self
-        }
-    )*};
-}
-
-/// Generates conversions: `Source => Target: |value| expression;`.
-macro_rules! conversions {
-    ($($(#[$doc:meta])* $from:ty => $to:ty: |$value:ident| $made:expr;)*) => {$(
-        $(#[$doc])*
-        impl From<$from> for $to {
-            fn from($value: $from) -> Self {
-                $made
-            }
-        }
-    )*};
 }
 
 pub mod agreement;
@@ -67,21 +36,11 @@ pub mod composite;
 mod core;
 pub mod data;
 mod evaluate;
-mod json;
 pub mod judge;
-pub mod lm;
 pub mod metrics;
 pub mod prelude;
 pub mod results;
-pub mod retrieval;
-#[cfg(feature = "sandbox")]
-pub mod sandbox;
 mod scoring;
-#[cfg(feature = "sparql")]
-pub mod sparql;
-pub mod stats;
-pub mod syntax;
-pub mod text;
 
 /// The guide: one page for each task.
 ///
@@ -161,6 +120,17 @@ macro_rules! main {
         fn main() {}
     };
 }
+
+#[cfg(feature = "sparql")]
+pub use dsrs_metrics_code::sparql;
+pub use dsrs_metrics_code::syntax;
+#[doc(inline)]
+pub use dsrs_metrics_lm as lm;
+#[cfg(feature = "sandbox")]
+#[doc(inline)]
+pub use dsrs_metrics_sandbox as sandbox;
+use dsrs_metrics_values::{json, messages};
+pub use dsrs_metrics_values::{retrieval, stats, text};
 
 pub use crate::metrics::agents::outcome_coupled;
 pub use async_trait::async_trait;
@@ -242,9 +212,9 @@ pub use crate::evaluate::{
     Evaluator, JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
     RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
 };
-pub use crate::json::structured;
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
     ScoringResult, ScoringSummary,
 };
+pub use dsrs_metrics_values::json::structured;

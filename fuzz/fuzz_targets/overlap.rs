@@ -3,7 +3,7 @@
 //! The first byte selects options. Lines with `~` separate the prediction and its references.
 #![no_main]
 
-#[path = "../../dsrs-metrics/src/text/definition.rs"]
+#[path = "../../crates/values/src/text/definition.rs"]
 mod definition;
 
 use definition::{

@@ -1,7 +1,9 @@
-//! The layers of the crates: a module imports only from layers below its own, so that there is no import cycle, and names
-//! no feature of a higher layer.
+//! The layers: a package depends only on packages below its own, and a module imports only from layers below its own, so
+//! that there is no import cycle. A module names no feature of a higher layer; that a package names only features of its
+//! own is checked by the lint `unexpected_cfgs`.
 //!
-//! A new top-level module gets a place in `RUNTIME`, and a line in `ARCHITECTURE.md`.
+//! A new package gets a line in `PACKAGES`, a new top-level module a place in `RUNTIME`, `VALUES` or `CODE`, and each a
+//! line in `ARCHITECTURE.md`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,13 +12,25 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTree};
 
-/// The top-level modules of the runtime crate, from the lowest layer to the highest. Modules of one layer do not import
-/// from each other.
-const RUNTIME: [&[&str]; 10] = [
-    &["stats", "text", "sandbox"],
-    &["json"],
-    &["retrieval", "lm", "syntax"],
-    &["sparql"],
+/// The packages in `crates` and the runtime crate, each with the packages of this workspace that it depends on.
+const PACKAGES: [(&str, &[&str]); 5] = [
+    ("crates/values", &[]),
+    ("crates/sandbox", &[]),
+    ("crates/lm", &["values"]),
+    ("crates/code", &["values"]),
+    ("dsrs-metrics", &["code", "lm", "macros", "sandbox", "values"]),
+];
+
+/// The modules of functions on values, from the lowest layer to the highest. Modules of one layer do not import from each
+/// other.
+const VALUES: [&[&str]; 3] = [&["messages", "stats"], &["json", "text"], &["retrieval"]];
+
+/// The same for syntax and SPARQL.
+const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
+
+/// The same for the runtime crate, whose lowest layer is modules of the packages below it.
+const RUNTIME: [&[&str]; 7] = [
+    &["json", "lm", "messages", "retrieval", "sandbox", "sparql", "stats", "syntax", "text"],
     &["core"],
     &["composite", "data", "judge"],
     &["metrics"],
@@ -172,7 +186,41 @@ fn modules_of_the_runtime_crate_import_from_lower_layers() {
         upward("dsrs-metrics/src", &RUNTIME, &["metric", "judge_output", "ParamGroup"]),
         Vec::<String>::new()
     );
-    assert!(RUNTIME.concat().len() <= 18, "with `prelude` and `__private`, at most 20 modules");
+    assert!(
+        RUNTIME[1..].concat().len() <= 18,
+        "with `prelude` and `__private`, at most 20 modules"
+    );
+    assert_eq!(upward("crates/values/src", &VALUES, &[]), Vec::<String>::new());
+    assert_eq!(upward("crates/code/src", &CODE, &[]), Vec::<String>::new());
+}
+
+/// The packages of this workspace that a manifest lists as dependencies, without the prefix of their names.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.strip_prefix("dsrs-metrics"));
+    let mut names: Vec<_> =
+        names.map(|rest| rest.split(['.', ' ']).next().unwrap_or_default()).collect();
+    names.sort_unstable();
+    names.into_iter().map(|name| name.trim_start_matches('-')).collect()
+}
+
+#[test]
+fn packages_depend_on_packages_below_them() {
+    let listed = PACKAGES.map(|(folder, _)| folder);
+    let folders = fs::read_dir(root().join("crates")).unwrap();
+    for folder in folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
+        let folder = format!("crates/{folder}");
+        assert!(listed.contains(&&*folder), "the package `{folder}` has no line in `PACKAGES`");
+    }
+    for (position, (folder, expected)) in PACKAGES.iter().enumerate() {
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        assert_eq!(dependencies(&manifest), *expected, "{folder}");
+        for name in expected.iter().filter(|name| **name != "macros") {
+            let below = &listed[..position];
+            assert!(below.contains(&&*format!("crates/{name}")), "{folder} is not above {name}");
+        }
+    }
 }
 
 /// The features that a source names.
@@ -242,10 +290,7 @@ fn an_upward_import_is_found() {
 
 #[test]
 fn amounts_of_money_are_parsed_by_the_same_code_in_both_crates() {
-    let runtime = include_str!("../../dsrs-metrics/src/lm/amount.rs");
+    let runtime = include_str!("../../crates/lm/src/amount.rs");
     let macros = include_str!("../../dsrs-metrics-macros/src/shared/amount.rs");
-    assert!(
-        runtime == macros,
-        "copy dsrs-metrics/src/lm/amount.rs to dsrs-metrics-macros/src/shared"
-    );
+    assert!(runtime == macros, "copy crates/lm/src/amount.rs to dsrs-metrics-macros/src/shared");
 }

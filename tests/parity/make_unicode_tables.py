@@ -1,9 +1,9 @@
-"""Writes dsrs-metrics/src/text/unicode/tables.rs.
+"""Writes crates/values/src/text/unicode/tables.rs.
 
 Run with CPython 3.11 in an environment with dspy 3.4.1:
 
-    python tests/parity/make_unicode_tables.py > dsrs-metrics/src/text/unicode/tables.rs
-    rustfmt dsrs-metrics/src/text/unicode/tables.rs
+    python tests/parity/make_unicode_tables.py > crates/values/src/text/unicode/tables.rs
+    rustfmt crates/values/src/text/unicode/tables.rs
 
 Every property is observed from the behaviour of str.lower, re, and the tokenizer that dspy uses. No file is
 read, so the output depends only on the versions of CPython and of the `regex` package, which are in the header

@@ -1,7 +1,7 @@
 //! Why ratings and labels cannot be compared. Rows are identified by their position from 0, which
 //! the caller maps to a file and line.
 
-use crate::text::shown;
+use crate::messages::shown;
 
 /// Why ratings and labels cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 
 use super::figure::Figure;
 use super::statistics::Agreement;
+use crate::messages::shown;
 use crate::stats::Bootstrap;
-use crate::text::shown;
 
 /// Longer class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::text::shown;
-use crate::text::suggest::nearest;
+use crate::messages::shown;
+use crate::messages::suggest::nearest;
 
 /// A suggestion for an unknown name.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::text::shown;
+use crate::messages::shown;
 
 /// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
 /// needs.

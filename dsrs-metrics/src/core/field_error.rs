@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::spec::Side;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// The reason why a field of a row could not be read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

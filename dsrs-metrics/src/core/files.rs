@@ -5,7 +5,7 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::text::hash;
+use crate::messages::hash;
 
 /// The largest number of entries of a folder.
 const MAX_ENTRIES: usize = 100_000;

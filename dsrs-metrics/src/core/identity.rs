@@ -9,7 +9,7 @@ use crate::core::files::{self, Contents};
 use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
 use crate::core::score::OFFLINE_JUDGE;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// What the score of a metric depends on, as far as the library can see it: its declaration with the version, its
 /// parameters, the names and contents of the [files](Metric::files) that it reads, and the models that it calls, or that a judge scores offline. The code of the metric is not compared: increment its `version` when it

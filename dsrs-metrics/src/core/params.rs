@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::core::declared::{Declared, WithoutParameters};
 use crate::core::param_reason::{self, Reason};
 use crate::core::spec::{MetricSpec, ParamSpec};
-use crate::text::hash;
+use crate::messages::hash;
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

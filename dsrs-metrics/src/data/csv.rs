@@ -21,7 +21,7 @@ use super::row::{Row, RowObject, check_sides};
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;
 use crate::json::unique_keys::Shape;
-use crate::text::formula;
+use crate::messages::formula;
 
 /// The most columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::format::Format;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// Why a row file cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::ValidRow;
+use super::row::{ValidRow, validated_object};
 use super::row_file::{LocatedRow, RowChunk, RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
@@ -30,7 +30,7 @@ pub(crate) struct ObjectRow {
 
 impl ObjectRow {
     fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
-        let mut row = row.validate_object(&at)?;
+        let mut row = validated_object(row, &at)?;
         let id = row.take_id();
         Ok(Self {
             has_id: id.is_some(),

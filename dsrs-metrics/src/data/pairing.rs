@@ -11,6 +11,7 @@ use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "parquet")]
 use super::row::RowObject;
+use super::row::{validated_example, validated_row};
 use super::row_file::{LocatedRow, RowChunk};
 use super::selection::FieldSelection;
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -86,8 +87,8 @@ impl Pairing {
 
     fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
         let mut row = match self.are_examples {
-            true => row.validate_example(&at)?,
-            false => row.validate(&at, &self.mappings)?,
+            true => validated_example(row, &at)?,
+            false => validated_row(row, &at, &self.mappings)?,
         };
         let values: Vec<_> =
             self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();

@@ -60,44 +60,46 @@ fn check_fields<'n>(
     }
 }
 
-impl Row {
-    /// Validates a row that is scored: an object with `gold` or `pred`, unless mappings name its
-    /// fields.
-    pub(super) fn validate(self, at: &Origin, mappings: &[Mapping]) -> Result<ValidRow, DataError> {
-        let object = self.into_object(at)?;
-        if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
-            let present = object.attributes.keys().map(str::to_owned).collect();
-            let at = at.clone();
-            return Err(DataError::NoFields { at, present });
-        }
-        object.validate(at, |side| {
-            let name = side.to_string();
-            mappings.iter().any(|mapping| mapping.path() == name)
-        })
+/// Validates a row that is scored: an object with `gold` or `pred`, unless mappings name its
+/// fields.
+pub(super) fn validated_row(
+    row: Row,
+    at: &Origin,
+    mappings: &[Mapping],
+) -> Result<ValidRow, DataError> {
+    let object = into_object(row, at)?;
+    if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
+        let present = object.attributes.keys().map(str::to_owned).collect();
+        let at = at.clone();
+        return Err(DataError::NoFields { at, present });
     }
+    object.validate(at, |side| {
+        let name = side.to_string();
+        mappings.iter().any(|mapping| mapping.path() == name)
+    })
+}
 
-    /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
-    /// itself.
-    pub(super) fn validate_example(self, at: &Origin) -> Result<ValidRow, DataError> {
-        let mut object = self.into_object(at)?;
-        if object.gold.is_none() && object.pred.is_none() {
-            object.gold = Some(Shape::Map(std::mem::take(&mut object.attributes)));
-        }
-        object.validate(at, |_| false)
+/// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
+/// itself.
+pub(super) fn validated_example(row: Row, at: &Origin) -> Result<ValidRow, DataError> {
+    let mut object = into_object(row, at)?;
+    if object.gold.is_none() && object.pred.is_none() {
+        object.gold = Some(Shape::Map(std::mem::take(&mut object.attributes)));
     }
+    object.validate(at, |_| false)
+}
 
-    /// Validates only that the row is an object and that its id has the right type.
-    pub(super) fn validate_object(self, at: &Origin) -> Result<ValidRow, DataError> {
-        self.into_object(at)?.validate(at, |_| true)
-    }
+/// Validates only that the row is an object and that its id has the right type.
+pub(super) fn validated_object(row: Row, at: &Origin) -> Result<ValidRow, DataError> {
+    into_object(row, at)?.validate(at, |_| true)
+}
 
-    fn into_object(self, at: &Origin) -> Result<RowObject, DataError> {
-        match self {
-            Self::Map(object) => Ok(object),
-            Self::Other(value) => {
-                let (at, found) = (at.clone(), found(&value));
-                Err(DataError::NotObject { at, found })
-            }
+fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
+    match row {
+        Row::Map(object) => Ok(object),
+        Row::Other(value) => {
+            let (at, found) = (at.clone(), found(&value));
+            Err(DataError::NotObject { at, found })
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::core::error::MetricError;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
 use crate::core::rows::pair::Origin;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

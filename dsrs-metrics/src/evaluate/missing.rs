@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::core::missing::MissingFields;
-use crate::text::{shown, suggest};
+use crate::messages::{shown, suggest};
 
 /// A field that a metric reads and no prediction has.
 ///

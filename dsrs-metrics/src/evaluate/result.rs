@@ -13,8 +13,8 @@ use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::data::Mapping;
+use crate::messages::shown;
 use crate::stats::Histogram;
-use crate::text::shown;
 
 /// The largest number of named scores of one metric whose headlines are shown.
 const SHOWN_PARTS: usize = 20;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::missing::UnknownField;
 use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
+use crate::messages::shown;
 use crate::stats::{Histogram, Interval, Uncertainty};
-use crate::text::shown;
 
 /// The summary of one metric, or of one of its named scores, over all rows.
 ///

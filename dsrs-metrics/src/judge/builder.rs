@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::models::IntoModel;
 use super::panel::{Aggregation, Panel};
 use crate::core::rows::dynamic::Example;
+use crate::lm::IntoModel;
 
 /// Builds a judge without parameters: `PoliteJudge::builder()`. The builder of a judge with parameters has the same
 /// setters.

@@ -5,11 +5,11 @@ use std::num::NonZeroUsize;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::models::{IntoModel as _, JudgeModel};
 use super::panel::{Aggregation, Panel};
 use crate::core::params::{ParamError, Params, read_param};
 use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::core::value_type::TypeHelp;
+use crate::lm::{IntoModel as _, JudgeModel};
 
 /// Returns the spec of a parameter with a default, whose type is described by `ty` only.
 pub(crate) const fn param(

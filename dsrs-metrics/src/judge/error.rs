@@ -2,7 +2,7 @@
 
 use crate::core::spec::ScoreRange;
 use crate::lm::{LmError, LmErrorKind};
-use crate::text::shown;
+use crate::messages::shown;
 
 /// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
 /// score.

@@ -66,7 +66,7 @@ pub use schemars::JsonSchema;
 pub use self::builder::JudgeBuilder;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
-pub use self::models::{IntoModel, JudgeModel, Models};
+pub use self::models::Models;
 pub use self::offline::AnswersOffline;
 #[doc(hidden)]
 pub use self::offline::Offline;
@@ -87,3 +87,4 @@ pub use self::trace::MAX_TRACE_BYTES;
 #[doc(hidden)]
 pub use self::trace::{TraceInput, shown_trace};
 pub use self::untrusted::{Content, Shown, Untrusted};
+pub use crate::lm::{IntoModel, JudgeModel};

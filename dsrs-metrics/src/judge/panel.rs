@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::error::JudgeError;
-use super::models::{IntoModel, JudgeModel, Models};
+use super::models::{Models, shown};
 use super::offline::Offline;
 use super::prompt_settings::PromptSettings;
 use super::signature::Signature;
@@ -15,6 +15,7 @@ use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::Example;
 use crate::core::spec::MetricSpec;
 use crate::lm::LanguageModel;
+use crate::lm::{IntoModel, JudgeModel};
 
 /// The calls for one question at most: the question, and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
@@ -194,7 +195,7 @@ impl Panel {
     pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
         let PanelSettings { models, aggregation, max_concurrent_judges: _, quorum } =
             &self.settings;
-        let models: Vec<String> = models.iter().map(JudgeModel::shown).collect();
+        let models: Vec<String> = models.iter().map(shown).collect();
         let prompt = self.prompt();
         let demos = prompt.map(|prompt| &prompt.demos).filter(|demos| !demos.is_empty());
         vec![

@@ -175,7 +175,7 @@ fn rouge(
             RougeTokens::Ascii => format!(
                 "expected an ASCII letter or digit in `gold.answer`, found {text:?}; set tokens=unicode"
             ),
-            RougeTokens::Unicode => {
+            _ => {
                 format!("expected a letter or digit in `gold.answer`, found {text:?}")
             }
         });

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
 pub(crate) const MAX_METRICS: usize = 1_000;

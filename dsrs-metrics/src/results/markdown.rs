@@ -6,7 +6,7 @@ use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
-use crate::text::shown;
+use crate::messages::shown;
 
 /// The largest number of rows that are shown.
 pub(crate) const MAX_MARKDOWN_ROWS: usize = 20;

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, MetricSummary};
-use crate::text::formula;
+use crate::messages::formula;
 
 const HEADER: [&str; 14] = [
     "metric",

@@ -16,7 +16,7 @@ use crate::evaluate::program::Program;
 use crate::evaluate::{
     Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
 };
-use crate::text::shown;
+use crate::messages::shown;
 
 /// A row to score: one example and a program's predictions for it.
 ///

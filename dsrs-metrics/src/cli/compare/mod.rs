@@ -12,9 +12,9 @@ use super::files::Files;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
+use crate::messages::shown;
 use crate::metrics::Registry;
 use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
-use crate::text::shown;
 
 pub(super) use args::CompareArguments;
 

@@ -5,8 +5,8 @@ use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 use crate::evaluate::EvaluationResult;
+use crate::messages::shown;
 use crate::metrics::Registry;
-use crate::text::shown;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range.
 /// The range of a named score is not known.

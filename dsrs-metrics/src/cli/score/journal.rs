@@ -9,7 +9,7 @@ use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::evaluate::journal::{JournalError, journal_cost_msats};
 use crate::evaluate::{EvaluateError, JournalUse};
-use crate::text::hash;
+use crate::messages::hash;
 
 /// Returns what the calls of an interrupted run cost, in millisatoshis, which `--budget` includes.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {

@@ -18,9 +18,9 @@ use crate::cli::stdio::{print, print_error, print_json};
 use crate::core::spec::Side;
 use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::messages::shown;
+use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
-use crate::text::shown;
-use crate::text::suggest::nearest;
 
 /// The exit code of bad usage or input.
 const USAGE: u8 = 2;

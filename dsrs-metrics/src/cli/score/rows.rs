@@ -12,7 +12,7 @@ use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::data::{DataReader, Pairs};
 use crate::evaluate::EvaluateError;
-use crate::text::suggest::nearest;
+use crate::messages::suggest::nearest;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
 pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {

@@ -1,7 +1,7 @@
 //! Which fields of an example a program receives.
 
 use super::dynamic::Example;
-use crate::text::{shown, suggest};
+use crate::messages::{shown, suggest};
 
 /// Why a program cannot be run on an example: it is not known which fields the program receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

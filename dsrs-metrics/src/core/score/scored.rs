@@ -12,7 +12,7 @@ use crate::core::corpus::CorpusCounts;
 use crate::core::error::Result;
 use crate::core::missing::MissingFields;
 use crate::core::spec::MetricSpec;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.

@@ -7,7 +7,7 @@ use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
 use crate::core::component_results::Components;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::spec::{MetricSpec, ScoreKind};
-use crate::text::shown;
+use crate::messages::shown;
 
 impl Scored {
     /// Validates a number or bool, with the spec's cost. Most metrics return one, so it is constructed without

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::error::JournalError;
 use crate::core::identity::{self, MetricIdentity};
-use crate::text::shown;
+use crate::messages::shown;
 
 /// What the outcomes of a run depend on, apart from its rows.
 #[derive(Debug, Serialize)]

@@ -11,7 +11,7 @@ use super::record::{Record, StoredProgram, StoredReply, StoredScores};
 use crate::core::outcome::Outcome;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};
-use crate::text::hash::hexadecimal;
+use crate::messages::hash::hexadecimal;
 
 /// One evaluation of a row.
 pub(crate) struct JournalRow {

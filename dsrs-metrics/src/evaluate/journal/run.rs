@@ -28,7 +28,7 @@ use crate::evaluate::row::Plan;
 use crate::evaluate::row_result::RowResult;
 use crate::evaluate::stop::Stop;
 use crate::lm::recording::{self, SpendingRecorder};
-use crate::text::hash::hexadecimal;
+use crate::messages::hash::hexadecimal;
 
 /// The journal of a run, as it is configured.
 pub(in crate::evaluate) struct JournalOptions<G, P> {

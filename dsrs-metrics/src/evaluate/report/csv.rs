@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::columns::{Columns, Line};
 use super::files::SpoolReader;
-use crate::text::formula;
+use crate::messages::formula;
 
 /// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.
 pub(super) fn export(

@@ -13,7 +13,7 @@ use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::json::describe::text;
-use crate::text::shown;
+use crate::messages::shown;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;

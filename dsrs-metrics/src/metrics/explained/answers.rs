@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{Words, any_of, best, counted, first_difference, joined, list, number, push_list};
+use crate::messages::shown::{push_quoted, quoted};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
-use crate::text::shown::{push_quoted, quoted};
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 
 pub(in crate::metrics) fn em(

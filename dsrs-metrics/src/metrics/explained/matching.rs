@@ -5,10 +5,10 @@
 )]
 
 use super::{any_of, list};
+use crate::messages::shown::quoted;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::matching::{StringSearch, expected_labels, selected_labels, values_or};
 use crate::syntax::RegexPattern;
-use crate::text::shown::quoted;
 use crate::text::{Location, Searchable};
 
 pub(in crate::metrics) fn includes(

@@ -5,9 +5,9 @@
 )]
 
 use super::{Words, best, joined, number};
+use crate::messages::shown::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::overlap::RougeWords;
-use crate::text::shown::quoted;
 use crate::text::{BleuOptions, ChrfOptions};
 
 pub(in crate::metrics) fn bleu(counts: &[u64]) -> Option<String> {

@@ -5,10 +5,10 @@
 )]
 
 use super::{counted, joined, labelled};
+use crate::messages::shown::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::rag::listed;
 use crate::text::EntityCounts;
-use crate::text::shown::quoted;
 
 pub(in crate::metrics) fn expected_and_found(expected: &str, found: &str) -> String {
     format!("expected {}, found {}", quoted(expected.trim()), quoted(found.trim()))

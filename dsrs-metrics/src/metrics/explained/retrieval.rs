@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::{MAX_ITEMS, counted, joined, labelled, more};
+use crate::messages::shown::quoted;
 use crate::retrieval::{Relevant, Retrieved};
-use crate::text::shown::quoted;
 
 /// Returns the relevant documents among the first `depth`, and the others.
 pub(in crate::metrics) fn ranks(

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{MAX_ITEMS, counted, joined, more};
 use crate::json::describe::found;
+use crate::messages::shown;
 use crate::metrics::structured::Compared;
-use crate::text::shown;
 
 pub(in crate::metrics) fn json_field_accuracy(compared: &Compared<'_>) -> String {
     let Compared { gold, pred, report, invalid } = compared;

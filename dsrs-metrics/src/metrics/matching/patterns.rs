@@ -2,12 +2,12 @@
 
 use super::searched;
 use crate::core::value_type::{TypeHelp, ValueType};
+use crate::messages::shown::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::matching as explained;
 use crate::syntax::RegexPattern;
 use crate::text::Searchable;
-use crate::text::shown::quoted;
 
 /// Whether what a regular expression extracts from the output is a reference answer.
 ///

@@ -2,7 +2,7 @@
 
 use super::settings::SETTINGS;
 use crate::core::params::ParamError;
-use crate::text::suggest;
+use crate::messages::suggest;
 
 /// Why a metric cannot be added to a [`Registry`](super::Registry).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -14,7 +14,7 @@ use indexmap::IndexMap;
 use crate::core::metric::Metric;
 use crate::core::params::{Configure, ParamError, Params};
 use crate::core::spec::MetricSpec;
-use crate::text::suggest::nearest;
+use crate::messages::suggest::nearest;
 use builtin::{FEATURES, GROUPS};
 
 pub use error::{CreateError, RegistryError};

@@ -13,9 +13,9 @@ use serde_json::Value;
 use super::schema_work::{PatternBudget, SchemaWork};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
+use crate::messages::shown;
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
-use crate::text::shown;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by

@@ -1,9 +1,9 @@
 //! Errors of a comparison. Each message is one line.
 
 use crate::core::rows::pair::Origin;
+use crate::messages::shown;
+use crate::messages::suggest::nearest;
 use crate::results::error::ResultsError;
-use crate::text::shown;
-use crate::text::suggest::nearest;
 
 /// Why two runs cannot be compared.
 #[derive(Debug, thiserror::Error)]

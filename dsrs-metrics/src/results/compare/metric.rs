@@ -11,8 +11,8 @@ use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
 use super::pairs::{Compared, ComparedRows};
 use crate::core::spec::{Direction, ScoreKind};
+use crate::messages::shown;
 use crate::stats::holm;
-use crate::text::shown;
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;

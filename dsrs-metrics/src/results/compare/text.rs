@@ -8,9 +8,9 @@ use super::error::first_ids;
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
+use crate::messages::shown;
 use crate::results::thousands;
 use crate::stats::Interval;
-use crate::text::shown;
 
 /// The largest number of groups in the text; JSON has all.
 const SHOWN_GROUPS: usize = 20;

@@ -8,8 +8,8 @@ use super::HtmlReport;
 use super::error::HtmlError;
 use super::view::CountView;
 use crate::core::spec::ScoreKind;
+use crate::messages::shown;
 use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};
-use crate::text::shown;
 
 /// The comparison of the metrics that both runs have, over the rows that both have.
 #[derive(Debug, Default)]

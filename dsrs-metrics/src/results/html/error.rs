@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::messages::shown;
+use crate::messages::suggest::nearest;
 use crate::results::CompareError;
-use crate::text::shown;
-use crate::text::suggest::nearest;
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -30,7 +30,7 @@ use sha2::{Digest as _, Sha256};
 use self::view::View;
 use super::Results;
 use crate::evaluate::report::OutputFile;
-use crate::text::shown;
+use crate::messages::shown;
 
 pub use self::error::HtmlError;
 

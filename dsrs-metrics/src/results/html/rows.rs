@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::HtmlReport;
 use super::view::View;
 use crate::core::spec::ScoreKind;
+use crate::messages::shown;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
-use crate::text::shown;
 
 /// The largest number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;

@@ -1,0 +1,8 @@
+//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+
+#[macro_use]
+extern crate dsrs_metrics_values;
+
+#[cfg(feature = "engine")]
+pub mod sparql;
+pub mod syntax;

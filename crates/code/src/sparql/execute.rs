@@ -1,0 +1,204 @@
+//! Execution of a query on a store, with limits on time, memory and results.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use oxigraph::model::Dataset;
+use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, SparqlEvaluator};
+use spargebra::Query;
+
+use super::analysis::{Cost, cost};
+use super::evaluations::{self, Ended, MAX_MEBIBYTES};
+use super::functions::with_functions;
+use super::instrument::instrument;
+use super::metered::{Exceeded, Limits, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered};
+use super::query::{QueryError, check_size, parse};
+use super::store::{Backend, SparqlStore};
+
+/// How long to wait after the timeout for an evaluation that cannot be interrupted: during
+/// planning, in a match of a regular expression, or in a program that aborts on panics.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
+
+/// Limits on the execution of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueryLimits {
+    /// The time after which the execution is stopped.
+    pub timeout: Duration,
+    /// The number of solutions or triples after which reading stops; the rest is discarded.
+    pub max_results: usize,
+}
+
+/// What a query returned, as counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryResults {
+    /// The number of solutions of a `SELECT`.
+    Solutions(usize),
+    /// The value of an `ASK`.
+    Boolean(bool),
+    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
+    Triples(usize),
+}
+
+impl QueryResults {
+    /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
+    /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
+    /// 0.
+    #[must_use]
+    pub const fn has_results(self) -> bool {
+        match self {
+            Self::Solutions(count) | Self::Triples(count) => count > 0,
+            Self::Boolean(_) => true,
+        }
+    }
+}
+
+/// Why a query returned no results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecutionError {
+    /// The string is not a query, or was not parsed.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The query must not run.
+    #[error("{0}")]
+    Rejected(String),
+    /// The evaluation of the query failed, or exceeded a limit.
+    #[error("{0}")]
+    Failed(String),
+    /// The engine or the endpoint failed.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+impl ExecutionError {
+    /// Whether the error was caused by the query. If not, it allows no conclusion about the query.
+    #[must_use]
+    pub const fn is_query_error(&self) -> bool {
+        match self {
+            Self::Query(error) => error.is_query_error(),
+            Self::Rejected(_) | Self::Failed(_) => true,
+            Self::Unavailable(_) => false,
+        }
+    }
+}
+
+impl SparqlStore {
+    /// Executes an untrusted query.
+    ///
+    /// The query cannot change the data or access the network (`SERVICE`). If it exceeds
+    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes,
+    /// on the memory that it uses (256 MiB) and on its regular expressions, that is an error of the
+    /// query. All evaluations of the process together use at most 1 GiB; others wait, and the time
+    /// of waiting does not count.
+    ///
+    /// # Errors
+    /// [`ExecutionError`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::sparql::{QueryLimits, QueryResults, SparqlStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris' .")?;
+    /// let limits = QueryLimits { timeout: Duration::from_secs(10), max_results: 10_000 };
+    /// let cities = store.execute("SELECT ?c { ?m <a:city> ?c }", limits).await?;
+    /// assert_eq!(cities, QueryResults::Solutions(1));
+    /// let has_river = store.execute("ASK { ?m <a:river> ?r }", limits).await?;
+    /// assert_eq!(has_river, QueryResults::Boolean(false));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn execute(
+        &self,
+        query: &str,
+        limits: QueryLimits,
+    ) -> Result<QueryResults, ExecutionError> {
+        check_size(query)?;
+        match &self.backend {
+            Backend::Embedded(dataset) => {
+                let (dataset, query) = (Arc::clone(dataset), query.to_owned());
+                evaluate_on_thread(dataset, query, limits).await
+            }
+            #[cfg(feature = "http")]
+            Backend::Endpoint(endpoint) => endpoint.execute(query, limits).await,
+        }
+    }
+}
+
+/// Evaluates a query. An evaluation that does not stop counts as a timeout: otherwise a query could
+/// choose to be a failure of the metric instead of a wrong answer.
+async fn evaluate_on_thread(
+    dataset: Arc<Dataset>,
+    query: String,
+    limits: QueryLimits,
+) -> Result<QueryResults, ExecutionError> {
+    let time = limits.timeout.saturating_add(GRACE_PERIOD);
+    let evaluate = move |bytes| match evaluate(&dataset, &query, limits, bytes) {
+        Err(error) => error.map(Err),
+        Ok(results) => Some(Ok(results)),
+    };
+    match evaluations::run(time, evaluate).await? {
+        Ended::Returned(Some(results)) => results,
+        Ended::Returned(None) => {
+            Err(ExecutionError::Failed(describe(Exceeded::Memory, limits.timeout)))
+        }
+        Ended::Stuck => Err(ExecutionError::Failed(describe(Exceeded::Timeout, limits.timeout))),
+        Ended::Panicked => {
+            Err(ExecutionError::Unavailable("the SPARQL engine panicked".to_owned()))
+        }
+    }
+}
+
+fn evaluate(
+    dataset: &Dataset,
+    query: &str,
+    limits: QueryLimits,
+    bytes: usize,
+) -> Result<QueryResults, Option<ExecutionError>> {
+    let failed = |message| Some(ExecutionError::Failed(message));
+    let mut query = parse(query).map_err(|error| Some(error.into()))?;
+    let Cost { slots, template } =
+        cost(&mut query).map_err(|reason| Some(ExecutionError::Rejected(reason)))?;
+    instrument(&mut query);
+    let timeout = limits.timeout;
+    match metered(Limits { timeout, bytes, slots, template }, || {
+        run(dataset, query, limits.max_results)
+    }) {
+        Ok(results) => results.map_err(|error| failed(error.to_string())),
+        Err(Exceeded::Memory) => Err(None),
+        Err(exceeded) => Err(failed(describe(exceeded, timeout))),
+    }
+}
+
+fn run(
+    dataset: &Dataset,
+    query: Query,
+    max_results: usize,
+) -> Result<QueryResults, QueryEvaluationError> {
+    let evaluator = with_functions(SparqlEvaluator::new());
+    match evaluator.for_query(query).on_queryable_dataset(MeteredDataset(dataset)).execute()? {
+        EngineResults::Boolean(value) => Ok(QueryResults::Boolean(value)),
+        EngineResults::Solutions(solutions) => {
+            count(solutions, max_results).map(QueryResults::Solutions)
+        }
+        EngineResults::Graph(triples) => count(triples, max_results).map(QueryResults::Triples),
+    }
+}
+
+fn count<T, E>(items: impl Iterator<Item = Result<T, E>>, max: usize) -> Result<usize, E> {
+    items.take(max).try_fold(0, |count, item| item.map(|_| count + 1))
+}
+
+fn describe(exceeded: Exceeded, timeout: Duration) -> String {
+    match exceeded {
+        Exceeded::Timeout => format!("timed out after {} s", timeout.as_secs_f64()),
+        Exceeded::Terms => format!("stopped after processing {MAX_TERMS} terms"),
+        Exceeded::StringLength => {
+            format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
+        }
+        Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
+        Exceeded::Pattern => "stopped at a regular expression that is too large".to_owned(),
+    }
+}

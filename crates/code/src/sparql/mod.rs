@@ -1,0 +1,25 @@
+//! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or on an endpoint.
+//!
+//! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
+//! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
+//! analyzed for network access and for cost; while it runs, its time, the number of terms that it
+//! processes, the memory that they take and the work of its regular expressions are limited. The
+//! metrics over rows are in `dsrs_metrics::metrics::sparql`.
+
+mod analysis;
+mod deep_stack;
+#[cfg(feature = "http")]
+mod endpoint;
+mod evaluations;
+mod execute;
+mod functions;
+mod instrument;
+mod metered;
+mod nesting;
+mod query;
+mod store;
+mod walk;
+
+pub use execute::{ExecutionError, QueryLimits, QueryResults};
+pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
+pub use store::{SparqlStore, StoreError};

@@ -1,0 +1,293 @@
+//! Stores that execute queries: a dataset in memory, or an endpoint.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use oxigraph::io::{RdfFormat, RdfParser};
+use oxigraph::model::Dataset;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[cfg(feature = "http")]
+use super::endpoint::Endpoint;
+use dsrs_metrics_values::messages::hash;
+
+/// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
+/// HTTP endpoint.
+///
+/// Cheap to clone; clones share the data. On the command line it is the path of a file, a JSON list
+/// of paths, or the URL of an endpoint (`http://localhost:7878/query`, in a build with the feature
+/// `sparql-http`).
+#[derive(Clone)]
+pub struct SparqlStore {
+    pub(super) backend: Backend,
+    files: Arc<[LoadedFile]>,
+}
+
+/// A file whose data a store has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LoadedFile {
+    path: PathBuf,
+    /// The hash of the content that was loaded.
+    #[doc(hidden)]
+    pub hash: String,
+}
+
+impl LoadedFile {
+    /// The name of the file without its folder.
+    #[doc(hidden)]
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+}
+
+#[derive(Clone)]
+pub(super) enum Backend {
+    Embedded(Arc<Dataset>),
+    #[cfg(feature = "http")]
+    Endpoint(Arc<Endpoint>),
+}
+
+/// Data that cannot be loaded, or an invalid endpoint.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: std::io::Error,
+    },
+    /// The file's extension is not that of a known RDF format.
+    #[error("{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3", .0.display())]
+    UnknownFormat(PathBuf),
+    /// The data is not valid in its format.
+    #[error("{name}: {reason}")]
+    InvalidData {
+        /// The file, or the format of a string.
+        name: String,
+        /// The parser's message, with the line.
+        reason: String,
+    },
+    /// The URL is invalid, or this build does not support endpoints.
+    #[error("{0}")]
+    InvalidEndpoint(String),
+}
+
+/// The datasets that are in use, by their files and contents, so that the metrics of a run share them.
+static LOADED: Mutex<Option<Loaded>> = Mutex::new(None);
+
+type Loaded = HashMap<Arc<[LoadedFile]>, Weak<Dataset>>;
+
+impl SparqlStore {
+    /// Loads a file. Its extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`,
+    /// `jsonld`, `n3`).
+    ///
+    /// A file that another store has loaded, and whose content is the same, is not parsed again.
+    ///
+    /// # Errors
+    /// [`StoreError`] with the file and, for bad data, the line.
+    pub fn from_path(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::from_paths([path])
+    }
+
+    /// Loads several files into one dataset.
+    ///
+    /// # Errors
+    /// As [`from_path`](Self::from_path), for the first that cannot be loaded.
+    pub fn from_paths(
+        paths: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Self, StoreError> {
+        let (mut files, mut contents) = (Vec::new(), Vec::new());
+        for path in paths {
+            let (file, content) = read_file(path.as_ref())?;
+            files.push(file);
+            contents.push(content);
+        }
+        let files: Arc<[LoadedFile]> = files.into();
+        let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let loaded = loaded.get_or_insert_default();
+        loaded.retain(|_, dataset| dataset.strong_count() > 0);
+        let dataset = match loaded.get(&files).and_then(Weak::upgrade) {
+            Some(dataset) => dataset,
+            None => {
+                let dataset = Arc::new(load(&files, &contents)?);
+                loaded.insert(Arc::clone(&files), Arc::downgrade(&dataset));
+                dataset
+            }
+        };
+        Ok(Self { backend: Backend::Embedded(dataset), files })
+    }
+
+    /// Loads a string in Turtle format.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidData`] with the line.
+    ///
+    /// ```
+    /// use dsrs_metrics::sparql::SparqlStore;
+    ///
+    /// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris', 'France' .")?;
+    /// assert_eq!(store.triples(), Some(2));
+    /// # Ok::<(), dsrs_metrics::sparql::StoreError>(())
+    /// ```
+    pub fn from_turtle(turtle: &str) -> Result<Self, StoreError> {
+        let mut dataset = Dataset::new();
+        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle".to_owned())?;
+        let (path, hash) = ("Turtle".into(), hash::of_bytes(turtle.as_bytes()));
+        let files = Arc::new([LoadedFile { path, hash }]);
+        Ok(Self { backend: Backend::Embedded(Arc::new(dataset)), files })
+    }
+
+    /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidEndpoint`] if the URL is invalid.
+    #[cfg(feature = "http")]
+    pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
+        let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
+        Ok(Self { backend, files: Arc::new([]) })
+    }
+
+    #[cfg(not(feature = "http"))]
+    fn from_endpoint(url: &str) -> Result<Self, StoreError> {
+        Err(StoreError::InvalidEndpoint(format!(
+            "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
+        )))
+    }
+
+    /// The files that were loaded.
+    #[doc(hidden)]
+    pub fn loaded_files(&self) -> &[LoadedFile] {
+        &self.files
+    }
+
+    /// The number of loaded triples; `None` for an endpoint.
+    #[must_use]
+    pub fn triples(&self) -> Option<usize> {
+        match &self.backend {
+            Backend::Embedded(dataset) => Some(dataset.len()),
+            #[cfg(feature = "http")]
+            Backend::Endpoint(_) => None,
+        }
+    }
+}
+
+fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> StoreError {
+    let path = path.to_owned();
+    |error| StoreError::Unreadable { path, error }
+}
+
+/// Returns a file and its content.
+fn read_file(path: &Path) -> Result<(LoadedFile, Vec<u8>), StoreError> {
+    let real = path.canonicalize().map_err(unreadable(path))?;
+    let content = std::fs::read(&real).map_err(unreadable(path))?;
+    Ok((LoadedFile { path: real, hash: hash::of_bytes(&content) }, content))
+}
+
+fn load(files: &[LoadedFile], contents: &[Vec<u8>]) -> Result<Dataset, StoreError> {
+    let mut dataset = Dataset::new();
+    for (LoadedFile { path, .. }, content) in files.iter().zip(contents) {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let format = extension
+            .and_then(|extension| RdfFormat::from_extension(&extension.to_ascii_lowercase()))
+            .ok_or_else(|| StoreError::UnknownFormat(path.clone()))?;
+        read(&mut dataset, format, content, path.display().to_string())?;
+    }
+    Ok(dataset)
+}
+
+fn read(
+    dataset: &mut Dataset,
+    format: RdfFormat,
+    bytes: &[u8],
+    name: String,
+) -> Result<(), StoreError> {
+    // Blank nodes of different files are distinct.
+    for quad in RdfParser::from_format(format).rename_blank_nodes().for_slice(bytes) {
+        match quad {
+            Ok(quad) => dataset.insert(&quad),
+            Err(error) => return Err(StoreError::InvalidData { name, reason: error.to_string() }),
+        };
+    }
+    Ok(())
+}
+
+impl fmt::Debug for SparqlStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.backend {
+            Backend::Embedded(dataset) => write!(f, "SparqlStore({} triples)", dataset.len()),
+            #[cfg(feature = "http")]
+            Backend::Endpoint(endpoint) => write!(f, "SparqlStore({endpoint:?})"),
+        }
+    }
+}
+
+/// As in a message: the names of the files, or the address of the endpoint without secrets.
+impl Serialize for SparqlStore {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.backend {
+            Backend::Embedded(_) => to.collect_seq(self.files.iter().map(LoadedFile::name)),
+            #[cfg(feature = "http")]
+            Backend::Endpoint(endpoint) => to.collect_str(&format_args!("{endpoint:?}")),
+        }
+    }
+}
+
+/// The JSON form of a [`SparqlStore`].
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a path, a URL, or a list of paths")]
+enum JsonStore {
+    PathOrUrl(String),
+    Paths(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for SparqlStore {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let store = match JsonStore::deserialize(deserializer)? {
+            JsonStore::PathOrUrl(url)
+                if ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) =>
+            {
+                Self::from_endpoint(&url)
+            }
+            JsonStore::PathOrUrl(path) => Self::from_path(path),
+            JsonStore::Paths(paths) => Self::from_paths(paths),
+        };
+        store.map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arc, Backend, Dataset, SparqlStore};
+
+    /// The dataset of a store of files.
+    fn dataset(store: &SparqlStore) -> Option<&Arc<Dataset>> {
+        match &store.backend {
+            Backend::Embedded(dataset) => Some(dataset),
+            #[cfg(feature = "http")]
+            Backend::Endpoint(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_loaded_again_shares_the_dataset_until_its_content_changes() {
+        let name = format!("dsrs-metrics-store-{}.nt", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, "<a:s> <a:p> <a:o> .\n").unwrap();
+        let (first, again) =
+            ["first", "again"].map(|_| SparqlStore::from_path(&path).unwrap()).into();
+        std::fs::write(&path, "<a:s> <a:z> <a:o> .\n").unwrap();
+        let changed = SparqlStore::from_path(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let is_shared = |other| match (dataset(&first), dataset(other)) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        assert_eq!((is_shared(&again), is_shared(&changed)), (true, false));
+    }
+}

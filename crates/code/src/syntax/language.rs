@@ -1,0 +1,139 @@
+//! The languages with a parser.
+
+use serde::{Deserialize, Serialize};
+
+use super::Diagnostic;
+
+/// A language with a parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Language {
+    /// Rust.
+    #[serde(alias = "rs")]
+    Rust,
+    /// Python 3.
+    #[serde(alias = "py")]
+    Python,
+    /// JavaScript, with JSX.
+    #[serde(alias = "js")]
+    JavaScript,
+    /// TypeScript, without JSX.
+    #[serde(alias = "ts")]
+    TypeScript,
+    /// JSON, by RFC 8259.
+    Json,
+    /// SQL, a union of the common dialects.
+    Sql,
+    /// Bash.
+    #[serde(alias = "sh", alias = "shell")]
+    Bash,
+}
+
+/// Why the parser gave no result. Invalid code is not an error but a [`Diagnostic`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParserError {
+    /// This build has no parsers.
+    #[error(
+        "this build has no parser for {0:?}; build dsrs-metrics with the feature `syntax`, or omit the language"
+    )]
+    Unavailable(Language),
+    /// The parser exceeded its time limit.
+    #[error("the {language:?} parser timed out after {seconds} s")]
+    Timeout {
+        /// The language.
+        language: Language,
+        /// The time limit in seconds.
+        seconds: u64,
+    },
+    /// The code is valid JSON that exceeds the limits on depth or numbers for a comparison.
+    #[error("valid JSON cannot be compared: {reason}")]
+    JsonLimit {
+        /// The parser's message.
+        reason: String,
+    },
+    /// The parser does not support its grammar.
+    #[error("the {language:?} grammar cannot be loaded: {reason}")]
+    Grammar {
+        /// The language.
+        language: Language,
+        /// The parser's message.
+        reason: String,
+    },
+}
+
+impl Language {
+    /// Parses the code and returns its first syntax error, or `None` if it is valid.
+    ///
+    /// # Errors
+    /// [`ParserError`] if the parser gives no result.
+    ///
+    /// ```
+    /// use dsrs_metrics::syntax::Language;
+    ///
+    /// # #[cfg(feature = "parsers")] {
+    /// let error = Language::Json.first_error("{\n  \"a\": [1 2]\n}").unwrap().unwrap();
+    /// assert_eq!(error.to_string(), "line 2, column 11: expected `,` or `]`");
+    /// # }
+    /// ```
+    pub fn first_error(self, code: &str) -> Result<Option<Diagnostic>, ParserError> {
+        #[cfg(feature = "parsers")]
+        return super::parse::first_error(self, code);
+        #[cfg(not(feature = "parsers"))]
+        {
+            let _ = code;
+            Err(ParserError::Unavailable(self))
+        }
+    }
+
+    /// Compares the syntax trees of two pieces of code, ignoring layout and comments.
+    ///
+    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons
+    /// that only end a statement, the kind of quotes in Python and JavaScript, the case of SQL
+    /// keywords. Python's indentation is not layout. Names, literals, operators and parentheses
+    /// must be equal as written: a renamed local variable is a difference. JSON is compared as
+    /// data: neither the order of keys nor the notation of numbers matters.
+    ///
+    /// # Errors
+    /// [`ParserError`] if the parser gives no result.
+    ///
+    /// ```
+    /// use dsrs_metrics::syntax::{Comparison, Language};
+    ///
+    /// # #[cfg(feature = "parsers")] {
+    /// let python = |left, right| Language::Python.compare(left, right).unwrap();
+    /// assert_eq!(python("x = 'a'", "x  =  \"a\"  # a string"), Comparison::Same);
+    /// assert_eq!(python("x = 1", "y = 1"), Comparison::Different);
+    /// # }
+    /// ```
+    pub fn compare(self, left: &str, right: &str) -> Result<Comparison, ParserError> {
+        #[cfg(feature = "parsers")]
+        return super::equivalence::compare(self, left, right);
+        #[cfg(not(feature = "parsers"))]
+        {
+            let _ = (left, right);
+            Err(ParserError::Unavailable(self))
+        }
+    }
+}
+
+/// The result of comparing two pieces of code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// Their syntax trees are the same.
+    Same,
+    /// Their syntax trees differ.
+    Different,
+    /// The first has a syntax error.
+    LeftBroken(Diagnostic),
+    /// The second has a syntax error, and the first has none.
+    RightBroken(Diagnostic),
+}
+
+impl Comparison {
+    #[cfg(feature = "parsers")]
+    pub(super) fn of(same: bool) -> Self {
+        if same { Self::Same } else { Self::Different }
+    }
+}

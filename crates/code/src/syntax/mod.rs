@@ -1,0 +1,44 @@
+//! Syntax checks of code: balanced brackets and quotes in any language, or the parser of a known
+//! language.
+//!
+//! Pure functions on strings; the metrics over rows are in
+//! `metrics::proxies` and `metrics::diff`. The
+//! parsers require the feature `syntax`.
+
+mod balance;
+mod comments;
+#[cfg(feature = "parsers")]
+mod equivalence;
+mod language;
+#[cfg(feature = "parsers")]
+mod parse;
+mod pattern;
+#[doc(hidden)]
+pub mod pattern_size;
+
+pub use balance::{BalanceOptions, check_balance};
+pub use language::{Comparison, Language, ParserError};
+pub use pattern::RegexPattern;
+
+/// A syntax error: its position and a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {message}")]
+pub struct Diagnostic {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Diagnostic {
+    /// A diagnostic at a byte offset in the code.
+    fn at(code: &str, byte: usize, message: String) -> Self {
+        let boundary = (0..=byte.min(code.len())).rev().find(|&at| code.is_char_boundary(at));
+        let before = &code[..boundary.unwrap_or(0)];
+        let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.matches('\n').count() + 1;
+        Self { line, column: before[start..].chars().count() + 1, message }
+    }
+}

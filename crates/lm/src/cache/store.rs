@@ -1,0 +1,183 @@
+//! Stored replies, and the thread that writes them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
+use std::thread::JoinHandle;
+use std::time::SystemTime;
+
+use redb::{Database, ReadableDatabase};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio::sync::oneshot;
+
+use super::super::{LmError, LmReply};
+use super::ReplyCache;
+use super::file::{File, cache_error, not_creatable};
+use super::tables::{self, Batch, REPLIES};
+use crate::key::{Hash, Key};
+use crate::private_dir::create_private_dir;
+
+/// A stored reply with its whole key.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    key: String,
+    /// The time at which it was stored, in microseconds since 1970.
+    stored: u64,
+    reply: LmReply,
+}
+
+impl Entry {
+    /// The entry as JSON, after the SHA-256 hash of that JSON.
+    fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let json = serde_json::to_vec(self)?;
+        Ok([&Sha256::digest(&json)[..], &json].concat())
+    }
+
+    /// The entry, unless it was changed on disk or written in another format.
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (hash, json) = bytes.split_first_chunk::<32>()?;
+        let is_intact = Sha256::digest(json)[..] == hash[..];
+        is_intact.then(|| serde_json::from_slice(json).ok())?
+    }
+}
+
+/// An open file of replies. Reads access it directly. Writes are queued for one thread, which
+/// commits all queued writes at once: a write is durable when it returns, and concurrent writes
+/// share one flush to disk.
+#[derive(Debug)]
+pub(super) struct Store {
+    file: Arc<File>,
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+/// A job of the writer.
+pub(super) enum Job {
+    Put { hash: Hash, entry: Vec<u8>, done: oneshot::Sender<Result<(), LmError>> },
+    MarkUsed(Hash),
+}
+
+/// The maximum number of jobs in one commit.
+const BATCH: usize = 4096;
+
+/// The current time in microseconds since 1970.
+pub(crate) fn now_micros() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The open files of this process. A file can be opened only once, so several models share one.
+static OPEN_FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = LazyLock::new(Mutex::default);
+
+impl Store {
+    pub(super) fn open(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
+        let failed = |error| not_creatable(dir, error);
+        create_private_dir(dir).map_err(failed)?;
+        let path = dir.canonicalize().map_err(failed)?.join(ReplyCache::FILE);
+        let mut open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+            return Ok(store);
+        }
+        let store = Arc::new(Self::create(&path, max_bytes)?);
+        open.retain(|_, store| store.strong_count() > 0);
+        open.insert(path, Arc::downgrade(&store));
+        Ok(store)
+    }
+
+    fn create(path: &Path, max_bytes: u64) -> Result<Self, LmError> {
+        let file = Arc::new(File::open(path)?);
+        file.with(tables::create)?;
+        let (jobs, queue) = mpsc::channel();
+        let written = Arc::clone(&file);
+        let writer = std::thread::Builder::new()
+            .name("reply-cache".to_owned())
+            .spawn(move || write(&written, &queue, max_bytes))
+            .map_err(|error| cache_error(path, &error).with_source(error))?;
+        Ok(Self { file, jobs: Some(jobs), writer: Some(writer) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// The reply that is stored for `key`, unless it was stored before `min_stored` (microseconds
+    /// since 1970).
+    pub(super) fn get(&self, key: &Key, min_stored: u64) -> Result<Option<LmReply>, LmError> {
+        let found = self.file.with(|database| read(database, &key.hash))?;
+        let Some(bytes) = found else { return Ok(None) };
+        let Some(entry) = Entry::decode(&bytes) else { return Ok(None) };
+        if entry.key != key.text || entry.stored < min_stored {
+            return Ok(None);
+        }
+        self.send(Job::MarkUsed(key.hash));
+        Ok(Some(entry.reply))
+    }
+
+    /// Stores a reply; it is on disk when this returns.
+    pub(super) async fn put(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
+        let entry = Entry { key: key.text.clone(), stored: now_micros(), reply: reply.clone() };
+        let entry = entry.encode();
+        let entry = entry.map_err(|error| self.file.error(&error).with_source(error))?;
+        let (done, written) = oneshot::channel();
+        self.send(Job::Put { hash: key.hash, entry, done });
+        let stopped = |_| Err(self.file.error("the thread that writes the file has stopped"));
+        written.await.unwrap_or_else(stopped)
+    }
+
+    /// The number of replies.
+    pub(super) fn len(&self) -> Result<u64, LmError> {
+        self.file.with(tables::len)
+    }
+
+    fn send(&self, job: Job) {
+        // If the writer has stopped, the job is dropped with its sender, and `put` returns an
+        // error.
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
+    }
+}
+
+impl Drop for Store {
+    /// Waits for the writer, so that the file can be reopened at once.
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
+    let transaction = database.begin_read()?;
+    let table = transaction.open_table(REPLIES)?;
+    Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
+}
+
+/// The writer thread: commits all queued jobs and reports the result. Marks of use are committed
+/// with the next reply, and the last of them when the file is closed.
+fn write(file: &File, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
+    let mut used = Vec::new();
+    while let Ok(first) = queue.recv() {
+        let mut puts = Vec::new();
+        for job in std::iter::once(first).chain(queue.try_iter()).take(BATCH) {
+            match job {
+                Job::MarkUsed(hash) => used.push(hash),
+                Job::Put { hash, entry, done } => puts.push((hash, entry, done)),
+            }
+        }
+        if puts.is_empty() && used.len() < BATCH {
+            continue;
+        }
+        let entries: Vec<_> = puts.iter().map(|(hash, entry, _)| (*hash, &entry[..])).collect();
+        let batch = Batch { entries: &entries, used: &used, max_bytes };
+        let result = file.with(|database| batch.commit(database));
+        used.clear();
+        for (_, _, done) in puts {
+            // It fails if the caller was dropped meanwhile; the reply is stored all the same.
+            let _ = done.send(result.clone());
+        }
+    }
+    // An error here loses only the order of use.
+    let batch = Batch { entries: &[], used: &used, max_bytes };
+    let _ = file.with(|database| batch.commit(database));
+}

@@ -1,0 +1,111 @@
+//! One request over HTTP: redirects are not followed, and a response is read up to a limit.
+
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderName};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::super::{LmError, LmErrorKind};
+use super::errors;
+use super::target::Target;
+use dsrs_metrics_values::json::size::has_more_values;
+
+/// The bytes that are read of a response that is an error; a message is far shorter.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// The JSON values in a response; a reply has a few dozen. Each takes up to a hundred bytes of
+/// memory, and two bytes of the response.
+const MAX_VALUES: usize = 100_000;
+
+/// The byte order mark, which some servers send.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A request to a provider.
+pub(super) struct Call {
+    pub(super) url: reqwest::Url,
+    pub(super) headers: Vec<(HeaderName, String)>,
+    pub(super) body: Value,
+}
+
+/// The JSON of a response.
+pub(super) struct Received {
+    pub(super) json: Value,
+    /// The error of a response with something after the JSON. It is not a reply, but may report tokens.
+    pub(super) error: Option<LmError>,
+}
+
+/// The client and the limits of its requests.
+pub(super) struct Http<'a> {
+    pub(super) client: &'a reqwest::Client,
+    pub(super) settings: &'a super::HttpSettings,
+    pub(super) target: &'a Target,
+}
+
+impl Http<'_> {
+    /// Sends a request, and returns the JSON of its response, whatever its content type: servers also send JSON as
+    /// `text/plain`, or without a type.
+    pub(super) async fn post(&self, call: Call) -> Result<Received, LmError> {
+        let request = self.client.post(call.url).header(CONTENT_TYPE, "application/json");
+        let request = call
+            .headers
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        let sent = request.body(call.body.to_string()).send().await;
+        let mut response = sent.map_err(|error| self.transport_error(error))?;
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        if !status.is_success() {
+            let body = beginning(&mut response).await;
+            return Err(errors::status_error(status.as_u16(), &body, Some(&headers), self.target));
+        }
+        let body = self.body(response).await?;
+        let body = body.strip_prefix(BOM).unwrap_or(&body);
+        let unreadable = |error: &_| errors::unreadable(&headers, body, error, self.target);
+        let is_json = body.trim_ascii_start().starts_with(b"{");
+        if is_json && has_more_values(&String::from_utf8_lossy(body), MAX_VALUES) {
+            return Err(self.too_large(MAX_VALUES, "JSON values"));
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let json = Value::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;
+        let error = deserializer.end().err().map(|error| unreadable(&error));
+        Ok(Received { json, error })
+    }
+
+    /// The whole body, decompressed.
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, LmError> {
+        let limit = self.settings.max_reply_bytes;
+        let mut body = Vec::new();
+        loop {
+            let chunk = response.chunk().await;
+            let chunk = chunk.map_err(|error| match error.is_timeout() {
+                true => self.transport_error(error),
+                false => errors::incomplete(error, self.target),
+            })?;
+            let Some(chunk) = chunk else { return Ok(body) };
+            if chunk.len() > limit - body.len() {
+                return Err(self.too_large(limit, "bytes"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+    }
+
+    fn transport_error(&self, error: reqwest::Error) -> LmError {
+        errors::convert_transport(error, self.target, self.settings.timeout)
+    }
+
+    fn too_large(&self, limit: usize, unit: &'static str) -> LmError {
+        let kind = LmErrorKind::ReplyTooLarge { limit: limit as u64, unit };
+        LmError::new(&*self.target.id, kind)
+    }
+}
+
+/// The beginning of a body that is quoted in an error. What cannot be received is left out.
+async fn beginning(response: &mut Response) -> String {
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk[..chunk.len().min(MAX_ERROR_BYTES - body.len())]);
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}

@@ -1,0 +1,77 @@
+//! The model of a judge, as it is set on the judge.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::LanguageModel;
+
+/// A model that a judge calls.
+#[derive(Clone)]
+pub enum JudgeModel {
+    /// The configured model.
+    Configured,
+    /// The model of this name, as `provider:model`.
+    Named(String),
+    /// This model.
+    Held(Arc<dyn LanguageModel>),
+    /// No model: the offline stand-in of the judge.
+    Offline,
+}
+
+impl PartialEq for JudgeModel {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Configured, Self::Configured) | (Self::Offline, Self::Offline) => true,
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Held(one), Self::Held(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for JudgeModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Configured => f.write_str("Configured"),
+            Self::Offline => f.write_str("Offline"),
+            Self::Named(id) => f.debug_tuple("Named").field(id).finish(),
+            Self::Held(lm) => f.debug_tuple("Held").field(&lm.id()).finish(),
+        }
+    }
+}
+
+/// Types that convert into the model of a judge.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a language model",
+    label = "expected a language model",
+    note = "pass a name such as `\"openai:gpt-5-mini\"`, or a value that implements `LanguageModel`, also in an `Arc`"
+)]
+pub trait IntoModel {
+    /// Converts the value into a model.
+    fn into_model(self) -> JudgeModel;
+}
+
+impl IntoModel for JudgeModel {
+    fn into_model(self) -> JudgeModel {
+        self
+    }
+}
+
+impl IntoModel for &str {
+    fn into_model(self) -> JudgeModel {
+        if self == "default" { JudgeModel::Configured } else { JudgeModel::Named(self.to_owned()) }
+    }
+}
+
+impl IntoModel for String {
+    fn into_model(self) -> JudgeModel {
+        self.as_str().into_model()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: LanguageModel + 'static> IntoModel for L {
+    fn into_model(self) -> JudgeModel {
+        JudgeModel::Held(Arc::new(self))
+    }
+}

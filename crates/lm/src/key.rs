@@ -1,0 +1,92 @@
+//! The key of a stored reply, in the cache and in the journal of a run.
+
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::{LanguageModel, LmRequest};
+
+/// All inputs that a reply depends on, as JSON text and as a hash of it.
+///
+/// The request is included as it is sent, in its own order: a model writes its answer in the order
+/// of the schema's properties, so even their order matters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only the cache compares it"))]
+    pub(super) text: String,
+    pub(crate) hash: Hash,
+}
+
+/// The SHA-256 hash of a key.
+pub type Hash = [u8; 32];
+
+/// The version of the format of keys and entries; to be incremented with every change of either.
+const FORMAT_VERSION: u32 = 3;
+
+impl Key {
+    /// The key of an [effective request](LanguageModel::effective_request).
+    pub(crate) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
+        let (id, endpoint) = (lm.id(), lm.endpoint());
+        let call =
+            json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });
+        let text = call.to_string();
+        let hash = Sha256::digest(text.as_bytes()).into();
+        Self { text, hash }
+    }
+}
+
+// Without the feature, the order of JSON objects depends on that of another crate.
+#[cfg(all(test, feature = "client"))]
+mod tests {
+    use serde_json::json;
+
+    use super::Key;
+    use crate::{LmRequest, Message, ReplySchema, Role, Sampling, ScriptedLm};
+
+    fn key(lm: &str, request: &LmRequest) -> Key {
+        Key::new(&ScriptedLm::new().named(lm), request)
+    }
+
+    fn base() -> LmRequest {
+        let schema = ReplySchema::new("s", json!({ "type": "object", "required": ["a", "b"] }));
+        LmRequest::new("judge a version 1").system("x").user("y").with_schema(schema)
+    }
+
+    /// Feature `lm` preserves the order of JSON objects, as they are sent.
+    fn in_order(schema: &str) -> ReplySchema {
+        ReplySchema::new("s", serde_json::from_str(schema).unwrap())
+    }
+
+    #[test]
+    fn equal_requests_have_equal_keys() {
+        assert_eq!(key("p:m", &base()), key("p:m", &base().clone()));
+    }
+
+    #[test]
+    fn trap_21_the_key_contains_every_input_that_a_reply_depends_on() {
+        let sampled = |sampling| base().with_sampling(sampling);
+        let none = Sampling::default();
+        let changed = [
+            base().user("z"),
+            base().assistant("y"),
+            base().with_schema(ReplySchema::new("t", json!({ "type": "object" }))),
+            base().with_schema(in_order(r#"{"properties":{"a":{},"b":{}}}"#)),
+            base().with_schema(in_order(r#"{"properties":{"b":{},"a":{}}}"#)),
+            base().with_draw(1),
+            sampled(Sampling { temperature: Some(0.0), ..none }),
+            sampled(Sampling { temperature: Some(1.0), ..none }),
+            sampled(Sampling { top_p: Some(1.0), ..none }),
+            sampled(Sampling { max_tokens: Some(1), ..none }),
+            sampled(Sampling { seed: Some(1), ..none }),
+            LmRequest { purpose: "judge a version 2".to_owned(), ..base() },
+            LmRequest { schema: None, ..base() },
+            LmRequest {
+                messages: vec![Message { role: Role::User, content: "xy".to_owned() }],
+                ..base()
+            },
+        ];
+        let mut keys: Vec<_> = changed.iter().map(|request| key("p:m", request).hash).collect();
+        keys.extend([key("p:m", &base()).hash, key("p:n", &base()).hash, key("q:m", &base()).hash]);
+        let unique: std::collections::HashSet<_> = keys.iter().collect();
+        assert_eq!(unique.len(), 17);
+    }
+}

@@ -1,0 +1,252 @@
+//! A budget for the calls of a run: reservation before a call, settlement after it.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+
+use super::super::lock::lock;
+use super::super::{LmError, LmErrorKind};
+use super::panel_reservation;
+
+/// A budget in msat for all calls of a run. Clones share it.
+///
+/// The highest possible cost of a call is reserved before the call and replaced by the actual cost
+/// after it, so the limit is never exceeded, at any concurrency, unless a provider charges more tokens
+/// than a call allows ([`excess`](Self::excess)). A call that does not fit only
+/// because of the reservations of others waits until they are settled, since most calls cost far
+/// less than they might. A call that may have been charged although there is no reply (a timeout, a
+/// lost connection, an invalid reply) is settled with the whole reservation.
+///
+/// ```
+/// use dsrs_metrics::lm::{
+///     LanguageModel, LmBudget, LmErrorKind, LmRequest, Price, Priced, Prices, Sampling, ScriptedLm,
+///     Usage,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+/// // One dollar per million tokens is one msat per token.
+/// let price = Price { input: 1.0, output: 1.0, cached_input: None };
+/// let budget = LmBudget::msats(500);
+/// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(80, 200));
+/// let lm = Priced::new(lm, Prices::empty().with("scripted:lm", price)).budget(budget.clone());
+/// let sampling = Sampling { max_tokens: Some(300), ..Sampling::default() };
+/// let request = LmRequest::new("example").user("?").with_sampling(sampling);
+/// lm.complete(&request).await?;
+/// assert_eq!((budget.spent_msats(), budget.remaining_msats()), (280, 220));
+/// // The next call may cost more than 220 msat, so it is not made.
+/// let error = lm.complete(&request).await.unwrap_err();
+/// assert!(matches!(error.kind(), LmErrorKind::BudgetExceeded { remaining_msats: 220, .. }));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct LmBudget {
+    limit: u64,
+    state: Arc<Mutex<BudgetState>>,
+    /// Notified whenever a call is settled.
+    settled: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct BudgetState {
+    spent: u64,
+    /// The part of `spent` that an interrupted run spent.
+    before: u64,
+    reserved: u64,
+    largest_rejected: Option<u64>,
+    excess: Option<Excess>,
+}
+
+/// Replies with more tokens than `max_tokens` allowed: a provider that does not apply the limit, so
+/// that its calls may cost more than was reserved for them. See [`LmBudget::excess`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excess {
+    /// The number of such replies.
+    pub replies: u64,
+    /// The model of the reply with the most tokens, as `provider:model`.
+    pub model: String,
+    /// The tokens of that reply.
+    pub tokens: u64,
+    /// The limit of that call.
+    pub max_tokens: u32,
+}
+
+/// `openai:m reported 1000000 tokens for a reply limited to 4096 (in 3 replies)`
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { replies, model, tokens, max_tokens } = self;
+        write!(f, "{model} reported {tokens} tokens for a reply limited to {max_tokens}")?;
+        match replies {
+            1 => Ok(()),
+            replies => write!(f, " ({replies} replies exceed their limit)"),
+        }
+    }
+}
+
+impl LmBudget {
+    /// A budget of `limit` msat.
+    #[must_use]
+    pub fn msats(limit: u64) -> Self {
+        Self { limit, state: Arc::default(), settled: Arc::default() }
+    }
+
+    /// Adds an amount in msat that was spent before, by an interrupted run that this one continues; see
+    /// `dsrs_metrics::journal_cost_msats`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmBudget;
+    ///
+    /// let budget = LmBudget::msats(500);
+    /// budget.add_spent(200);
+    /// assert_eq!(budget.remaining_msats(), 300);
+    /// ```
+    pub fn add_spent(&self, msats: u64) {
+        let mut state = lock(&self.state);
+        state.spent = state.spent.saturating_add(msats);
+        state.before = state.before.saturating_add(msats);
+    }
+
+    /// What an interrupted run spent, in msat.
+    pub(super) fn spent_before_msats(&self) -> u64 {
+        lock(&self.state).before
+    }
+
+    /// What is spent so far, in msat.
+    #[must_use]
+    pub fn spent_msats(&self) -> u64 {
+        lock(&self.state).spent
+    }
+
+    /// What is neither spent nor reserved, in msat.
+    #[must_use]
+    pub fn remaining_msats(&self) -> u64 {
+        let state = lock(&self.state);
+        self.limit.saturating_sub(state.spent.saturating_add(state.reserved))
+    }
+
+    /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
+    /// was rejected.
+    #[must_use]
+    pub fn largest_rejected_msats(&self) -> Option<u64> {
+        lock(&self.state).largest_rejected
+    }
+
+    /// Whether, and by how much, replies had more tokens than their calls allowed.
+    #[must_use]
+    pub fn excess(&self) -> Option<Excess> {
+        lock(&self.state).excess.clone()
+    }
+
+    /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
+    /// more tokens than a call allows, see [`excess`](Self::excess).
+    #[must_use]
+    pub fn overrun_msats(&self) -> u64 {
+        lock(&self.state).spent.saturating_sub(self.limit)
+    }
+
+    /// Records a reply with more tokens than allowed.
+    pub(super) fn record_excess(&self, model: &str, tokens: u64, max_tokens: u32) {
+        let mut state = lock(&self.state);
+        let replies = state.excess.as_ref().map_or(1, |excess| excess.replies + 1);
+        let largest = state.excess.take().filter(|excess| excess.tokens >= tokens);
+        let new = || Excess { replies, model: model.to_owned(), tokens, max_tokens };
+        state.excess = Some(largest.map_or_else(new, |excess| Excess { replies, ..excess }));
+    }
+
+    /// Reserves the amounts of some calls, in msat, all or none; `model` is that of the first one.
+    pub(super) async fn reserve(
+        &self,
+        model: &str,
+        calls: &[u64],
+    ) -> Result<Vec<Reservation>, LmError> {
+        loop {
+            let mut settled = pin!(self.settled.notified());
+            // No settlement after this line is missed.
+            settled.as_mut().enable();
+            if let Some(reservations) = self.try_reserve(model, calls)? {
+                return Ok(reservations);
+            }
+            // A panel that waits holds nothing, so that panels do not wait for each other.
+            if !panel_reservation::release() {
+                settled.await;
+            }
+        }
+    }
+
+    /// `None` if the calls may fit once other calls are settled.
+    fn try_reserve(&self, model: &str, calls: &[u64]) -> Result<Option<Vec<Reservation>>, LmError> {
+        let msats = calls.iter().fold(0, |sum: u64, call| sum.saturating_add(*call));
+        let mut state = lock(&self.state);
+        let unspent = self.limit.saturating_sub(state.spent);
+        if msats > unspent {
+            state.largest_rejected = state.largest_rejected.max(Some(msats));
+            let kind = LmErrorKind::BudgetExceeded {
+                needed_msats: msats,
+                remaining_msats: unspent,
+                budget_msats: self.limit,
+            };
+            return Err(LmError::new(model, kind));
+        }
+        if msats > unspent.saturating_sub(state.reserved) {
+            return Ok(None);
+        }
+        state.reserved += msats;
+        let reservation =
+            |msats: &u64| Reservation { budget: self.clone(), msats: *msats, spent: 0 };
+        Ok(Some(calls.iter().map(reservation).collect()))
+    }
+
+    /// Whether both are clones of one budget.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state)
+    }
+
+    /// An order of budgets, so that panels reserve from several ones in the same order.
+    pub(super) fn order(&self) -> usize {
+        Arc::as_ptr(&self.state).addr()
+    }
+}
+
+/// Money reserved for one call. Dropping it settles the call; one that was not started costs nothing.
+#[derive(Debug)]
+pub(super) struct Reservation {
+    budget: LmBudget,
+    msats: u64,
+    spent: u64,
+}
+
+impl Reservation {
+    /// The reserved amount, in msat.
+    pub(super) fn msats(&self) -> u64 {
+        self.msats
+    }
+
+    pub(super) fn budget(&self) -> &LmBudget {
+        &self.budget
+    }
+
+    /// Starts the call. From now on it costs the reserved amount, unless [`set_cost`](Self::set_cost) is called.
+    pub(super) fn started(mut self) -> Self {
+        self.spent = self.msats;
+        self
+    }
+
+    /// Sets the actual cost of the call, in msat.
+    pub(super) fn set_cost(&mut self, msats: u64) {
+        self.spent = msats;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut state = lock(&self.budget.state);
+        state.reserved -= self.msats;
+        state.spent = state.spent.saturating_add(self.spent);
+        drop(state);
+        self.budget.settled.notify_waiters();
+    }
+}

@@ -1,0 +1,56 @@
+//! The reservations of a panel, made together before its first call, so that no money is spent on a panel that the budget
+//! does not cover.
+//!
+//! The reservations are task-local: [`Priced`](super::Priced) takes that of its call from them.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+
+use super::super::LmError;
+use super::super::lock::lock;
+use super::budget::{LmBudget, Reservation};
+
+tokio::task_local! {
+    static CURRENT: Arc<Mutex<Vec<Reservation>>>;
+}
+
+/// The highest possible cost of a call, and the budget that it is reserved from.
+#[derive(Debug, Clone)]
+pub struct Quote {
+    pub(super) budget: LmBudget,
+    pub(super) model: String,
+    pub(super) msats: u64,
+}
+
+/// Runs calls for which all of `quotes` are reserved. What they do not take is returned.
+///
+/// # Errors
+/// [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls. Then
+/// none is made.
+pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> Result<T, LmError> {
+    quotes.sort_by_key(|quote| quote.budget.order());
+    let mut reservations = Vec::with_capacity(quotes.len());
+    for of_budget in quotes.chunk_by(|a, b| a.budget.is_same(&b.budget)) {
+        let Some(first) = of_budget.first() else { continue };
+        let msats: Vec<u64> = of_budget.iter().map(|quote| quote.msats).collect();
+        reservations.extend(first.budget.reserve(&first.model, &msats).await?);
+    }
+    Ok(CURRENT.scope(Arc::new(Mutex::new(reservations)), calls).await)
+}
+
+/// Takes the reservation of a call, if it was made with that of its panel.
+pub(super) fn take(budget: &LmBudget, msats: u64) -> Option<Reservation> {
+    let reservations = CURRENT.try_with(Arc::clone).ok()?;
+    let mut reservations = lock(&reservations);
+    // A repair, which costs more than any question, does not take the reservation of another judge.
+    let is_of_call = |it: &Reservation| it.msats() == msats && it.budget().is_same(budget);
+    let at = reservations.iter().position(is_of_call)?;
+    Some(reservations.swap_remove(at))
+}
+
+/// Gives up the reservations of this panel whose calls have not been started. Returns whether there were any.
+pub(super) fn release() -> bool {
+    let Ok(reservations) = CURRENT.try_with(Arc::clone) else { return false };
+    let released = std::mem::take(&mut *lock(&reservations));
+    !released.is_empty()
+}

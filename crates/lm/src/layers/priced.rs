@@ -1,0 +1,232 @@
+//! The layer that computes the cost of a call and charges it to a budget.
+
+use std::borrow::Cow;
+
+use super::super::model::probe_request;
+use super::super::price::{Price, Prices};
+use super::super::recording::{self, Reserved};
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+use super::Layer;
+use super::budget::{LmBudget, Reservation};
+use super::cost_scope::add_cost;
+use super::panel_reservation::{self, Quote};
+
+/// A model whose replies carry their cost, with an optional [budget](LmBudget).
+///
+/// This layer alone decides the cost of a call:
+///
+/// - a reply costs its tokens at the model's price;
+/// - an error that the provider returns, or a failed connection, costs nothing;
+/// - a call that may have been charged although there is no complete reply (a timeout, a lost
+///   connection, an invalid reply, a cancelled call) costs the highest amount possible, if
+///   `max_tokens` limits it; if the provider reported the tokens, it costs these.
+///
+/// The budget is charged this cost, and the reply or error carries it to the
+/// [`Ledger`](crate::Ledger) and to the outcome of the row.
+///
+/// With a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced
+/// calls are allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request
+/// without `max_tokens` is then sent with a limit of 4,096 tokens, since nothing else limits its
+/// cost. This limit is not part of the cache key: only complete replies are stored, and a reply that
+/// is complete within the limit is one that the model may return without it.
+///
+/// ```
+/// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+/// let price = Price { input: 0.25, output: 2.0, cached_input: None };
+/// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(1000, 100));
+/// let lm = Priced::new(lm, Prices::empty().with("scripted:lm", price));
+/// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+/// assert_eq!(reply.cost_msats, Some(450));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Priced<L> {
+    inner: L,
+    prices: Prices,
+    price: Option<Price>,
+    budget: Option<LmBudget>,
+    allow_unpriced: bool,
+}
+
+/// The limit on the tokens of a reply under a budget, for requests without one.
+const DEFAULT_MAX_TOKENS: u32 = 4096;
+
+impl<L: LanguageModel> Priced<L> {
+    /// Computes the cost of the calls of `inner` from `prices`.
+    pub fn new(inner: L, prices: Prices) -> Self {
+        let price = prices.get(inner.id());
+        Self { inner, prices, price, budget: None, allow_unpriced: false }
+    }
+
+    setters! {
+        /// Sets the budget.
+        pub fn budget(budget: LmBudget) => budget = Some(budget);
+
+        /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
+        /// them.
+        pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
+    }
+
+    /// Makes the call of `request`, and sets and charges its cost.
+    async fn charged<T>(
+        &self,
+        request: &LmRequest,
+        call: impl Future<Output = Result<T, LmError>>,
+        reply_of: fn(&mut T) -> Option<&mut LmReply>,
+    ) -> Result<T, LmError> {
+        let max_cost = self.max_cost(request);
+        let (reservation, recorded) = self.reserve(max_cost).await?;
+        let mut attempt = Attempt { cost: max_cost, reservation, recorded };
+        let mut result = call.await.map_err(|error| match error.cost_msats() {
+            None => {
+                let cost = self.cost_of(&error.usage());
+                error.with_cost_msats(cost.or(max_cost))
+            }
+            Some(_) => error,
+        });
+        attempt.cost = match &mut result {
+            Ok(answer) => match reply_of(answer) {
+                Some(reply) => {
+                    self.check_tokens(request, reply);
+                    // Under a budget, a reply without token usage costs the highest amount
+                    // possible.
+                    let reserved = attempt.reservation.as_ref().map(Reservation::msats);
+                    reply.cost_msats = self.cost(reply).or(reserved);
+                    reply.cost_msats
+                }
+                None => Some(0),
+            },
+            Err(error) => error.cost_msats(),
+        };
+        result
+    }
+
+    /// Reserves the highest possible cost of a call, if there is a budget, and records it, if there is a journal.
+    async fn reserve(
+        &self,
+        max_cost: Option<u64>,
+    ) -> Result<(Option<Reservation>, Option<Reserved>), LmError> {
+        let Some(budget) = &self.budget else { return Ok((None, None)) };
+        let reservation = match max_cost {
+            Some(msats) => match panel_reservation::take(budget, msats) {
+                Some(reservation) => Some(reservation),
+                None => budget.reserve(self.inner.id(), &[msats]).await?.pop(),
+            },
+            None if self.allow_unpriced => None,
+            None => return Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
+        };
+        let Some(reservation) = reservation else { return Ok((None, None)) };
+        let recorded = recording::reserve(reservation.msats())
+            .map_err(|reason| LmError::new(self.inner.id(), LmErrorKind::Other { reason }))?;
+        Ok((Some(reservation.started()), recorded))
+    }
+
+    /// The highest possible cost of a call in msat, if the model has a price and the tokens of the
+    /// reply are limited.
+    fn max_cost(&self, request: &LmRequest) -> Option<u64> {
+        let price = self.price.as_ref()?;
+        let max_tokens = match request.sampling.max_tokens {
+            Some(tokens) => u64::from(tokens),
+            None if price.output == 0.0 => 0,
+            None => return None,
+        };
+        let usage = Usage::new(max_prompt_tokens(request), max_tokens);
+        Some(self.prices.msats(price, &usage).unwrap_or(u64::MAX))
+    }
+
+    /// Records a reply with more tokens than the request allows: its cost may exceed the reserved
+    /// amount.
+    fn check_tokens(&self, request: &LmRequest, reply: &LmReply) {
+        let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens) else {
+            return;
+        };
+        let tokens = reply.usage.completion_tokens.unwrap_or(0);
+        if tokens > u64::from(limit) {
+            budget.record_excess(self.inner.id(), tokens, limit);
+        }
+    }
+
+    /// The request with a limit on the tokens of the reply, since under a budget nothing else limits
+    /// the cost.
+    fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        let has_limited_cost = self.budget.is_some() && self.price.is_some();
+        if !has_limited_cost || request.sampling.max_tokens.is_some() {
+            return Cow::Borrowed(request);
+        }
+        let mut limited = request.clone();
+        limited.sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
+        Cow::Owned(limited)
+    }
+
+    /// Whether an interrupted run has spent some of the budget.
+    fn is_spent_before(&self) -> bool {
+        self.budget.as_ref().is_some_and(|budget| budget.spent_before_msats() > 0)
+    }
+
+    fn cost(&self, reply: &LmReply) -> Option<u64> {
+        reply.cost_msats.or_else(|| self.cost_of(&reply.usage))
+    }
+
+    fn cost_of(&self, usage: &Usage) -> Option<u64> {
+        self.prices.msats(self.price.as_ref()?, usage)
+    }
+}
+
+/// An attempt at a call. Dropped before it returns (the call was cancelled), it costs the highest
+/// amount possible, since the provider may charge it.
+struct Attempt {
+    /// The cost in msat, or the highest possible cost while it is not known; `None` if that is
+    /// unknown as well.
+    cost: Option<u64>,
+    reservation: Option<Reservation>,
+    recorded: Option<Reserved>,
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        add_cost(self.cost);
+        let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) else { return };
+        reservation.set_cost(cost);
+        if let Some(recorded) = self.recorded.as_ref().filter(|_| cost != reservation.msats()) {
+            recorded.settle(cost);
+        }
+    }
+}
+
+/// An upper bound: a token has at least one byte; the constants cover what providers add around a
+/// message and a schema.
+fn max_prompt_tokens(request: &LmRequest) -> u64 {
+    let messages: usize = request.messages.iter().map(|message| message.content.len() + 16).sum();
+    let schema = request.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len() + 200);
+    (messages + schema + 64) as u64
+}
+
+impl<L: LanguageModel> Layer for Priced<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let request = self.limited(request);
+        self.charged(&request, self.inner.complete(&request), |reply| Some(reply)).await
+    }
+
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let budget = self.budget.clone()?;
+        let msats = self.max_cost(&self.limited(request))?;
+        Some(Quote { budget, model: self.inner.id().to_owned(), msats })
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let probed = self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await;
+        match probed {
+            // What an interrupted run spent leaves nothing for a call, so there is nothing to probe.
+            Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
+            probed => probed,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Language models: the [`LanguageModel`] trait, its requests, replies and errors, and the clients
+//! that implement it.
+//!
+//! The trait, [`ScriptedLm`] for tests, and the [`Ledger`] are always available. Feature `lm` adds
+//! `Lm`, a model of any common provider, and the layers that it consists of. How judges write
+//! prompts and read replies is in `dsrs_metrics::judge`.
+//!
+//! # Path of a request
+//!
+//! A layer is a [`LanguageModel`] around another one. `Lm` is this stack; a request passes through
+//! it from top to bottom until a layer answers:
+//!
+//! | layer | what it does with a call |
+//! | --- | --- |
+//! | [`Metered`] | adds calls, tokens and cost to the [`Ledger`], also of calls that are cancelled |
+//! | `Cached` | returns a stored reply, or stores the new one; equal concurrent calls become one |
+//! | `Retry` | repeats a call after a transient failure, with exponential backoff |
+//! | `CircuitBreaker` | rejects calls for a while once the provider has kept failing |
+//! | `RateLimit` | waits for the requests and tokens per minute of the account |
+//! | `Priced` | reserves the highest possible cost from the budget, and settles it with the actual cost |
+//! | client | sends one HTTP request in the provider's format, and converts its reply or error |
+//!
+//! A reply from the cache therefore waits for no rate limit, and each attempt of a retried call is
+//! subject to the limits and to the budget.
+
+#[macro_use]
+extern crate dsrs_metrics_values;
+
+mod amount;
+#[cfg(feature = "client")]
+mod builder;
+#[cfg(feature = "client")]
+mod cache;
+#[cfg(feature = "client")]
+mod client;
+mod error;
+mod error_kind;
+mod judge_model;
+mod key;
+mod layers;
+mod ledger;
+mod lock;
+mod model;
+#[cfg(feature = "client")]
+mod model_id;
+mod money;
+#[cfg(feature = "client")]
+mod price;
+mod private_dir;
+#[doc(hidden)]
+pub mod recording;
+#[cfg(feature = "client")]
+mod registry;
+mod reply;
+mod request;
+mod scripted;
+#[cfg(feature = "client")]
+mod stack;
+
+pub use self::error::LmError;
+pub use self::error_kind::LmErrorKind;
+pub use self::judge_model::{IntoModel, JudgeModel};
+#[doc(hidden)]
+pub use self::key::Hash;
+pub use self::layers::Metered;
+#[cfg(feature = "client")]
+#[doc(hidden)]
+pub use self::layers::panel_reservation;
+#[cfg(feature = "client")]
+#[doc(hidden)]
+pub use self::layers::panel_reservation::Quote;
+pub use self::ledger::{CallTotals, Ledger};
+pub use self::model::LanguageModel;
+#[doc(hidden)]
+pub use self::model::PROBE_PURPOSE;
+pub use self::money::parse_msats;
+#[doc(hidden)]
+pub use self::private_dir::create_private_dir;
+pub use self::reply::{LmReply, StopReason, Usage};
+pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
+pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
+#[cfg(feature = "client")]
+pub use self::{
+    builder::LmBuilder,
+    cache::{CacheMode, ReplyCache},
+    layers::{
+        Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
+        RateLimiter, Retry, RetryPolicy,
+    },
+    price::{MSATS_PER_USD, Price, Prices},
+    stack::Lm,
+};

@@ -1,0 +1,165 @@
+//! The trait of all language models, and the request that probes one.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::{LmError, LmReply, LmRequest, ReplySchema, Sampling};
+
+/// A language model: takes a conversation and returns a reply.
+///
+/// The client of a provider implements it, and so does every layer around one (retries, rate
+/// limits, prices, the cache) and [`ScriptedLm`](super::ScriptedLm), the model for tests. An
+/// implementation needs two methods:
+///
+/// ```
+/// use dsrs_metrics::async_trait;
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl LanguageModel for Echo {
+///     fn id(&self) -> &str {
+///         "local:echo"
+///     }
+///
+///     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+///         let last = request.messages.last().map_or("", |message| &message.content);
+///         Ok(LmReply::new(last))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let reply = Echo.complete(&LmRequest::new("example").user("hello")).await?;
+/// assert_eq!(reply.text, "hello");
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a language model",
+    label = "not a `LanguageModel`",
+    note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns the model of a provider"
+)]
+pub trait LanguageModel: Send + Sync {
+    /// The model's name as `provider:model`. Part of every cache key, error and report.
+    fn id(&self) -> &str;
+
+    /// The base URL of the API, unless it is the provider's default. Part of every cache key, since
+    /// two servers may use one name for different models.
+    fn endpoint(&self) -> Option<&str> {
+        None
+    }
+
+    /// The request that the model answers. A layer overrides it if it fills in parameters that the
+    /// request leaves open and that change the reply, such as a temperature. The key of a cached
+    /// reply is computed from this request.
+    fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        Cow::Borrowed(request)
+    }
+
+    /// Sends one request and returns the reply.
+    ///
+    /// # Errors
+    /// [`LmError`], if there is no reply. A refusal or a truncated reply is a reply, with its
+    /// [`stop_reason`](LmReply::stop_reason).
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
+
+    /// Returns what a call is reserved from the budget before it is made; `None` if there is no budget, or a stored
+    /// reply answers the request.
+    #[cfg(feature = "client")]
+    #[doc(hidden)]
+    fn quote(&self, _request: &LmRequest) -> Option<super::Quote> {
+        None
+    }
+
+    /// Checks that the model answers at all: that the API key, the host and the model name are
+    /// right. A run calls it before its first row.
+    ///
+    /// The default sends a minimal request. Caches and retries are bypassed. The cost is counted
+    /// like that of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
+    /// reply, or `None` if no call was needed.
+    ///
+    /// # Errors
+    /// [`LmError`], whose message names the setting to change.
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        self.complete(&probe_request()).await.map(Some)
+    }
+}
+
+/// The [purpose](LmRequest::purpose) of probes.
+pub const PROBE_PURPOSE: &str = "probe";
+
+/// Enough tokens for the reply to a probe. The lowest limit that every provider accepts is 16.
+const PROBE_MAX_TOKENS: u32 = 32;
+
+pub(super) fn probe_request() -> LmRequest {
+    let schema = json!({
+        "type": "object",
+        "properties": { "ok": { "type": "boolean" } },
+        "required": ["ok"],
+        "additionalProperties": false,
+    });
+    LmRequest::new(PROBE_PURPOSE)
+        .user("Reply with the JSON object {\"ok\": true}.")
+        .with_schema(ReplySchema::new("probe", schema))
+        .with_sampling(Sampling { max_tokens: Some(PROBE_MAX_TOKENS), ..Sampling::default() })
+}
+
+/// Implements [`LanguageModel`] by forwarding every method to `$inner`.
+macro_rules! forward_language_model {
+    ($(impl[$($generics:tt)*] for $type:ty => |$model:ident| $inner:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait::async_trait]
+        impl<$($generics)*> $crate::LanguageModel for $type {
+            fn id(&self) -> &str {
+                let $model = self;
+                ($inner).id()
+            }
+
+            fn endpoint(&self) -> Option<&str> {
+                let $model = self;
+                ($inner).endpoint()
+            }
+
+            fn effective_request<'a>(
+                &self,
+                request: &'a $crate::LmRequest,
+            ) -> std::borrow::Cow<'a, $crate::LmRequest> {
+                let $model = self;
+                ($inner).effective_request(request)
+            }
+
+            async fn complete(
+                &self,
+                request: &$crate::LmRequest,
+            ) -> Result<$crate::LmReply, $crate::LmError> {
+                let $model = self;
+                ($inner).complete(request).await
+            }
+
+            #[cfg(feature = "client")]
+            fn quote(&self, request: &$crate::LmRequest) -> Option<$crate::Quote> {
+                let $model = self;
+                ($inner).quote(request)
+            }
+
+            async fn probe(&self) -> Result<Option<$crate::LmReply>, $crate::LmError> {
+                let $model = self;
+                ($inner).probe().await
+            }
+        }
+    )*};
+}
+#[cfg(feature = "client")]
+pub(super) use forward_language_model;
+
+forward_language_model! {
+    impl[L: LanguageModel + ?Sized] for &L => |model| **model;
+    impl[L: LanguageModel + ?Sized] for Box<L> => |model| **model;
+    impl[L: LanguageModel + ?Sized] for Arc<L> => |model| **model;
+}

@@ -1,0 +1,64 @@
+//! The limit of JSON nesting, for code that visits or writes values recursively.
+
+use serde_json::Value;
+
+/// The most levels of nested lists and objects. `serde_json` reads no more, so only a value built
+/// in memory can exceed it.
+pub const MAX_DEPTH: usize = 128;
+
+/// A value is nested deeper than [`MAX_DEPTH`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a value nested more than {MAX_DEPTH} levels deep")]
+pub struct TooDeep;
+
+/// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
+pub fn is_too_deep(value: &Value) -> bool {
+    let mut rest = Vec::new();
+    push_nested(value, 0, &mut rest);
+    while let Some((value, depth)) = rest.pop() {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        push_nested(value, depth, &mut rest);
+    }
+    false
+}
+
+/// Adds the values of a list or object that can contain others.
+fn push_nested<'v>(value: &'v Value, depth: usize, rest: &mut Vec<(&'v Value, usize)>) {
+    match value {
+        Value::Array(items) => rest.extend(nested(items.iter(), depth)),
+        Value::Object(fields) => rest.extend(nested(fields.values(), depth)),
+        _ => {}
+    }
+}
+
+/// Returns the values that can contain others.
+fn nested<'v>(
+    values: impl Iterator<Item = &'v Value>,
+    depth: usize,
+) -> impl Iterator<Item = (&'v Value, usize)> {
+    values
+        .filter(|value| value.is_array() || value.is_object())
+        .map(move |value| (value, depth + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MAX_DEPTH, is_too_deep};
+
+    #[test]
+    fn depth_counts_lists_and_objects() {
+        let nested = |levels: usize| {
+            (0..levels).fold(json!(1), |value, level| match level % 2 {
+                0 => json!([value]),
+                _ => json!({ "a": value }),
+            })
+        };
+        assert!(!is_too_deep(&nested(MAX_DEPTH)));
+        assert!(!is_too_deep(&Value::Array(vec![json!([]); 1000])));
+        assert!(is_too_deep(&nested(MAX_DEPTH + 2)));
+    }
+}

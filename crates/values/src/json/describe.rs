@@ -1,0 +1,32 @@
+//! JSON values as text: for error messages, in cells, as the name of a group.
+
+use serde_json::Value;
+
+/// Describes an unexpected value with its article: `the string "Paris"`, `a list`.
+pub fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("the boolean {value}"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(text) => format!("the string {}", shown(text)),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Returns a string as it is, and any other value as JSON; `None` for null.
+pub fn text(value: Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Quotes a string for a message, or only its first 40 characters if it is longer.
+pub fn shown(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}

@@ -1,0 +1,108 @@
+//! Numbers as they are written in JSON text, where `serde_json` reads another value without notice.
+
+/// A number in JSON text.
+pub struct Number<'t> {
+    /// The offset of its first byte.
+    pub offset: usize,
+    /// The number as it is written.
+    pub text: &'t str,
+    /// Its key, with quotes, if it is a value of the outermost object.
+    pub key: Option<&'t str>,
+}
+
+/// Returns the numbers of valid JSON text, in order.
+pub fn numbers(text: &str) -> impl Iterator<Item = Number<'_>> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth, mut key) = (0, 0_usize, None);
+    std::iter::from_fn(move || {
+        while let Some(&byte) = bytes.get(at) {
+            let start = at;
+            at += 1;
+            match byte {
+                b'"' => {
+                    at += string_length(&bytes[at..]);
+                    key = Some(&text[start..at]);
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                b',' => key = None,
+                b'-' | b'0'..=b'9' => {
+                    at = start + number_length(&bytes[start..]);
+                    let key = key.filter(|_| depth == 1);
+                    return Some(Number { offset: start, text: &text[start..at], key });
+                }
+                _ => {}
+            }
+        }
+        None
+    })
+}
+
+/// The length of a string after its opening quote, with the closing one.
+fn string_length(bytes: &[u8]) -> usize {
+    let mut escaped = false;
+    let end = bytes.iter().position(|byte| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(bytes.len(), |end| end + 1)
+}
+
+fn number_length(bytes: &[u8]) -> usize {
+    let in_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
+    bytes.iter().take_while(in_number).count()
+}
+
+/// Returns the first number of valid JSON text that `serde_json` reads as another one, and why.
+pub fn inexact_number(text: &str) -> Option<(&str, &'static str)> {
+    numbers(text).find_map(|number| match number.text {
+        text if is_long_integer(text) => Some((text, "is longer than 64 bits")),
+        text if is_underflow(text) => Some((text, "is out of range")),
+        _ => None,
+    })
+}
+
+/// Whether the number is an integer that fits neither `i64` nor `u64`, and is read as a float.
+pub fn is_long_integer(number: &str) -> bool {
+    let is_integer = !number.contains(['.', 'e', 'E']);
+    is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err()
+}
+
+/// Whether the number is not 0, but so small that it is read as 0.
+pub fn is_underflow(number: &str) -> bool {
+    let digits = number.split(['e', 'E']).next().unwrap_or_default();
+    digits.contains(|digit: char| ('1'..='9').contains(&digit)) && number.parse() == Ok(0.0_f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_underflow, numbers};
+
+    #[test]
+    fn numbers_are_found_outside_of_strings_with_their_keys() {
+        let text = r#"{"a": [1, {"b": -2.5e3}], "c\"1": "4", "\\": 5, "d" : 0, "e": [6]}"#;
+        let found: Vec<_> = numbers(text).map(|number| (number.text, number.key)).collect();
+        assert_eq!(
+            found,
+            [
+                ("1", None),
+                ("-2.5e3", None),
+                ("5", Some(r#""\\""#)),
+                ("0", Some("\"d\"")),
+                ("6", None)
+            ]
+        );
+        assert_eq!(numbers(text).next().unwrap().offset, 7);
+    }
+
+    #[test]
+    fn underflow_is_not_zero() {
+        for number in ["1e-400", "-0.1E-324", "0.00001e-330"] {
+            assert!(is_underflow(number), "{number}");
+        }
+        for number in ["0", "-0.0", "0e-400", "0.000e5", "5e-324", "1e-300"] {
+            assert!(!is_underflow(number), "{number}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! JSON without duplicate keys, at any depth: by default `serde_json` keeps the last value of a key
+//! and drops the others without notice.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
+
+use crate::messages::shown;
+
+/// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Objects inside have
+/// unique keys.
+pub enum Shape<M> {
+    /// An object.
+    Map(M),
+    /// Any other value.
+    Other(Value),
+}
+
+/// A type that is read from the entries of an object. It must reject duplicate keys with
+/// [`reject_duplicate`].
+pub trait FromMap: Sized {
+    /// Reads all entries.
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+impl<'de, M: FromMap> Deserialize<'de> for Shape<M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor(PhantomData))
+    }
+}
+
+struct ShapeVisitor<M>(PhantomData<M>);
+
+macro_rules! other {
+    ($($visit:ident($value:ty))*) => {$(
+        fn $visit<E: Error>(self, value: $value) -> Result<Shape<M>, E> {
+            Ok(Shape::Other(value.into()))
+        }
+    )*};
+}
+
+impl<'de, M: FromMap> Visitor<'de> for ShapeVisitor<M> {
+    type Value = Shape<M>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Shape<M>, A::Error> {
+        M::from_map(map).map(Shape::Map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape<M>, A::Error> {
+        let mut values = Vec::new();
+        while let Some(UniqueKeys(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Shape::Other(Value::Array(values)))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Shape<M>, E> {
+        Ok(Shape::Other(Value::Null))
+    }
+
+    other! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
+}
+
+impl FromMap for Map<String, Value> {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut object = Self::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let UniqueKeys(value) = map.next_value()?;
+            match object.entry(key) {
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                Entry::Occupied(entry) => reject_duplicate(true, entry.key())?,
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// A JSON value without duplicate keys.
+pub struct UniqueKeys(pub Value);
+
+impl<'de> Deserialize<'de> for UniqueKeys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shape::deserialize(deserializer).map(|shape| match shape {
+            Shape::Map(object) => Self(Value::Object(object)),
+            Shape::Other(value) => Self(value),
+        })
+    }
+}
+
+/// Returns an error that names the key if it is a duplicate.
+pub fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
+    match is_duplicate {
+        true => Err(E::custom(format_args!("duplicate key `{}`", shown::name(key)))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,54 @@
+//! Strings and numbers that are read in their written form.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
+
+/// Reads a string or a whole number, or another scalar if it is allowed, in its written form.
+pub struct WrittenScalar {
+    /// What a message expects.
+    pub expected: &'static str,
+    /// Whether `true` and `false` are read.
+    pub allows_bools: bool,
+    /// Writes a number with a fraction or an exponent, which without this is an error.
+    pub write_float: Option<fn(f64) -> String>,
+}
+
+impl<'de> Visitor<'de> for WrittenScalar {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        match self.allows_bools {
+            true => Ok(Cow::Borrowed(if value { "true" } else { "false" })),
+            false => Err(E::invalid_type(Unexpected::Bool(value), &self)),
+        }
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(number.to_string()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        match self.write_float {
+            Some(write) => Ok(Cow::Owned(write(number))),
+            None => Err(E::invalid_type(Unexpected::Float(number), &self)),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+
+/// Generates methods of builders: `=> field = value` sets a field, `in field.method`
+/// calls a method of a field that returns it changed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! setters {
+    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) => $($field:tt).+ = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use = "the method returns the changed value"]
+        pub fn $name(mut self $(, $arg: $type)*) -> Self {
+            self.$($field).+ = $value;
+            self
+        }
+    )*};
+    ($($(#[$doc:meta])* pub fn $name:ident($($arg:ident: $type:ty),*) in $field:ident.$method:ident;)*) => {$(
+        $(#[$doc])*
+        #[must_use = "the method returns the changed value"]
+        pub fn $name(mut self $(, $arg: $type)*) -> Self {
+            self.$field = self.$field.$method($($arg),*);
+            self
+        }
+    )*};
+}
+
+/// Generates conversions: `Source => Target: |value| expression;`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conversions {
+    ($($(#[$doc:meta])* $from:ty => $to:ty: |$value:ident| $made:expr;)*) => {$(
+        $(#[$doc])*
+        impl From<$from> for $to {
+            fn from($value: $from) -> Self {
+                $made
+            }
+        }
+    )*};
+}
+
+pub mod json;
+pub mod messages;
+pub mod retrieval;
+pub mod stats;
+pub mod text;

@@ -1,0 +1,81 @@
+//! Strings in CSV files that a spreadsheet would evaluate as a formula.
+//!
+//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text. The
+//! escape is lossless: a string that already begins with apostrophes before such a character gets one more.
+
+use std::borrow::Cow;
+
+/// The characters that begin a formula. Some spreadsheets read the full-width forms as the usual ones.
+const TRIGGERS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// Whether the string is a formula after any number of apostrophes.
+fn is_formula(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(TRIGGERS)
+}
+
+/// Returns the string with a leading apostrophe if it is a formula, also one after apostrophes.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    match is_formula(text) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Returns the string whose escaped form is `text`. A string that [`escaped`] cannot return is unchanged.
+pub fn unescaped(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(inner) if is_formula(inner) => inner,
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{TRIGGERS, escaped, unescaped};
+
+    #[test]
+    fn a_formula_gets_one_apostrophe() {
+        let formulas = [
+            "=cmd|' /C calc'!A0",
+            "+1",
+            "-2+3",
+            "-",
+            "@SUM(1)",
+            "\t=1",
+            "\r=1",
+            "\n=1",
+            "＝1",
+            "＠x",
+        ];
+        for formula in formulas {
+            assert_eq!(escaped(formula), format!("'{formula}"));
+            assert_eq!(escaped(&format!("'{formula}")), format!("''{formula}"));
+        }
+        for harmless in ["", "a=b", "0-5", " =1", "'", "'tis", "''", "\"=1\"", "[1]", "é"] {
+            assert_eq!((&*escaped(harmless), unescaped(harmless)), (harmless, harmless));
+        }
+    }
+
+    /// All strings of up to six characters of an alphabet.
+    #[test]
+    fn escaping_is_lossless_and_leaves_no_formula() {
+        let mut strings = vec![String::new()];
+        for _ in 0..6 {
+            let longer: Vec<String> = strings
+                .iter()
+                .flat_map(|text| "'=-\ta".chars().map(move |c| format!("{text}{c}")))
+                .collect();
+            strings.extend(longer);
+        }
+        let strings: HashSet<String> = strings.into_iter().collect();
+        assert_eq!(strings.len(), (0..=6).map(|length| 5_usize.pow(length)).sum::<usize>());
+        let cells: HashSet<_> = strings.iter().map(|text| escaped(text)).collect();
+        assert_eq!(cells.len(), strings.len(), "different strings have different cells");
+        for text in &strings {
+            assert!(!escaped(text).starts_with(TRIGGERS), "{text:?}");
+            assert_eq!(unescaped(&escaped(text)), text);
+        }
+    }
+}

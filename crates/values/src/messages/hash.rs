@@ -1,0 +1,33 @@
+//! Hashes by which contents are compared with those of an earlier run, in hexadecimal digits.
+
+use std::fmt::Write as _;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+/// Returns the beginning of the SHA-256 hash of some bytes.
+pub fn of_bytes(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes)[..16])
+}
+
+/// Returns the beginning of the SHA-256 hash of everything that can be read.
+pub fn of_reader(mut from: impl Read) -> io::Result<String> {
+    let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(hexadecimal(&hash.finalize()[..16])),
+            Ok(read) => hash.update(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Returns two digits for each byte, in lower case.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // A `String` can always be written to.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

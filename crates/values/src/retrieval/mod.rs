@@ -1,0 +1,13 @@
+//! Metrics of ranked retrieval, given which documents are relevant and how much.
+//!
+//! All are methods of a [`Ranking`]. The definitions are those of `trec_eval` (`P`, `recall`,
+//! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
+//! `dsrs_metrics::metrics::retrieval` are built on this module.
+
+mod cutoffs;
+mod ids;
+mod ranking;
+
+pub use cutoffs::{Cutoffs, InvalidCutoffs};
+pub use ids::{DocumentId, InvalidGrade, Relevant, Retrieved};
+pub use ranking::{Gain, Ranking};

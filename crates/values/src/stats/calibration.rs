@@ -1,0 +1,175 @@
+//! Whether predicted probabilities agree with how often they come true: expected calibration error and Brier score.
+
+use std::collections::BTreeMap;
+
+use super::exact_sum::ExactSum;
+use super::not_defined::NotDefined;
+
+/// A sum that does not depend on the order. That of one number takes 16 bytes.
+#[derive(Debug, Clone)]
+enum Total {
+    One(f64),
+    Many(Box<ExactSum>),
+}
+
+impl Total {
+    fn merge(&mut self, other: &Self) {
+        if let Self::One(value) = *self {
+            let mut sum = ExactSum::default();
+            sum.add(value);
+            *self = Self::Many(Box::new(sum));
+        }
+        if let Self::Many(sum) = self {
+            match other {
+                Self::One(value) => sum.add(*value),
+                Self::Many(other) => sum.add_all(other),
+            }
+        }
+    }
+
+    fn only(&self) -> Option<f64> {
+        match self {
+            Self::One(value) => Some(*value),
+            Self::Many(_) => None,
+        }
+    }
+
+    fn mean(&self, count: u64) -> f64 {
+        match self {
+            Self::One(value) => value / count as f64,
+            Self::Many(sum) => sum.mean(count),
+        }
+    }
+}
+
+impl PartialEq for Total {
+    fn eq(&self, other: &Self) -> bool {
+        self.mean(1) == other.mean(1)
+    }
+}
+
+/// The mean squared difference between a probability and what happened (1 or 0): 0 is best.
+///
+/// ```
+/// use dsrs_metrics::stats::Brier;
+///
+/// let mut score = Brier::of(true, 0.8);
+/// score.merge(&Brier::of(false, 0.4));
+/// assert!((score.score().unwrap() - (0.04 + 0.16) / 2.0).abs() < 1e-12);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Brier {
+    rows: u64,
+    squares: Total,
+}
+
+impl Brier {
+    /// Creates the score of one row. The probability is in [0, 1].
+    #[must_use]
+    pub fn of(is_true: bool, probability: f64) -> Self {
+        let difference = probability - f64::from(u8::from(is_true));
+        Self::of_square(difference * difference)
+    }
+
+    /// Creates the score of one row from its squared difference, in [0, 1].
+    #[doc(hidden)]
+    pub fn of_square(square: f64) -> Self {
+        Self { rows: 1, squares: Total::One(square) }
+    }
+
+    /// Returns the squared difference, if there is one row.
+    #[doc(hidden)]
+    pub fn only(&self) -> Option<f64> {
+        self.squares.only()
+    }
+
+    /// Adds the rows of another part of the data.
+    pub fn merge(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.squares.merge(&other.squares);
+    }
+
+    /// Returns the score in [0, 1].
+    ///
+    /// # Errors
+    /// None: there is at least one row.
+    pub fn score(&self) -> Result<f64, NotDefined> {
+        Ok(self.squares.mean(self.rows))
+    }
+}
+
+/// Probabilities and how often they came true, in bins of equal width (Guo et al. 2017).
+///
+/// ```
+/// use dsrs_metrics::stats::Calibration;
+///
+/// let mut calibration = Calibration::of(true, 0.95, 10);
+/// [(true, 0.95), (false, 0.95), (false, 0.15)]
+///     .iter()
+///     .for_each(|(is_true, probability)| calibration.merge(&Calibration::of(*is_true, *probability, 10)));
+/// let expected = 0.75 * (0.95 - 2.0 / 3.0) + 0.25 * 0.15;
+/// assert!((calibration.expected_error().unwrap() - expected).abs() < 1e-12);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// The number of bins, also of those without a row.
+    all: u32,
+    bins: BTreeMap<u32, Bin>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Bin {
+    rows: u64,
+    came_true: u64,
+    probabilities: Total,
+}
+
+impl Calibration {
+    /// Creates the bin of one row. The probability is in [0, 1]; a bin includes its upper end, the first one also 0.
+    #[must_use]
+    pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
+        let bins = bins.max(1);
+        let place = (probability * f64::from(bins)).ceil() - 1.0;
+        let place = place.clamp(0.0, f64::from(bins - 1)) as u32;
+        let bin =
+            Bin { rows: 1, came_true: u64::from(is_true), probabilities: Total::One(probability) };
+        Self { all: bins, bins: BTreeMap::from([(place, bin)]) }
+    }
+
+    /// Returns the number of bins, whether the row came true, and its probability, if there is one row.
+    #[doc(hidden)]
+    pub fn only(&self) -> Option<(u32, bool, f64)> {
+        let bin = self.bins.values().next().filter(|_| self.bins.len() == 1)?;
+        Some((self.all, bin.came_true == 1, bin.probabilities.only()?))
+    }
+
+    /// Adds the rows of another part of the data, with the same number of bins.
+    pub fn merge(&mut self, other: &Self) {
+        for (place, more) in &other.bins {
+            match self.bins.get_mut(place) {
+                None => {
+                    self.bins.insert(*place, more.clone());
+                }
+                Some(bin) => {
+                    bin.rows += more.rows;
+                    bin.came_true += more.came_true;
+                    bin.probabilities.merge(&more.probabilities);
+                }
+            }
+        }
+    }
+
+    /// Returns the expected calibration error in [0, 1]: the mean difference between the mean probability of a bin and
+    /// the share that came true, weighted by the rows of the bin. 0 is best.
+    ///
+    /// # Errors
+    /// None: there is at least one row.
+    pub fn expected_error(&self) -> Result<f64, NotDefined> {
+        let rows: u64 = self.bins.values().map(|bin| bin.rows).sum();
+        let errors = self.bins.values().map(|bin| {
+            let share = bin.came_true as f64 / bin.rows as f64;
+            bin.rows as f64 * (bin.probabilities.mean(bin.rows) - share).abs()
+        });
+        Ok(errors.sum::<f64>() / rows as f64)
+    }
+}

@@ -1,0 +1,330 @@
+//! Agreement of gold and predicted labels over all rows: accuracy, F1, balanced accuracy, Matthews correlation, Cohen's
+//! kappa, Krippendorff's alpha.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::kappa::KappaWeights;
+use super::not_defined::NotDefined;
+
+/// The number of rows for each pair of a gold and a predicted label.
+///
+/// Counts are integers, so sums do not depend on the order of the rows. Memory grows with the number of distinct pairs.
+/// Definitions are those of scikit-learn and of the package `krippendorff`, except that a score which is not defined is
+/// an error and not 0 or NaN.
+///
+/// ```
+/// use dsrs_metrics::stats::LabelPairs;
+///
+/// let mut pairs = LabelPairs::default();
+/// for (gold, predicted) in [("a", "a"), ("a", "a"), ("a", "b"), ("b", "b")] {
+///     pairs.add(gold, predicted);
+/// }
+/// assert_eq!(pairs.accuracy(), Ok(0.75));
+/// assert_eq!(pairs.balanced_accuracy(), Ok((2.0 / 3.0 + 1.0) / 2.0));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelPairs {
+    counts: BTreeMap<(String, String), u64>,
+}
+
+/// The difference of two labels in Krippendorff's alpha.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AlphaLevel {
+    /// Labels are equal or not.
+    Nominal,
+    /// Labels are numbers, and only their order counts.
+    Ordinal,
+    /// Labels are numbers with distances.
+    Interval,
+}
+
+/// The rows of one class.
+#[derive(Clone, Copy, Default)]
+struct Class {
+    gold: u64,
+    predicted: u64,
+    right: u64,
+}
+
+impl Class {
+    fn f1(self) -> Option<f64> {
+        let both = self.gold + self.predicted;
+        (both > 0).then(|| 2.0 * self.right as f64 / both as f64)
+    }
+}
+
+const NO_ROWS: &str = "there are no rows";
+
+impl LabelPairs {
+    /// Adds a row.
+    pub fn add(&mut self, gold: &str, predicted: &str) {
+        let sum = self.counts.entry((gold.to_owned(), predicted.to_owned())).or_default();
+        *sum = sum.saturating_add(1);
+    }
+
+    /// Returns the labels, if there is one row.
+    #[doc(hidden)]
+    pub fn only(&self) -> Option<(&str, &str)> {
+        let ((gold, predicted), 1) = self.counts.first_key_value()? else { return None };
+        (self.counts.len() == 1).then_some((gold, predicted))
+    }
+
+    /// Adds the rows of another part of the data.
+    pub fn merge(&mut self, other: &Self) {
+        for (pair, count) in &other.counts {
+            match self.counts.get_mut(pair) {
+                Some(sum) => *sum = sum.saturating_add(*count),
+                None => drop(self.counts.insert(pair.clone(), *count)),
+            }
+        }
+    }
+
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.counts.values().sum()
+    }
+
+    /// Returns the share of rows with equal labels.
+    ///
+    /// # Errors
+    /// There are no rows.
+    pub fn accuracy(&self) -> Result<f64, NotDefined> {
+        Ok(self.right() as f64 / self.known_rows()? as f64)
+    }
+
+    /// Returns the mean F1 of the classes, each with the same weight: those of `labels`, or without any all classes that
+    /// are a gold or predicted label.
+    ///
+    /// # Errors
+    /// There are no rows, or none with one of `labels`.
+    pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
+        self.known_rows()?;
+        let classes = self.classes();
+        let f1 = |label: &str| {
+            let class = classes.get(label).copied().unwrap_or_default();
+            class.f1().ok_or_else(|| NotDefined::from(format!("no row has the label {label:?}")))
+        };
+        let all: Result<Vec<f64>, _> = match labels {
+            [] => classes.keys().map(|label| f1(label)).collect(),
+            labels => labels.iter().map(|label| f1(label)).collect(),
+        };
+        let all = all?;
+        Ok(all.iter().sum::<f64>() / all.len() as f64)
+    }
+
+    /// Returns the F1 over the rows of all classes of `labels`, or without any over all rows, which is the accuracy.
+    ///
+    /// # Errors
+    /// There are no rows, or none with one of `labels`.
+    pub fn micro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
+        self.known_rows()?;
+        let classes = self.classes();
+        let is_counted = |label: &str| labels.is_empty() || labels.iter().any(|it| it == label);
+        let counted = classes.iter().filter(|(label, _)| is_counted(label));
+        let sum = counted.fold(Class::default(), |sum, (_, class)| Class {
+            gold: sum.gold + class.gold,
+            predicted: sum.predicted + class.predicted,
+            right: sum.right + class.right,
+        });
+        sum.f1().ok_or_else(|| "no row has one of the labels".into())
+    }
+
+    /// Returns the mean recall of the classes that are a gold label.
+    ///
+    /// # Errors
+    /// There are no rows.
+    pub fn balanced_accuracy(&self) -> Result<f64, NotDefined> {
+        self.known_rows()?;
+        let classes = self.classes();
+        let recalls = classes.values().filter(|class| class.gold > 0);
+        let recalls: Vec<f64> =
+            recalls.map(|class| class.right as f64 / class.gold as f64).collect();
+        Ok(recalls.iter().sum::<f64>() / recalls.len() as f64)
+    }
+
+    /// Returns the Matthews correlation in [-1, 1], for two or more classes (Gorodkin 2004).
+    ///
+    /// # Errors
+    /// All gold labels are equal, or all predicted ones.
+    pub fn matthews_correlation(&self) -> Result<f64, NotDefined> {
+        let n = i128::from(self.known_rows()?);
+        let classes = self.classes();
+        let sum = |term: fn(&Class) -> (u64, u64)| -> i128 {
+            let terms = classes.values().map(term);
+            terms.map(|(a, b)| i128::from(a) * i128::from(b)).sum()
+        };
+        let covariance = i128::from(self.right()) * n - sum(|it| (it.gold, it.predicted));
+        let gold = n * n - sum(|it| (it.gold, it.gold));
+        let predicted = n * n - sum(|it| (it.predicted, it.predicted));
+        match (gold, predicted) {
+            (0, _) => Err("all gold labels are equal".into()),
+            (_, 0) => Err("all predicted labels are equal".into()),
+            _ => {
+                let correlation =
+                    covariance as f64 / ((gold as f64).sqrt() * (predicted as f64).sqrt());
+                // Two square roots, rounded, may be less than the covariance.
+                Ok(correlation.clamp(-1.0, 1.0))
+            }
+        }
+    }
+
+    /// Returns Cohen's kappa. Weights depend on the positions of the classes, which are sorted as numbers if all labels
+    /// are numbers, and as strings otherwise.
+    ///
+    /// # Errors
+    /// There are no rows, or all labels of both sides are equal.
+    pub fn cohen_kappa(&self, weights: KappaWeights) -> Result<f64, NotDefined> {
+        let n = self.known_rows()? as f64;
+        let classes = self.classes();
+        if classes.len() < 2 {
+            return Err("all labels are equal".into());
+        }
+        let order = sorted(classes.keys().copied());
+        let places: BTreeMap<&str, usize> =
+            order.iter().enumerate().map(|(place, label)| (*label, place)).collect();
+        let distance = |a: usize, b: usize| match weights {
+            KappaWeights::Unweighted => f64::from(a != b),
+            KappaWeights::Linear => a.abs_diff(b) as f64,
+            KappaWeights::Quadratic => (a.abs_diff(b) as f64).powi(2),
+        };
+        let observed: f64 = self
+            .counts
+            .iter()
+            .map(|((gold, predicted), count)| {
+                *count as f64 * distance(places[&**gold], places[&**predicted])
+            })
+            .sum();
+        let chance: f64 = match weights {
+            KappaWeights::Unweighted => {
+                let same = |class: &Class| u128::from(class.gold) * u128::from(class.predicted);
+                n * n - classes.values().map(same).sum::<u128>() as f64
+            }
+            _ => {
+                let sizes: Vec<Class> = order.iter().map(|label| classes[label]).collect();
+                let pairs = sizes.iter().enumerate().flat_map(|(a, gold)| {
+                    let others = sizes.iter().enumerate();
+                    others.map(move |(b, it)| (gold.gold as f64 * it.predicted as f64, a, b))
+                });
+                pairs.map(|(weight, a, b)| weight * distance(a, b)).sum()
+            }
+        };
+        Ok(1.0 - observed * n / chance)
+    }
+
+    /// Returns Krippendorff's alpha of two coders, gold and prediction, without missing values (Krippendorff 2011).
+    ///
+    /// # Errors
+    /// All labels of both sides are equal, or a label is not a number where it has to be one.
+    pub fn krippendorff_alpha(&self, level: AlphaLevel) -> Result<f64, NotDefined> {
+        let values = 2.0 * self.known_rows()? as f64;
+        let classes = self.classes();
+        if classes.len() < 2 {
+            return Err("all labels are equal".into());
+        }
+        let places = places(&classes, level)?;
+        // A pair of labels is counted in both orders.
+        let (observed, expected) = if level == AlphaLevel::Nominal {
+            let same: u128 =
+                classes.values().map(|class| u128::from(class.gold + class.predicted).pow(2)).sum();
+            (2.0 * (self.known_rows()? - self.right()) as f64, values * values - same as f64)
+        } else {
+            let squared = |a: f64, b: f64| (a - b) * (a - b);
+            let pairs = self.counts.iter().map(|((gold, predicted), count)| {
+                2.0 * *count as f64 * squared(places[&**gold], places[&**predicted])
+            });
+            let sizes = |label: &&str| (classes[label].gold + classes[label].predicted) as f64;
+            let mean = places.iter().map(|(label, at)| sizes(label) * at).sum::<f64>() / values;
+            let around = places.iter().map(|(label, at)| sizes(label) * squared(*at, mean));
+            (pairs.sum(), 2.0 * values * around.sum::<f64>())
+        };
+        match expected > 0.0 {
+            true => Ok(1.0 - (values - 1.0) * observed / expected),
+            false => Err("all labels are equal".into()),
+        }
+    }
+
+    fn right(&self) -> u64 {
+        let same = self.counts.iter().filter(|((gold, predicted), _)| gold == predicted);
+        same.map(|(_, count)| count).sum()
+    }
+
+    fn known_rows(&self) -> Result<u64, NotDefined> {
+        match self.rows() {
+            0 => Err(NO_ROWS.into()),
+            rows => Ok(rows),
+        }
+    }
+
+    fn classes(&self) -> BTreeMap<&str, Class> {
+        let mut classes: BTreeMap<&str, Class> = BTreeMap::new();
+        for ((gold, predicted), count) in &self.counts {
+            classes.entry(gold).or_default().gold += count;
+            let class = classes.entry(predicted).or_default();
+            class.predicted += count;
+            class.right += if gold == predicted { *count } else { 0 };
+        }
+        classes
+    }
+}
+
+/// The position of each label on the scale of the level.
+fn places<'a>(
+    classes: &BTreeMap<&'a str, Class>,
+    level: AlphaLevel,
+) -> Result<BTreeMap<&'a str, f64>, NotDefined> {
+    let number = |label: &'a str| match label.parse::<f64>() {
+        _ if level == AlphaLevel::Nominal => Ok((label, 0.0)),
+        Ok(number) if number.is_finite() => Ok((label, number)),
+        _ => Err(NotDefined::from(format!("the label {label:?} is not a number"))),
+    };
+    let numbers: BTreeMap<&str, f64> =
+        classes.keys().map(|label| number(label)).collect::<Result<_, _>>()?;
+    if level != AlphaLevel::Ordinal {
+        return Ok(numbers);
+    }
+    // The distance of two ranks is the number of values between their middles.
+    let mut below = 0.0;
+    let ranks = sorted(classes.keys().copied()).into_iter().map(|label| {
+        let here = (classes[label].gold + classes[label].predicted) as f64;
+        below += here;
+        (label, below - here / 2.0)
+    });
+    Ok(ranks.collect())
+}
+
+/// The labels as numbers in ascending order if all are numbers, as strings otherwise.
+fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let labels: BTreeSet<&str> = labels.collect();
+    let numbers: Option<Vec<(f64, &str)>> = labels
+        .iter()
+        .map(|label| Some((label.parse::<f64>().ok().filter(|it| it.is_finite())?, *label)))
+        .collect();
+    match numbers {
+        Some(mut numbers) => {
+            numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+            numbers.into_iter().map(|(_, label)| label).collect()
+        }
+        None => labels.into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LabelPairs;
+
+    #[test]
+    fn a_correlation_is_never_above_1() {
+        for labels in ["ab", "abc", "aab", "aabbc", "abcdefg"] {
+            let mut pairs = LabelPairs::default();
+            for label in labels.chars().map(String::from) {
+                pairs.add(&label, &label);
+            }
+            let correlation = pairs.matthews_correlation().unwrap();
+            assert!((1.0 - 1e-15..=1.0).contains(&correlation), "{labels}: {correlation}");
+        }
+    }
+}

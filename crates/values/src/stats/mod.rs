@@ -1,0 +1,64 @@
+//! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
+//!
+//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the
+//! reason, never a number that stands for "unknown". How a metric is compared with labels is in
+//! `dsrs_metrics::agreement`.
+//!
+//! | figure | estimate | interval |
+//! | --- | --- | --- |
+//! | mean of rows | [`Moments::mean`] | Student's t, [`Moments::uncertainty`]; bootstrap, [`Bootstrap::mean`] |
+//! | mean of rows in groups | [`Clusters::mean`] | cluster-robust, [`Clusters::uncertainty`] |
+//! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
+//! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
+//! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
+//! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
+//! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |
+//! | ranks of all rows | [`ValuePairs`], [`ClassScores`]: Spearman, AUROC | |
+//! | probabilities of all rows | [`Calibration`], [`Brier`] | |
+//! | success in several attempts | [`Proportion::pass_at`], [`Proportion::pass_hat`] | |
+//!
+//! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail), [`permutation_test`] (scores) or
+//! [`exchange_test`] and [`Bootstrap::statistic`] (a score of all rows);
+//! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
+
+mod bootstrap;
+mod calibration;
+mod clusters;
+mod confusion;
+#[doc(hidden)]
+pub mod exact_sum;
+mod harmonic_mean;
+mod histogram;
+mod interval;
+mod kappa;
+mod labels;
+mod moments;
+mod moments_bytes;
+mod not_defined;
+mod paired;
+mod pass_at_k;
+mod proportion;
+mod rank_values;
+mod rogan_gladen;
+mod spearman;
+
+pub use bootstrap::{Bootstrap, bca_interval};
+pub use calibration::{Brier, Calibration};
+pub use clusters::Clusters;
+pub use confusion::ConfusionMatrix;
+pub use harmonic_mean::harmonic_mean;
+pub use histogram::Histogram;
+pub use interval::Interval;
+pub use kappa::{Kappa, KappaWeights, cohen_kappa};
+pub use labels::{AlphaLevel, LabelPairs};
+pub use moments::{Moments, Uncertainty};
+pub use not_defined::NotDefined;
+pub use paired::{
+    PermutationTest, exchange_test, holm, mcnemar_exact, permutation_test, rows_for_power,
+};
+pub use proportion::Proportion;
+pub use rank_values::{ClassScores, ValuePairs};
+pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
+#[doc(hidden)]
+pub use spearman::RankPairs;
+pub use spearman::{average_ranks, spearman};

@@ -1,0 +1,80 @@
+//! Proportions and their intervals.
+
+use serde::Serialize;
+
+use super::interval::{Interval, Z};
+use super::moments::Uncertainty;
+
+/// A number of successes in a number of trials.
+///
+/// ```
+/// use dsrs_metrics::stats::Proportion;
+///
+/// let passed = Proportion { successes: 9, trials: 10 };
+/// assert_eq!(passed.rate(), Some(0.9));
+/// let interval = passed.wilson().unwrap();
+/// assert_eq!(format!("{interval:.4}"), "[0.5958, 0.9821]");
+/// assert_eq!(Proportion { successes: 0, trials: 0 }.rate(), None);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Proportion {
+    /// The number of successes, at most `trials`.
+    pub successes: u64,
+    /// The number of trials.
+    pub trials: u64,
+}
+
+impl Proportion {
+    /// Counts one trial.
+    #[doc(hidden)]
+    pub fn record(&mut self, success: bool) {
+        self.successes += u64::from(success);
+        self.trials += 1;
+    }
+
+    /// Returns `successes / trials` in [0, 1]; `None` without trials.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
+    }
+
+    /// Returns Wilson's score interval, without continuity correction (Wilson 1927): with `p` the
+    /// rate, `n` the trials and `z` = 1.96, `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
+    ///
+    /// It is valid from one trial on, and has a width even if all or no trials succeeded.
+    #[must_use]
+    pub fn wilson(&self) -> Option<Interval> {
+        let p = self.rate()?;
+        let n = self.trials as f64;
+        let scale = 1.0 + Z * Z / n;
+        let centre = (p + Z * Z / (2.0 * n)) / scale;
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+        // At the ends the formula gives 0 and 1 except for the last digit.
+        let low = if self.successes == 0 { 0.0 } else { centre - half };
+        let high = if self.successes == self.trials { 1.0 } else { centre + half };
+        Some(Interval { low, high })
+    }
+
+    /// Returns Wilson's interval with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which inspect_ai and
+    /// lm-eval print too.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Proportion;
+    ///
+    /// let passed = Proportion { successes: 9, trials: 10 };
+    /// assert_eq!(format!("{:.4}", passed.uncertainty().stderr().unwrap()), "0.1000");
+    /// let all = Proportion { successes: 10, trials: 10 };
+    /// assert_eq!((all.uncertainty().stderr(), all.uncertainty().ci95()), (None, all.wilson()));
+    /// ```
+    #[must_use]
+    pub fn uncertainty(&self) -> Uncertainty {
+        let (Some(p), Some(ci95)) = (self.rate(), self.wilson()) else {
+            return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
+        };
+        if self.successes == 0 || self.successes == self.trials {
+            return Uncertainty::WithoutStderr { ci95 };
+        }
+        let stderr = (p * (1.0 - p) / (self.trials - 1) as f64).sqrt();
+        Uncertainty::Known { stderr, ci95 }
+    }
+}

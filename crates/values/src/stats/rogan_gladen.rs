@@ -1,0 +1,169 @@
+//! The Rogan-Gladen estimator: a pass rate corrected for the sensitivity and specificity of the
+//! judge.
+
+use super::interval::{Interval, Z};
+use super::proportion::Proportion;
+
+/// The sensitivity and specificity of a judge, measured on rows with known labels.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ErrorRates {
+    /// The share of the rows that should pass and did.
+    pub sensitivity: Proportion,
+    /// The share of the rows that should fail and did.
+    pub specificity: Proportion,
+}
+
+impl ErrorRates {
+    /// Counts a row by its label and the judge's verdict.
+    #[doc(hidden)]
+    pub fn record(&mut self, should_pass: bool, passed: bool) {
+        match should_pass {
+            true => self.sensitivity.record(passed),
+            false => self.specificity.record(!passed),
+        }
+    }
+}
+
+/// A corrected pass rate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CorrectedRate {
+    /// The estimate. It is outside [0, 1] if fewer rows passed, or failed, than the error rates
+    /// predict: by chance, or because the error rates are not those of these rows.
+    pub rate: f64,
+    /// The 95% interval, clamped to [0, 1].
+    pub interval: Interval,
+    /// The interval before clamping.
+    pub(crate) uncut: Interval,
+}
+
+impl CorrectedRate {
+    /// Combines the rate over these `rows` with the known rate of other rows, such as those on
+    /// which the error rates were measured: the mean, weighted by rows. The interval combines
+    /// Wilson's interval of the known rows with this one (MOVER, Zou and Donner 2008): the distance
+    /// of each end from the estimate is the root of the sum of the squared weighted distances.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
+    ///
+    /// let half = Proportion { successes: 50, trials: 100 };
+    /// let perfect = Proportion { successes: 50, trials: 50 };
+    /// let rates = ErrorRates { sensitivity: perfect, specificity: perfect };
+    /// let others = rogan_gladen(half, &rates).unwrap();
+    /// let all = others.with_known(100, half);
+    /// assert_eq!(all.rate, 0.5);
+    /// assert!(all.interval.low > others.interval.low && all.interval.high < others.interval.high);
+    /// ```
+    #[must_use]
+    pub fn with_known(&self, rows: u64, known: Proportion) -> Self {
+        let (Some(rate), Some(interval)) = (known.rate(), known.wilson()) else {
+            return *self;
+        };
+        let weight = known.trials as f64 / (known.trials + rows) as f64;
+        let distance = |known: f64, other: f64| {
+            (weight * known.max(0.0)).hypot((1.0 - weight) * other.max(0.0))
+        };
+        let pooled = weight * rate + (1.0 - weight) * self.rate;
+        let uncut = Interval {
+            low: pooled - distance(rate - interval.low, self.rate - self.uncut.low),
+            high: pooled + distance(interval.high - rate, self.uncut.high - self.rate),
+        };
+        Self { rate: pooled, interval: uncut.within(0.0, 1.0), uncut }
+    }
+}
+
+/// The reason why a rate cannot be corrected.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum NotCorrectable {
+    /// Nothing was observed.
+    #[error("not enough rows: no row has a verdict")]
+    NoRows,
+    /// No labelled row should pass, so the sensitivity is unknown.
+    #[error("not enough rows: no compared row should pass by its label")]
+    NoSensitivity,
+    /// No labelled row should fail, so the specificity is unknown.
+    #[error("not enough rows: no compared row should fail by its label")]
+    NoSpecificity,
+    /// Sensitivity and specificity sum to 1 or less: the judge is no better than a coin, and its
+    /// passes carry no information about the labels.
+    #[error(
+        "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
+         so passing carries no information about the label"
+    )]
+    Uninformative {
+        /// The sensitivity, in [0, 1].
+        sensitivity: f64,
+        /// The specificity, in [0, 1].
+        specificity: f64,
+    },
+}
+
+/// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
+/// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
+///
+/// `observed` and `rates` are from different rows. The interval accounts for the uncertainty of all
+/// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2
+/// successes and failures added to the observed, 1 of each to the rates), with their correction of
+/// the centre. If with these counts the judge is no better than a coin, the interval is [0, 1].
+///
+/// # Errors
+/// [`NotCorrectable`] if a count is missing or the judge is no better than a coin.
+///
+/// ```
+/// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
+///
+/// let rates = ErrorRates {
+///     sensitivity: Proportion { successes: 90, trials: 100 },
+///     specificity: Proportion { successes: 80, trials: 100 },
+/// };
+/// let corrected = rogan_gladen(Proportion { successes: 550, trials: 1000 }, &rates).unwrap();
+/// assert!((corrected.rate - 0.5).abs() < 1e-12);
+/// assert_eq!(format!("{:.3}", corrected.interval), "[0.414, 0.583]");
+/// ```
+pub fn rogan_gladen(
+    observed: Proportion,
+    rates: &ErrorRates,
+) -> Result<CorrectedRate, NotCorrectable> {
+    let passed = observed.rate().ok_or(NotCorrectable::NoRows)?;
+    let sensitivity = rates.sensitivity.rate().ok_or(NotCorrectable::NoSensitivity)?;
+    let specificity = rates.specificity.rate().ok_or(NotCorrectable::NoSpecificity)?;
+    // In integers, so that rounding cannot make a judge seem better than a coin.
+    let (good, bad) = (rates.sensitivity, rates.specificity);
+    let advantage = u128::from(good.successes) * u128::from(bad.trials)
+        + u128::from(bad.successes) * u128::from(good.trials);
+    if advantage <= u128::from(good.trials) * u128::from(bad.trials) {
+        return Err(NotCorrectable::Uninformative { sensitivity, specificity });
+    }
+    let rate = (passed + specificity - 1.0) / (sensitivity + specificity - 1.0);
+    let uncut = lang_reiczigel(observed, rates);
+    Ok(CorrectedRate { rate, interval: uncut.within(0.0, 1.0), uncut })
+}
+
+fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
+    let passed = Smoothed::of(observed, Z * Z / 2.0);
+    let sensitivity = Smoothed::of(rates.sensitivity, 1.0);
+    let specificity = Smoothed::of(rates.specificity, 1.0);
+    let advantage = sensitivity.rate + specificity.rate - 1.0;
+    if advantage <= 0.0 {
+        return Interval { low: 0.0, high: 1.0 };
+    }
+    let rate = (passed.rate + specificity.rate - 1.0) / advantage;
+    let (of_good, of_bad) = (sensitivity.variance, specificity.variance);
+    let shift = 2.0 * Z * Z * (rate * of_good - (1.0 - rate) * of_bad);
+    let variance = passed.variance + rate.powi(2) * of_good + (1.0 - rate).powi(2) * of_bad;
+    let half = Z * variance.sqrt() / advantage;
+    Interval { low: rate + shift - half, high: rate + shift + half }
+}
+
+/// A proportion with added successes and failures.
+struct Smoothed {
+    rate: f64,
+    variance: f64,
+}
+
+impl Smoothed {
+    fn of(share: Proportion, added: f64) -> Self {
+        let trials = share.trials as f64 + 2.0 * added;
+        let rate = (share.successes as f64 + added) / trials;
+        Self { rate, variance: rate * (1.0 - rate) / trials }
+    }
+}

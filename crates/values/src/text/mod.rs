@@ -1,0 +1,48 @@
+//! Text metrics as pure functions of strings: exact match, token overlap, answers in passages,
+//! BLEU, chrF, ROUGE, edit distances, and numeric match.
+//!
+//! Arguments come in the order (prediction, references), as in DSPy's
+//! `EM(prediction, answers_list)`.
+//!
+//! The free functions of exact match and token overlap return what dspy 3.4.1 returns, bit for bit,
+//! for any Unicode string. [`Profile`] has the same functions for other normalizations.
+//! [`References`] and [`PassageAnswers`] are normalized once and compared with many predictions.
+//! [`numeric_match`] compares numbers instead of words. The metrics over rows in
+//! `dsrs_metrics::metrics` are built on this module.
+
+mod compare;
+#[cfg(test)]
+mod definition;
+mod edits;
+mod matching;
+mod numbers;
+mod overlap;
+mod unicode;
+mod words;
+
+pub use compare::{
+    ARTICLES, HOTPOT_LABELS, PassageAnswers, Profile, References, answer_exact_match,
+    answer_passage_match, dpr_normalize, em, em_score, f1, f1_score, hotpot_f1, hotpot_f1_score,
+    normalize_text, precision, precision_score, recall, recall_score,
+};
+pub use edits::{EditCounts, EditDistance, EntityCounts};
+pub use matching::{Location, MatchOptions, choice_labels, trim_punctuation};
+pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
+#[doc(hidden)]
+pub use overlap::MAX_ORDER;
+pub use overlap::{
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, Rouge, RougeOptions, RougeScore,
+    RougeTokens,
+};
+pub use unicode::NormalForm;
+#[doc(hidden)]
+pub use words::split;
+pub use words::{Searchable, count_tokens, count_words};
+
+/// There was no reference answer to compare with.
+///
+/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong,
+/// since nothing was compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no reference answer to compare the prediction with; give at least one")]
+pub struct NoReferences;

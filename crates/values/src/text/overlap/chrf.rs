@@ -1,0 +1,163 @@
+//! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::ngrams::{self, MAX_ORDER};
+use crate::text::edits::Numbers;
+use crate::text::unicode::is_space;
+use crate::text::words::{WordLists, split};
+use crate::text::{NoReferences, NormalForm};
+
+/// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
+///
+/// ```
+/// use dsrs_metrics::text::{ChrfOptions, NoReferences};
+///
+/// let score = |chrf: ChrfOptions| -> Result<f64, NoReferences> {
+///     Ok(chrf.score(&chrf.counts("the cat sat on the mat", &["the cat sat on a mat"])?))
+/// };
+/// let chrf = score(ChrfOptions::default())?;
+/// let chrf_plus_plus = score(ChrfOptions { word_order: 2, ..ChrfOptions::default() })?;
+/// assert_eq!(format!("{chrf:.6} {chrf_plus_plus:.6}"), "0.720848 0.720304");
+/// # Ok::<(), NoReferences>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ChrfOptions {
+    /// The longest n-gram of characters, at most 16.
+    pub char_order: usize,
+    /// The longest n-gram of words, at most 16; 0 ignores words.
+    pub word_order: usize,
+    /// The weight of recall relative to precision.
+    pub beta: f64,
+    /// Whether case is ignored.
+    pub lowercase: bool,
+    /// Whether white space counts as a character.
+    pub whitespace: bool,
+    /// The form in which strings are compared. sacrebleu compares them as they are.
+    pub form: NormalForm,
+}
+
+impl Default for ChrfOptions {
+    fn default() -> Self {
+        Self {
+            char_order: 6,
+            word_order: 0,
+            beta: 2.0,
+            lowercase: false,
+            whitespace: false,
+            form: NormalForm::Nfc,
+        }
+    }
+}
+
+impl ChrfOptions {
+    /// Returns the counts of a row for the reference with the best score. For each order,
+    /// characters first: the n-grams of the prediction, those of the reference, and those that both
+    /// share.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    pub fn counts<S: AsRef<str>>(
+        &self,
+        prediction: &str,
+        references: &[S],
+    ) -> Result<Vec<u64>, NoReferences> {
+        let prepared = self.prepared(prediction);
+        let mut numbers = Numbers::default();
+        let prediction = self.characters(&prepared, &mut numbers);
+        let counts = references.iter().map(|reference| {
+            let reference = self.prepared(reference.as_ref());
+            let characters = self.characters(&reference, &mut numbers);
+            let texts = [&prediction[..], &characters];
+            let mut counts = triples(texts, self.char_order, numbers.len());
+            if self.word_order > 0 {
+                counts.extend(WordLists::with(|words| {
+                    words.add(split_words(&prepared));
+                    words.add(split_words(&reference));
+                    words.number();
+                    triples([words.list(0), words.list(1)], self.word_order, words.distinct())
+                }));
+            }
+            (self.score(&counts), counts)
+        });
+        let best = counts.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map(|(_, counts)| counts).ok_or(NoReferences)
+    }
+
+    fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let composed = self.form.apply(text);
+        if self.lowercase { Cow::Owned(composed.to_lowercase()) } else { composed }
+    }
+
+    fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
+        let mut characters = Vec::with_capacity(text.len());
+        let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
+        kept.for_each(|c| characters.push(numbers.of(c)));
+        characters
+    }
+
+    /// Returns the F score of precision and recall, each averaged over the orders that both sides
+    /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
+    /// 100.
+    #[must_use]
+    pub fn score(&self, counts: &[u64]) -> f64 {
+        let Some((precision, recall)) = Self::precision_and_recall(counts) else { return 0.0 };
+        if precision + recall <= 0.0 {
+            return 0.0;
+        }
+        let factor = self.beta * self.beta;
+        ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
+    }
+
+    /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` without
+    /// such an order.
+    #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
+    #[doc(hidden)]
+    pub fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
+        let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
+        for triple in counts.chunks_exact(3) {
+            let &[prediction, reference, shared] = triple else { continue };
+            if prediction > 0 && reference > 0 {
+                precision += shared as f64 / prediction as f64;
+                recall += shared as f64 / reference as f64;
+                orders += 1.0;
+            }
+        }
+        (orders > 0.0).then(|| (precision / orders, recall / orders))
+    }
+}
+
+/// Returns for each order the n-grams of the prediction, those of the reference, and those that both share.
+/// Items are below `distinct`.
+fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
+    let orders = orders.min(MAX_ORDER);
+    let [prediction, reference] = texts.map(<[u32]>::len);
+    let mut counts = Vec::with_capacity(3 * orders);
+    let matches = ngrams::matches(&texts, orders, distinct);
+    for (order, matches) in matches.into_iter().enumerate() {
+        let theirs = ngrams::total(reference, order);
+        // n-grams longer than the reference do not count as misses.
+        let ours = if theirs > 0 { ngrams::total(prediction, order) } else { 0 };
+        counts.extend([ours, theirs, matches]);
+    }
+    counts
+}
+
+/// Splits a string into words, and one ASCII punctuation mark off the end or else the beginning of
+/// each.
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
+    split(text).flat_map(|word| {
+        let (first, last) = (word.chars().next(), word.chars().next_back());
+        let is_sign = |c: Option<char>| c.is_some_and(|c| c.is_ascii_punctuation());
+        let cut = match word.chars().nth(1) {
+            None => 0,
+            Some(_) if is_sign(last) => word.len() - 1,
+            Some(_) if is_sign(first) => 1,
+            Some(_) => 0,
+        };
+        let (start, end) = word.split_at(cut);
+        [start, end].into_iter().filter(|part| !part.is_empty())
+    })
+}
