@@ -42,11 +42,11 @@ use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
+use crate::core::program::{Module, ProgramError};
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
-use crate::evaluate::program::{Module, ProgramError};
 
 /// Thresholds, ranges and directions are for numbers.
 #[must_use]

@@ -174,6 +174,9 @@ pub use crate::core::param_group::ParamType;
 #[doc(hidden)]
 pub use crate::core::params::HasDefaults;
 pub use crate::core::params::{Configure, ParamError, Params};
+pub use crate::core::program::{
+    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
+};
 pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::core::repeat::RepeatNumber;
 pub use crate::core::requirements::Requirement;
@@ -201,9 +204,6 @@ pub use crate::evaluate::DevsetRow;
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
 pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
-pub use crate::evaluate::program::{
-    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
-};
 pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;

@@ -33,6 +33,7 @@ pub(crate) mod param_group;
 mod param_reason;
 pub(crate) mod params;
 pub(crate) mod probe;
+pub(crate) mod program;
 pub(crate) mod program_run;
 pub(crate) mod repeat;
 pub(crate) mod requirements;

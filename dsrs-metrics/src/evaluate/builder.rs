@@ -16,8 +16,8 @@ use super::source::RowId;
 use super::{Evaluate, Observer, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
+use crate::core::program::{Fallible, Program};
 use crate::core::rows::pair::Pair;
-use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{ProgressDisplay, real_path};
 
 /// The default number of rows evaluated concurrently.

@@ -25,7 +25,6 @@ mod observer;
 mod options;
 mod outputs;
 mod preflight;
-pub(crate) mod program;
 mod repeats;
 pub(crate) mod report;
 mod result;
@@ -81,9 +80,9 @@ use self::row::Plan;
 use self::run::Predicted;
 use self::source::{RowId, Source};
 use self::source_row::Input;
+use crate::core::program::{Fallible, Program};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Pair, SpareRows};
-use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{Render, score_line};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one

@@ -23,10 +23,10 @@ use super::{Evaluate, Running};
 use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
 use crate::core::outcome::Outcome;
+use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
 use crate::core::repeat::RepeatNumber;
 use crate::core::settings::Settings;
-use crate::evaluate::program::Program;
 use crate::evaluate::report::score_line;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:

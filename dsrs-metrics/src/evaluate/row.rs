@@ -19,10 +19,10 @@ use super::source_row::Input;
 use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Sharing;
 use crate::core::outcome::Outcome;
+use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
 use crate::core::repeat::RepeatNumber;
 use crate::core::settings::Settings;
-use crate::evaluate::program::Program;
 
 /// The settings of the evaluation of one row.
 #[derive(Debug, Clone, Copy, Default)]

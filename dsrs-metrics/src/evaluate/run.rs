@@ -26,8 +26,8 @@ use super::tally::Tally;
 use super::thread_rows::{SharedRows, ThreadRows};
 use super::{tasks, threads};
 use crate::core::panic;
+use crate::core::program::Program;
 use crate::core::program_run::ProgramOutput;
-use crate::evaluate::program::Program;
 use crate::evaluate::report::{Lines, Progress, Render, ResultFiles};
 
 /// The program of rows that already have predictions; it is never called.

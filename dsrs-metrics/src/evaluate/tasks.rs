@@ -14,8 +14,8 @@ use super::source::Numbered;
 use super::stop::Stop;
 use super::wake_up::WakeUp;
 use crate::core::panic;
+use crate::core::program::Program;
 use crate::core::settings::Settings;
-use crate::evaluate::program::Program;
 use crate::evaluate::report::Lines;
 
 /// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.

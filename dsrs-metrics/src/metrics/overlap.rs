@@ -12,9 +12,9 @@ use crate::{ParamGroup, metric};
 
 use super::StrOrList;
 use super::check::{at_least, within};
-use super::corpus::record::CountFormula;
 use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
+use crate::core::corpus::record::CountFormula;
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///

@@ -13,9 +13,9 @@ use crate::metric;
 use crate::text::NormalForm;
 
 use super::check::at_least;
-use super::corpus::record::CountFormula;
 use super::explained::structured as explained;
 use super::input_limits::bounded_pairing;
+use crate::core::corpus::record::CountFormula;
 
 /// Returns the value, parsed if it is a string.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {

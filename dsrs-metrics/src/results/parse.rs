@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
+use crate::core::corpus::record;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
@@ -15,7 +16,6 @@ use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
-use crate::metrics::corpus::record;
 
 /// What a CSV column of an outcome ends with. A metric has one for each row.
 const OUTCOME: &str = ".outcome";

@@ -10,9 +10,9 @@ use super::row_status::RowStatus;
 use super::summary::{ScoringSummary, Tally};
 use super::{Inner, Scorer};
 use crate::core::panic;
+use crate::core::program::Program;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
-use crate::evaluate::program::Program;
 use crate::evaluate::{
     Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
 };

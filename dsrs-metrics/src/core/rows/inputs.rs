@@ -1,5 +1,8 @@
 //! Which fields of an example a program receives.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::dynamic::Example;
 use crate::messages::{shown, suggest};
 
@@ -93,4 +96,38 @@ impl Example {
         }
         Ok(self.data.only(|name| names.iter().any(|input| input == name)).into())
     }
+}
+
+/// Returns the row as an [`Example`], the only type that distinguishes inputs from labels.
+pub(crate) fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
+    let gold: &dyn Any = gold;
+    gold.downcast_ref()
+        .or_else(|| gold.downcast_ref::<Arc<Example>>().map(|gold| &**gold))
+        .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
+}
+
+/// Returns what a program receives of a row: the inputs of an [`Example`], or else the whole row.
+pub(crate) fn of_row<G: Clone + 'static>(
+    gold: &G,
+    of_run: Option<&[String]>,
+) -> Result<G, InputError> {
+    let Some(example) = as_example(gold) else {
+        return Ok(gold.clone());
+    };
+    let mut inputs = Some(example.inputs_in(of_run)?);
+    // `G` is one of these types; the cast through `Any` proves it to the compiler.
+    let of_type = cast(&mut inputs)
+        .or_else(|| cast(&mut inputs.clone().map(Arc::new)))
+        .or_else(|| cast(&mut inputs.map(Box::new)));
+    Ok(of_type.unwrap_or_else(|| gold.clone()))
+}
+
+fn cast<T: 'static, G: 'static>(value: &mut Option<T>) -> Option<G> {
+    let value: &mut dyn Any = value;
+    value.downcast_mut::<Option<G>>().and_then(Option::take)
+}
+
+/// Returns the inputs that the row itself declares.
+pub(crate) fn declared_by<G: 'static>(gold: &G) -> Option<&[String]> {
+    as_example(gold)?.input_keys()
 }

@@ -18,9 +18,9 @@ use super::{
 use crate::core::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
+use crate::core::rows::inputs::declared_by;
 use crate::evaluate::builder::EvaluateBuilder;
 use crate::evaluate::error::EvaluateError;
-use crate::evaluate::inputs;
 use crate::evaluate::metric_entry::MetricEntry;
 use crate::evaluate::preflight::Preflight;
 use crate::evaluate::result::JournalUse;
@@ -192,7 +192,7 @@ fn fingerprint<G: Serialize + 'static, P: Serialize>(
         hash.update(part);
     }
     // The prediction depends on what the program received.
-    for input in inputs::declared_by(&*row.gold).into_iter().flatten() {
+    for input in declared_by(&*row.gold).into_iter().flatten() {
         hash.update(input.len().to_le_bytes());
         hash.update(input);
     }

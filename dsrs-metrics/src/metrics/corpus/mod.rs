@@ -10,37 +10,17 @@
 //! The definitions are those of scikit-learn 1.9, and of the package `krippendorff` 0.9. There, a Matthews correlation
 //! that is not defined is 0.
 
-/// Lets values of `stats` be the state of a score of all rows: the method that computes the score, and the record of a row.
-macro_rules! corpus_states {
-    ($($state:ident: $score:ident, |$this:ident| $record:expr;)*) => {$(
-        impl $crate::core::counted::CorpusState for $state {
-            fn merge(&mut self, other: &Self) {
-                Self::merge(self, other);
-            }
-
-            fn score(&self) -> Result<f64, $crate::stats::NotDefined> {
-                Self::$score(self)
-            }
-
-            fn record(&self) -> Option<serde_json::Value> {
-                let $this = self;
-                $record
-            }
-        }
-    )*};
-}
-
 mod label;
 mod labels;
 mod probabilities;
 mod ranks;
-pub(crate) mod record;
 
+pub use crate::core::corpus::labels::LabelScore;
 pub use label::{Label, Truth};
 pub use labels::{
     Accuracy, BalancedAccuracy, CohenKappa, KrippendorffAlpha, LabelComparison,
-    LabelComparisonSetters, LabelScore, MacroF1, MatthewsCorrelation, MicroF1, accuracy,
-    balanced_accuracy, cohen_kappa, krippendorff_alpha, macro_f1, matthews_correlation, micro_f1,
+    LabelComparisonSetters, MacroF1, MatthewsCorrelation, MicroF1, accuracy, balanced_accuracy,
+    cohen_kappa, krippendorff_alpha, macro_f1, matthews_correlation, micro_f1,
 };
 pub use probabilities::{
     BrierScore, ExpectedCalibrationError, brier_score, expected_calibration_error,

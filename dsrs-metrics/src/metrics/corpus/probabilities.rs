@@ -1,19 +1,9 @@
 //! Metrics of predicted probabilities.
 
 use super::label::Truth;
-use super::record::{Record, ValueFormula};
 use crate::metric;
 use crate::metrics::check::within;
 use crate::stats::{Brier, Calibration};
-
-corpus_states! {
-    Brier: score, |brier| Record::values(ValueFormula::Brier, [brier.only()?]);
-    Calibration: expected_error, |calibration| {
-        let (bins, came_true, probability) = calibration.only()?;
-        let values = [f64::from(u8::from(came_true)), probability];
-        Record::values(ValueFormula::Calibration(bins), values)
-    };
-}
 
 /// Checks a probability.
 ///

@@ -1,19 +1,8 @@
 //! Metrics of the order of predicted values.
 
 use super::label::Truth;
-use super::record::{Record, ValueFormula};
 use crate::metric;
 use crate::stats::{ClassScores, ValuePairs};
-
-corpus_states! {
-    ValuePairs: spearman, |pairs| {
-        Record::values(ValueFormula::Spearman, <[f64; 2]>::from(pairs.only()?))
-    };
-    ClassScores: auroc, |scores| {
-        let (is_positive, score) = scores.only()?;
-        Record::values(ValueFormula::Auroc, [f64::from(u8::from(is_positive)), score])
-    };
-}
 
 /// Spearman's rank correlation of gold and predicted numbers, over all rows.
 ///

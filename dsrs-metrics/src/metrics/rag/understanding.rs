@@ -4,9 +4,9 @@ use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
 use crate::text::{EntityCounts, NormalForm};
 
+use crate::core::corpus::record::CountFormula;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
-use crate::metrics::corpus::record::CountFormula;
 use crate::metrics::explained::{number, rag as explained};
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 

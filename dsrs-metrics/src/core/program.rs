@@ -12,7 +12,7 @@ use futures_util::stream::FuturesUnordered;
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::evaluate::inputs;
+use crate::core::rows::inputs;
 
 /// Any error of a program; `?` converts every error type into it.
 pub type ProgramError = Box<dyn Error + Send + Sync>;

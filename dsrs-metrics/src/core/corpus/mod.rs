@@ -3,6 +3,10 @@
 //! Each row contributes counts. The counts of all rows are summed, in any order and on any number of
 //! machines, and a formula computes the score from the sums. Running and reporting is in `evaluate/`.
 
+pub(crate) mod labels;
+pub(crate) mod record;
+mod states;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,7 +28,7 @@ pub trait CorpusFormula: Send + Sync {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
 
     /// Returns the formula as result files name it, so that two files can be compared. `None`, the default, if
-    /// `metrics/corpus/record.rs` cannot read it.
+    /// `record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None

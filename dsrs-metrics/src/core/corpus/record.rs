@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::labels::{LabelFormula, LabelScore};
-use crate::core::corpus::{CorpusCounts, CorpusFormula};
+use super::{CorpusCounts, CorpusFormula};
 use crate::core::counted::Counted;
 use crate::json::structured::FieldCounts;
 use crate::stats::{Brier, Calibration, ClassScores, ValuePairs};
@@ -47,7 +47,7 @@ pub(super) enum ValueFormula {
 /// The formula of a score of summed counts.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::metrics) enum CountFormula {
+pub(crate) enum CountFormula {
     Bleu(BleuOptions),
     Chrf(ChrfOptions),
     /// Edits and the length of the reference.
