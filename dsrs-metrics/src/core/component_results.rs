@@ -120,7 +120,7 @@ impl ComponentResult {
 
     /// Returns whether the budget did not cover the component.
     pub(crate) fn is_over_budget(&self) -> bool {
-        matches!(self.outcome.as_deref(), Some(Outcome::Skipped { .. }))
+        self.outcome.as_deref().is_some_and(Outcome::is_skipped)
     }
 
     /// Returns whether the component's future has not finished.

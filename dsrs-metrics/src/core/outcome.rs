@@ -105,6 +105,11 @@ impl Outcome {
         matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
     }
 
+    /// Returns whether a budget did not cover the row.
+    pub(crate) fn is_skipped(&self) -> bool {
+        matches!(self, Self::Skipped { .. })
+    }
+
     /// Returns the outcome's name in snake case, as in result files.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -90,10 +90,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             Err((error, _)) => Err(error.as_str()),
         });
         let scored = self.score_rollouts(gate, calls.collect(), deadline, &journals).await;
-        let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
         let is_restored = !journals.is_empty()
             && journals.iter().all(|journal| journal.row.is_restored())
-            && !scored.outcomes.iter().flatten().any(is_skipped);
+            && !scored.outcomes.iter().flatten().any(Outcome::is_skipped);
         self.finish_rollouts(row, runs, scored);
         Ok(is_restored)
     }

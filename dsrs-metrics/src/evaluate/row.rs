@@ -178,8 +178,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         };
         let journal = journal.repeat(repeat).await?;
         journal.scope(self.evaluate_once(row, program, Some(&journal))).await;
-        let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
-        Ok(journal.row.is_restored() && !row.outcomes.iter().any(is_skipped))
+        Ok(journal.row.is_restored() && !row.outcomes.iter().any(Outcome::is_skipped))
     }
 
     async fn evaluate_once<Kind>(

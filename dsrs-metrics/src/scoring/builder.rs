@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::aggregate::AggregationMethod;
 use super::error::ScorerError;
-use super::gate::{Decision, Entry, Tiers};
+use super::gate::{Entry, Tiers};
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;
@@ -272,10 +272,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
 /// Returns the gate of a run, with the budget.
 fn gate(tiers: &Arc<Tiers>, config: &ScoringConfig) -> Arc<Gate> {
     let of_gate = Arc::clone(tiers);
-    let rejected_by = move |proxies: &[Outcome]| match of_gate.decide(proxies) {
-        Decision::Pass { .. } => None,
-        Decision::Stop { by, .. } => Some(by),
-    };
+    let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
     let costs = tiers.proxies.iter().chain(&tiers.truth).map(|entry| entry.declared_cost);
     let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
     let (proxies, budget) = (tiers.proxies.len(), config.budget_msats);

@@ -37,121 +37,101 @@ pub(super) struct Tiers {
 }
 
 impl Tiers {
-    pub(super) fn decide(&self, proxies: &[Outcome]) -> Decision {
-        decide(&self.proxies, proxies, self.on_missing, self.threshold)
+    /// Returns the mean of the proxies of one rollout, `None` without proxies.
+    ///
+    /// # Errors
+    /// The status of a rollout that does not pass the gate.
+    pub(super) fn proxy_mean(&self, outcomes: &[Outcome]) -> Result<Option<f64>, RowStatus> {
+        let mean = mean(&self.proxies, outcomes, self.on_missing)?;
+        match mean.filter(|proxy| *proxy < self.threshold) {
+            None => Ok(mean),
+            Some(proxy) => {
+                let scores = normalized(&self.proxies, outcomes, self.on_missing);
+                let low = scores.iter().filter(|(_, score)| *score < self.threshold);
+                let by = joined_names(low.map(|(entry, _)| *entry));
+                Err(RowStatus::Gated { proxy, by })
+            }
+        }
     }
 
-    /// Returns the score of a rollout that passed the gate.
-    pub(super) fn truth_score(&self, truth: &[Outcome]) -> TierScore {
-        tier_score(&self.truth, truth, self.on_missing)
+    /// Returns the names of the proxies that reject a rollout; `None` if it passes the gate.
+    pub(super) fn rejected_by(&self, outcomes: &[Outcome]) -> Option<String> {
+        let by = match self.proxy_mean(outcomes).err()? {
+            RowStatus::Gated { by, .. } => by,
+            RowStatus::Failed { .. } => {
+                joined_names(missing(&self.proxies, outcomes).map(|(entry, _)| entry))
+            }
+            _ => joined_names(std::iter::empty()),
+        };
+        Some(by)
+    }
+
+    /// Returns the status of a rollout that passed the gate with this mean of its proxies.
+    pub(super) fn status(&self, proxy: Option<f64>, truth: &[Outcome]) -> RowStatus {
+        match mean(&self.truth, truth, self.on_missing) {
+            // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
+            Ok(score) => RowStatus::Scored { score: score.or(proxy).unwrap_or_default() },
+            Err(status) => status,
+        }
     }
 }
 
-/// The mean of one tier over one rollout.
-pub(super) enum TierScore {
-    /// The tier has no metric.
-    NoMetric,
-    Mean(f64),
-    /// A metric has no score; the reason.
-    Missing(String),
-    /// The budget of the language models did not cover a metric. Without it, the score would be based on fewer metrics
-    /// than that of other rows, whatever [`OnMissing`] says.
-    Skipped {
-        budget: u64,
-    },
-}
-
-/// Returns the mean of the outcomes of one tier, each normalized to [0, 1].
-fn tier_score(entries: &[Entry], outcomes: &[Outcome], on_missing: OnMissing) -> TierScore {
+/// Returns the mean of the outcomes of one tier, each normalized to [0, 1]; `None` if the tier has no metric.
+///
+/// # Errors
+/// The status of a rollout without this mean: a metric has no score, or the budget of the language models did not cover a
+/// metric. In the second case the mean would be based on fewer metrics than that of other rows, whatever [`OnMissing`] is.
+fn mean(
+    entries: &[Entry],
+    outcomes: &[Outcome],
+    on_missing: OnMissing,
+) -> Result<Option<f64>, RowStatus> {
     if entries.is_empty() {
-        return TierScore::NoMetric;
+        return Ok(None);
     }
-    let skipped = outcomes.iter().find_map(|outcome| match outcome {
-        Outcome::Skipped { budget, .. } => Some(*budget),
-        _ => None,
-    });
-    if let Some(budget) = skipped {
-        return TierScore::Skipped { budget };
+    if let Some(Outcome::Skipped { budget, .. }) = outcomes.iter().find(|it| it.is_skipped()) {
+        return Err(RowStatus::Skipped { budget: *budget });
     }
     let scores = normalized(entries, outcomes, on_missing);
-    let missing = outcomes.iter().any(|outcome| outcome.scored().is_none());
-    if missing && (on_missing == OnMissing::Fail || scores.is_empty()) {
-        return TierScore::Missing(reason(entries, outcomes));
+    let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
+    if !reasons.is_empty() && (on_missing == OnMissing::Fail || scores.is_empty()) {
+        // Sorted, so that the reason does not depend on the order of the metrics.
+        reasons.sort_unstable();
+        return Err(RowStatus::Failed { reason: reasons.join("; ") });
     }
     let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    match AggregationMethod::Mean.aggregate(&values) {
-        Ok(mean) => TierScore::Mean(mean),
-        Err(error) => TierScore::Missing(error.to_string()),
-    }
+    let mean = AggregationMethod::Mean.aggregate(&values);
+    mean.map(Some).map_err(|error| RowStatus::Failed { reason: error.to_string() })
 }
 
-/// Returns the normalized scores of a tier, with the names of their metrics.
+/// Returns the normalized scores of a tier, with their metrics.
 fn normalized<'a>(
     entries: &'a [Entry],
     outcomes: &[Outcome],
     on_missing: OnMissing,
-) -> Vec<(&'a str, f64)> {
+) -> Vec<(&'a Entry, f64)> {
     let score = |(entry, outcome): (&'a Entry, &Outcome)| {
-        let score = match outcome.value() {
-            Some(value) => entry.normalization.apply(value),
-            None if on_missing == OnMissing::Zero => 0.0,
-            None => return None,
-        };
-        Some((&*entry.name, score))
+        let score = outcome.value().map(|value| entry.normalization.apply(value));
+        Some((entry, score.or((on_missing == OnMissing::Zero).then_some(0.0))?))
     };
     entries.iter().zip(outcomes).filter_map(score).collect()
 }
 
-/// Returns which metrics have no score and why, in an order independent of that of the metrics.
-fn reason(entries: &[Entry], outcomes: &[Outcome]) -> String {
-    let missing = entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none());
-    let mut reasons: Vec<String> = missing
-        .map(|(entry, outcome)| {
-            outcome.error().unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
-        })
-        .collect();
-    reasons.sort_unstable();
-    reasons.join("; ")
+/// Returns the metrics of a tier that have no score.
+fn missing<'a>(
+    entries: &'a [Entry],
+    outcomes: &'a [Outcome],
+) -> impl Iterator<Item = (&'a Entry, &'a Outcome)> {
+    entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none())
 }
 
-/// The decision of the gate on one rollout.
-pub(super) enum Decision {
-    Pass { proxy: Option<f64> },
-    Stop { proxy: Option<f64>, by: String, status: RowStatus },
+/// Returns why a metric has no score.
+fn reason((entry, outcome): (&Entry, &Outcome)) -> String {
+    outcome.error().unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
 }
 
-/// Compares the proxies of one rollout with the threshold. Without proxies every rollout passes.
-fn decide(
-    entries: &[Entry],
-    outcomes: &[Outcome],
-    on_missing: OnMissing,
-    threshold: f64,
-) -> Decision {
-    match tier_score(entries, outcomes, on_missing) {
-        TierScore::NoMetric => Decision::Pass { proxy: None },
-        TierScore::Mean(proxy) if proxy >= threshold => Decision::Pass { proxy: Some(proxy) },
-        TierScore::Mean(proxy) => {
-            let scores = normalized(entries, outcomes, on_missing);
-            let low = scores.iter().filter(|(_, score)| *score < threshold);
-            let by = joined_names(low.map(|(name, _)| *name));
-            let status = RowStatus::Gated { proxy, by: by.clone() };
-            Decision::Stop { proxy: Some(proxy), by, status }
-        }
-        TierScore::Skipped { budget } => {
-            let by = joined_names(std::iter::empty());
-            Decision::Stop { proxy: None, by, status: RowStatus::Skipped { budget } }
-        }
-        TierScore::Missing(reason) => {
-            let unscored = |(_, outcome): &(_, &Outcome)| outcome.scored().is_none();
-            let missing = entries.iter().zip(outcomes).filter(unscored);
-            let by = joined_names(missing.map(|(entry, _)| &*entry.name));
-            Decision::Stop { proxy: None, by, status: RowStatus::Failed { reason } }
-        }
-    }
-}
-
-fn joined_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let mut names: Vec<&str> = names.collect();
+fn joined_names<'a>(entries: impl Iterator<Item = &'a Entry>) -> String {
+    let mut names: Vec<&str> = entries.map(|entry| &*entry.name).collect();
     names.sort_unstable();
     if names.is_empty() { "proxies".to_owned() } else { names.join(", ") }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::aggregate::AggregationMethod;
 use super::error::ScorerError;
-use super::gate::{Decision, TierScore, Tiers};
+use super::gate::Tiers;
 use super::row_status::{Rank, RowStatus};
 use crate::composite::OnMissing;
 use crate::core::outcome::Outcome;
@@ -134,18 +134,12 @@ impl Tiers {
             return Rollout { status, passed: false, proxy: None, outcomes };
         }
         let (proxies, truth) = outcomes.split_at(self.proxies.len().min(outcomes.len()));
-        let (status, passed, proxy) = match self.decide(proxies) {
-            Decision::Stop { proxy, status, .. } => (status, false, proxy),
-            Decision::Pass { proxy } => {
-                let status = match self.truth_score(truth) {
-                    TierScore::Skipped { budget } => RowStatus::Skipped { budget },
-                    TierScore::Mean(score) => RowStatus::Scored { score },
-                    TierScore::Missing(reason) => RowStatus::Failed { reason },
-                    // Without truth metrics the proxy mean is the score; a scorer has at least one metric.
-                    TierScore::NoMetric => RowStatus::Scored { score: proxy.unwrap_or_default() },
-                };
-                (status, true, proxy)
+        let (status, passed, proxy) = match self.proxy_mean(proxies) {
+            Ok(proxy) => (self.status(proxy, truth), true, proxy),
+            Err(RowStatus::Gated { proxy, by }) => {
+                (RowStatus::Gated { proxy, by }, false, Some(proxy))
             }
+            Err(status) => (status, false, None),
         };
         Rollout { status, passed, proxy, outcomes }
     }

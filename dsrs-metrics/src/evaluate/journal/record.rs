@@ -106,7 +106,7 @@ impl StoredScores {
     /// Adds an outcome, unless it should be evaluated again: a row that the budget did not cover, or one that contributes to
     /// a score of all rows, since such a contribution is a type of the metric's author.
     pub(crate) fn add(&mut self, metric: usize, outcome: &Outcome, traceback: Option<&str>) {
-        if !matches!(outcome, Outcome::Skipped { .. }) && !outcome.has_contribution() {
+        if !outcome.is_skipped() && !outcome.has_contribution() {
             self.outcomes.push((metric, outcome.clone()));
             self.tracebacks.extend(traceback.map(str::to_owned));
         }
