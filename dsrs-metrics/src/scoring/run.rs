@@ -7,7 +7,7 @@ use std::fmt;
 use super::error::ScorerError;
 use super::row::{RowScore, combine};
 use super::row_status::RowStatus;
-use super::summary::{ScoringSummary, Tally};
+use super::summary::ScoringSummary;
 use super::{Inner, Scorer};
 use crate::core::panic;
 use crate::core::program::Program;
@@ -215,9 +215,7 @@ impl<G, P> Inner<G, P> {
         let EvaluationResult { results, metrics, ending, journal, observer_error, .. } = result;
         let rows = results.into_iter().filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
-        let mut tally = Tally::default();
-        rows.iter().for_each(|row| tally.record(row));
-        let summary = tally.summary(self.gate.budget().limit);
+        let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
         ScoringResult { summary, rows, metrics, ending, journal, observer_error }
     }
 }

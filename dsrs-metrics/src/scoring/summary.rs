@@ -64,54 +64,6 @@ pub struct ScoringSummary {
     pub spending: Spending,
 }
 
-/// The running counts and sums.
-#[derive(Default)]
-pub(super) struct Tally {
-    counts: ScoringSummary,
-    scores: Moments,
-}
-
-impl Tally {
-    pub(super) fn record(&mut self, row: &RowScore) {
-        let counts = &mut self.counts;
-        counts.rows += 1;
-        counts.short += u64::from(row.is_short());
-        counts.rollouts += row.rollouts.len() as u64;
-        counts.rollouts_gated += row.gated() as u64;
-        counts.rollouts_failed += row.failed() as u64;
-        counts.passed += u64::from(row.rollouts.iter().any(|rollout| rollout.passed));
-        counts.spending.add(&row.spending);
-        match &row.status {
-            RowStatus::Scored { score } => {
-                counts.scored += 1;
-                counts.judged_in_part += u64::from(row.is_judged_in_part());
-                counts.judged_offline += u64::from(row.is_judged_offline());
-                self.scores.record(*score);
-            }
-            RowStatus::Gated { .. } => counts.gated += 1,
-            RowStatus::Skipped { .. } => counts.skipped += 1,
-            RowStatus::Failed { .. } => counts.failed += 1,
-        }
-    }
-
-    pub(super) fn summary(self, budget: Option<u64>) -> ScoringSummary {
-        let ScoringSummary { scored, gated, failed, .. } = self.counts;
-        let mut all = self.scores.clone();
-        all.record_times(0.0, gated + failed);
-        let is_defined = scored + gated > 0;
-        ScoringSummary {
-            mean: all.mean().filter(|_| is_defined),
-            mean_scored: self.scores.mean(),
-            uncertainty: match is_defined {
-                true => all.uncertainty().within(0.0, 1.0),
-                false => Uncertainty::default(),
-            },
-            budget,
-            ..self.counts
-        }
-    }
-}
-
 /// One line: the mean with its denominators, then calls and cost.
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -134,6 +86,38 @@ impl fmt::Display for ScoringSummary {
 }
 
 impl ScoringSummary {
+    /// Summarizes the rows of a run, by a scorer with this budget.
+    pub(super) fn of(rows: &[RowScore], budget: Option<u64>) -> Self {
+        let mut summary = Self { rows: rows.len() as u64, budget, ..Self::default() };
+        let mut scores = Moments::default();
+        for row in rows {
+            summary.short += u64::from(row.is_short());
+            summary.rollouts += row.rollouts.len() as u64;
+            summary.rollouts_gated += row.gated() as u64;
+            summary.rollouts_failed += row.failed() as u64;
+            summary.passed += u64::from(row.rollouts.iter().any(|rollout| rollout.passed));
+            summary.spending.add(&row.spending);
+            match row.status {
+                RowStatus::Scored { score } => {
+                    summary.scored += 1;
+                    summary.judged_in_part += u64::from(row.is_judged_in_part());
+                    summary.judged_offline += u64::from(row.is_judged_offline());
+                    scores.record(score);
+                }
+                RowStatus::Gated { .. } => summary.gated += 1,
+                RowStatus::Skipped { .. } => summary.skipped += 1,
+                RowStatus::Failed { .. } => summary.failed += 1,
+            }
+        }
+        summary.mean_scored = scores.mean();
+        scores.record_times(0.0, summary.gated + summary.failed);
+        if summary.scored + summary.gated > 0 {
+            summary.mean = scores.mean();
+            summary.uncertainty = scores.uncertainty().within(0.0, 1.0);
+        }
+        summary
+    }
+
     /// Returns the interval after a space, or the reason for a missing one.
     fn interval(&self) -> String {
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
