@@ -23,7 +23,7 @@ use crate::stats::{Histogram, Interval, Uncertainty};
 /// Gated, skipped and abstained rows are in neither mean; the headline counts them. A scored row without
 /// a value for a named score counts as abstained for that score. Sums are exact, so no digit depends on
 /// the order in which rows finish.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.

@@ -1,7 +1,5 @@
 //! The running counts and values of one metric.
 
-use std::collections::BTreeMap;
-
 use indexmap::IndexMap;
 
 use super::missing::MissingTally;
@@ -18,18 +16,15 @@ use crate::stats::{Histogram, Uncertainty};
 
 /// The running counts and values of one metric.
 pub(super) struct Tally {
-    name: String,
-    kind: ScoreKind,
+    /// The summary of the rows so far, without what is computed at its end.
+    counts: MetricSummary,
     range: Option<ScoreRange>,
     options: TallyOptions,
-    counts: Counts,
     values: Sample,
     parts: IndexMap<String, PartTally>,
     /// The failed rows, if the intervals need them.
     failed: Vec<Place>,
     repeats: Option<RepeatTally>,
-    /// Of numbers with a finite range.
-    histogram: Option<Histogram>,
     corpus: Option<CorpusCounts>,
     counted: Option<Counted>,
     first_lost_judge: Option<(u64, Box<str>)>,
@@ -43,22 +38,6 @@ pub(super) struct TallyOptions {
     /// How often a row is evaluated, if that is set.
     pub(super) repeats: Option<u32>,
     pub(super) intervals: IntervalOptions,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    scored: u64,
-    failed: u64,
-    gated: u64,
-    skipped: u64,
-    abstained: u64,
-    passed: u64,
-    with_verdict: u64,
-    ones: u64,
-    cost_msats: u64,
-    judged_offline: u64,
-    judged_in_part: u64,
-    judged_without_quorum: u64,
 }
 
 struct PartTally {
@@ -75,19 +54,19 @@ impl Tally {
         range: Option<ScoreRange>,
         options: TallyOptions,
     ) -> Self {
+        // Of numbers with a finite range.
+        let histogram = range
+            .filter(|_| kind == ScoreKind::Number)
+            .and_then(|range| Histogram::new(range.min, range.max));
+        let (name, failure_score) = (name.to_owned(), options.failure_score);
         Self {
-            name: name.to_owned(),
-            kind,
+            counts: MetricSummary { name, kind, failure_score, histogram, ..Default::default() },
             range,
             options,
-            counts: Counts::default(),
             values: Sample::new(options.intervals),
+            parts: IndexMap::new(),
             failed: Vec::new(),
             repeats: options.repeats.map(RepeatTally::new),
-            histogram: range
-                .filter(|_| kind == ScoreKind::Number)
-                .and_then(|range| Histogram::new(range.min, range.max)),
-            parts: IndexMap::new(),
             corpus: None,
             counted: None,
             first_lost_judge: None,
@@ -114,19 +93,18 @@ impl Tally {
 
     /// An empty tally of plain rows of this metric.
     pub(super) fn plain(&self) -> PlainTally {
-        PlainTally::new(self.histogram.as_ref().map(Histogram::emptied))
+        PlainTally::new(self.counts.histogram.as_ref().map(Histogram::emptied))
     }
 
     /// Adds plain rows.
     pub(super) fn add(&mut self, plain: &PlainTally) {
         let counts = &mut self.counts;
         counts.scored += plain.scored;
-        counts.passed += plain.passed;
-        counts.with_verdict += plain.with_verdict;
+        add_passed(&mut counts.passed, plain.passed);
         counts.ones += plain.ones;
         counts.cost_msats = counts.cost_msats.saturating_add(plain.cost_msats);
         self.values.add(&plain.moments);
-        if let (Some(histogram), Some(more)) = (&mut self.histogram, &plain.histogram) {
+        if let (Some(histogram), Some(more)) = (&mut counts.histogram, &plain.histogram) {
             histogram.merge(more);
         }
     }
@@ -142,14 +120,13 @@ impl Tally {
         let row = place.row;
         let counts = &mut self.counts;
         counts.scored += 1;
-        counts.passed += u64::from(scored.passed == Some(true));
-        counts.with_verdict += u64::from(scored.passed.is_some());
+        add_passed(&mut counts.passed, scored.passed.map(u64::from));
         counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
-        self.values.record(place, scored.score.value);
-        if let Some(histogram) = &mut self.histogram {
+        if let Some(histogram) = &mut counts.histogram {
             histogram.record(scored.score.value);
         }
+        self.values.record(place, scored.score.value);
         self.record_lost_judges(row, scored);
         self.missing.record(row, |each| scored.each_missing(each));
         match (&mut self.corpus, scored.corpus()) {
@@ -181,7 +158,7 @@ impl Tally {
 
     /// The number of rows of a corpus metric, whose score is computed at the end only.
     pub(super) fn counted(&self) -> Option<u64> {
-        (self.kind == ScoreKind::Corpus).then_some(self.counts.scored)
+        (self.counts.kind == ScoreKind::Corpus).then_some(self.counts.scored)
     }
 
     fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
@@ -199,86 +176,88 @@ impl Tally {
 
     /// Returns the metric's summary, then one for each named score, by first occurrence.
     pub(super) fn summaries(&self) -> Vec<MetricSummary> {
-        let all = self.values.with_failures(&self.failures());
-        let uncertainty = self.uncertainty(&all);
-        let groups = all.groups().filter(|_| self.kind != ScoreKind::Corpus);
-        let own = self.running_summary();
-        let repeats = self.repeats.as_ref().map(|repeats| Box::new(repeats.summary()));
-        let own = MetricSummary { uncertainty, groups, repeats, has_interval: true, ..own };
-        let own = MetricSummary { histogram: self.histogram.clone(), ..own };
-        let unknown_fields = own.unknown_fields.clone();
+        let (counts, failures) = (&self.counts, self.failures());
+        let all = self.values.with_failures(&failures);
+        let own = MetricSummary {
+            uncertainty: self.uncertainty(&all),
+            groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
+            repeats: self.repeats.as_ref().map(|repeats| Box::new(repeats.summary())),
+            has_interval: true,
+            ..self.running_summary()
+        };
         let mut parts: Vec<_> = self.parts.iter().collect();
         parts.sort_by_key(|(_, part)| part.first);
-        let mut summaries = vec![own];
-        for (name, part) in parts {
-            let counts = Counts {
-                scored: part.scored,
-                abstained: self.counts.abstained + self.counts.scored - part.scored,
-                ones: 0,
-                passed: 0,
-                with_verdict: 0,
-                cost_msats: 0,
-                judged_in_part: 0,
-                judged_without_quorum: 0,
-                ..self.counts
-            };
-            let name = format!("{}.{name}", self.name);
-            let all = part.values.with_failures(&self.failures());
-            let summary = self.summary(name, ScoreKind::Number, counts, &part.values);
-            summaries.push(MetricSummary {
-                score: summary.score.filter(|_| unknown_fields.is_empty()),
-                unknown_fields: unknown_fields.clone(),
+        let summary_of = |(name, part): (&String, &PartTally)| {
+            let all = part.values.with_failures(&failures);
+            let (mean, mean_scored) = means(&part.values, &failures);
+            MetricSummary {
+                name: format!("{}.{name}", counts.name),
+                kind: ScoreKind::Number,
+                score: mean.filter(|_| own.unknown_fields.is_empty()),
                 uncertainty: all.uncertainty(ScoreKind::Number, None),
                 groups: all.groups(),
+                mean,
+                mean_scored,
+                scored: part.scored,
+                failed: counts.failed,
+                gated: counts.gated,
+                skipped: counts.skipped,
+                abstained: counts.abstained + counts.scored - part.scored,
+                judged_offline: counts.judged_offline,
+                unknown_fields: own.unknown_fields.clone(),
+                failure_score: counts.failure_score,
                 has_interval: true,
-                ..summary
-            });
-        }
-        summaries
+                ..Default::default()
+            }
+        };
+        let parts: Vec<_> = parts.into_iter().map(summary_of).collect();
+        std::iter::once(own).chain(parts).collect()
     }
 
     /// Returns the metric's own summary without its interval, which takes longer.
     pub(super) fn running_summary(&self) -> MetricSummary {
-        let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
-        let own = self.summary(self.name.clone(), self.kind, self.counts, &self.values);
-        let first_lost_judge = self.first_lost_judge.as_ref().map(|(_, error)| error.to_string());
-        let unknown_fields = match self.counts.abstained {
-            0 => self.missing.unknown(self.counts.scored),
+        let counts = &self.counts;
+        let (mean, mean_scored) = means(&self.values, &self.failures());
+        let unknown_fields = match counts.abstained {
+            0 => self.missing.unknown(counts.scored),
             // The row of an abstention may have the field.
             _ => Vec::new(),
         };
         let counted = self.counted.as_ref().map(Counted::score).transpose();
-        let score = counted.as_ref().map_or(None, |counted| *counted).or(own.score);
+        let score = counted.as_ref().map_or(None, |counted| *counted);
+        let score = score.or(mean.filter(|_| counts.kind != ScoreKind::Corpus));
         MetricSummary {
-            corpus,
-            first_lost_judge,
             score: score.filter(|_| unknown_fields.is_empty()),
+            mean,
+            mean_scored,
+            corpus: self.corpus.as_ref().and_then(CorpusCounts::score),
+            first_lost_judge: self.first_lost_judge.as_ref().map(|(_, error)| error.to_string()),
             not_defined: counted.err().map(|reason| reason.to_string()),
             missing: self.missing.rows(),
             missing_fields: self.missing.by_field(),
             unknown_fields,
-            ..own
+            ..counts.clone()
         }
     }
 
     fn failures(&self) -> Failures<'_> {
-        let (score, count) = (self.options.failure_score, self.counts.failed);
+        let (score, count) = (self.counts.failure_score, self.counts.failed);
         Failures { score, count, places: &self.failed }
     }
 
     /// Returns the uncertainty of the score. `all` has the failed rows too.
     fn uncertainty(&self, all: &Sample) -> Uncertainty {
-        if self.kind == ScoreKind::Corpus {
+        if self.counts.kind == ScoreKind::Corpus {
             return Uncertainty::NotComputed;
         }
         if self.counts.scored == 0 {
             return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
         }
-        let failure_score = self.options.failure_score;
+        let failure_score = self.counts.failure_score;
         let has_failures = self.counts.failed > 0;
         // Repeats, and a failure score between 0 and 1, make the mean of a bool a mean of numbers.
         let has_shares = has_failures && ![0.0, 1.0].contains(&failure_score);
-        let kind = match self.kind {
+        let kind = match self.counts.kind {
             ScoreKind::Bool if has_shares || self.repeats.is_some() => ScoreKind::Number,
             kind => kind,
         };
@@ -290,46 +269,17 @@ impl Tally {
         });
         all.uncertainty(kind, range)
     }
+}
 
-    /// Returns a summary without the properties that only the metric itself has.
-    fn summary(
-        &self,
-        name: String,
-        kind: ScoreKind,
-        counts: Counts,
-        values: &Sample,
-    ) -> MetricSummary {
-        let mean_scored = values.mean();
-        let mean = mean_scored.and_then(|_| values.mean_with(&self.failures()));
-        MetricSummary {
-            name,
-            score: mean.filter(|_| kind != ScoreKind::Corpus),
-            uncertainty: Uncertainty::NotEnoughRows { found: 0, needed: 1 },
-            groups: None,
-            repeats: None,
-            mean,
-            mean_scored,
-            kind,
-            scored: counts.scored,
-            failed: counts.failed,
-            gated: counts.gated,
-            skipped: counts.skipped,
-            abstained: counts.abstained,
-            passed: (counts.with_verdict > 0).then_some(counts.passed),
-            cost_msats: counts.cost_msats,
-            judged_offline: counts.judged_offline,
-            judged_in_part: counts.judged_in_part,
-            judged_without_quorum: counts.judged_without_quorum,
-            first_lost_judge: None,
-            missing: 0,
-            missing_fields: BTreeMap::new(),
-            unknown_fields: Vec::new(),
-            corpus: None,
-            not_defined: None,
-            failure_score: self.options.failure_score,
-            ones: counts.ones,
-            histogram: None,
-            has_interval: false,
-        }
+/// Returns the mean with the failed rows, and the mean without them.
+fn means(values: &Sample, failures: &Failures<'_>) -> (Option<f64>, Option<f64>) {
+    let mean_scored = values.mean();
+    (mean_scored.and_then(|_| values.mean_with(failures)), mean_scored)
+}
+
+/// Adds rows that passed, `None` if they have no verdict.
+pub(super) fn add_passed(passed: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *passed.get_or_insert(0) += more;
     }
 }

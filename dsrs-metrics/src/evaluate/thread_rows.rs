@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::collector::Collector;
 use super::row_result::RowResult;
-use super::tally::Tally;
+use super::tally::{Tally, add_passed};
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::evaluate::report::Lines;
@@ -35,8 +35,7 @@ pub(super) struct ThreadRows<G, P> {
 #[derive(Default)]
 pub(super) struct PlainTally {
     pub(super) scored: u64,
-    pub(super) passed: u64,
-    pub(super) with_verdict: u64,
+    pub(super) passed: Option<u64>,
     pub(super) ones: u64,
     pub(super) cost_msats: u64,
     pub(super) moments: Moments,
@@ -51,8 +50,7 @@ impl PlainTally {
     fn record(&mut self, scored: &Scored) {
         let value = scored.score.value;
         self.scored += 1;
-        self.passed += u64::from(scored.passed == Some(true));
-        self.with_verdict += u64::from(scored.passed.is_some());
+        add_passed(&mut self.passed, scored.passed.map(u64::from));
         self.ones += u64::from(value >= 1.0);
         self.cost_msats = self.cost_msats.saturating_add(scored.score.cost_msats);
         self.moments.record(value);

@@ -32,12 +32,13 @@ pub enum Direction {
 }
 
 /// The kind of a metric's values, which determines how they are aggregated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
     /// True or false; the score of a run is the share of true, in [0, 1].
     Bool,
     /// A number; the headline is the mean.
+    #[default]
     Number,
     /// A row has no value; the headline is one score of all rows.
     Corpus,
