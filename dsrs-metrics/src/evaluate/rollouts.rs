@@ -11,11 +11,10 @@ use tokio::time::Instant;
 use super::error::EvaluateError;
 use super::gate::{Charge, Gate};
 use super::inputs;
-use super::journal::{JournaledRow, Predicted, RowToJournal, StoredScores};
-use super::repeats::{Repeat, RepeatPred};
+use super::journal::{JournaledRow, RowToJournal, StoredScores};
 use super::row::Plan;
 use super::row_result::{Gated, RowResult};
-use super::run::Predicted as NoProgram;
+use super::run::Predicted;
 use super::source::{Source, lock};
 use super::source_row::Input;
 use super::spending::Spending;
@@ -79,17 +78,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let deadline = self.deadline();
         let runs: Vec<RolloutRun<P>> = match given {
             Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
-            None => {
-                let runs = self.run_rollouts(gate, &row.gold, program, deadline, &journals).await;
-                let with_run = |(pred, run)| (pred, Some(Box::new(run)));
-                runs.into_iter().map(|run| run.map(with_run)).collect()
-            }
+            None => self.run_rollouts(gate, &row.gold, program, deadline, &journals).await,
         };
-        let calls = runs.iter().map(|run| match run {
-            Ok((pred, run)) => Ok(self.call(&row.gold, pred, run.as_deref())),
-            Err((error, _)) => Err(error.as_str()),
-        });
-        let scored = self.score_rollouts(gate, calls.collect(), deadline, &journals).await;
+        let calls = self.calls(&row.gold, &runs);
+        let scored = self.score_rollouts(gate, calls, deadline, &journals).await;
         let is_restored = !journals.is_empty()
             && journals.iter().all(|journal| journal.row.is_restored())
             && !scored.outcomes.iter().flatten().any(Outcome::is_skipped);
@@ -108,17 +100,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         row.gated = Some(Box::new(Gated { spending, rollouts: outcomes.len() }));
         for (result, outcomes) in runs.into_iter().zip(outcomes) {
             let (pred, run) = match result {
-                Ok((pred, run)) if row.pred.is_none() => {
-                    row.pred = Some(pred);
-                    (RepeatPred::OfRow, run)
-                }
-                Ok((pred, run)) => (RepeatPred::Own(pred), run),
+                Ok((pred, run)) => (Some(pred), run),
                 Err((_, of_program)) => {
                     traceback = traceback.or(of_program);
-                    (RepeatPred::None, None)
+                    (None, None)
                 }
             };
-            row.repeats.push(Repeat { pred, run, outcomes });
+            row.push_repeat(pred, run, outcomes);
         }
         row.traceback = traceback;
         if row.repeats.len() == 1
@@ -138,7 +126,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
         journals: &[JournaledRow<G, P>],
-    ) -> Vec<Predicted<P>> {
+    ) -> Vec<RolloutRun<P>> {
         let run = |number: u32| async move {
             // The semaphore is never closed, so there is always a permit.
             let _permit = self.permits.acquire().await;
@@ -146,9 +134,21 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let settings = Settings::new().with(RolloutNumber(number as usize));
             let settings = settings.with(RepeatNumber(number));
             let run = settings.scope(self.predict(gold, program, deadline, journal));
-            in_journal(journal, run).await
+            in_journal(journal, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
         };
         join_all((0..gate.rollouts).map(run)).await
+    }
+
+    fn calls<'r>(
+        &self,
+        gold: &'r G,
+        runs: &'r [RolloutRun<P>],
+    ) -> Vec<Result<MetricCall<'r, G, P>, &'r str>> {
+        let call = |run: &'r RolloutRun<P>| match run {
+            Ok((pred, run)) => Ok(self.call(gold, pred, run.as_deref())),
+            Err((error, _)) => Err(error.as_str()),
+        };
+        runs.iter().map(call).collect()
     }
 
     /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the error in place of a call.
@@ -184,11 +184,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         });
         let outcomes = |call: &Result<_, &str>| match call {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(error) => {
-                let error: Arc<str> = Arc::from(*error);
-                let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
-                self.metrics.iter().map(failed).collect()
-            }
+            Err(error) => self.program_failed(error),
         };
         let outcomes = calls.iter().map(outcomes).collect();
         let spending = spending.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -326,11 +322,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> ScoredRollouts {
         let deadline = self.plan.deadline();
         let runs = self.plan.run_rollouts(gate, gold, program, deadline, &[]).await;
-        let calls = runs.iter().map(|run| match run {
-            Ok((pred, run)) => Ok(self.plan.call(gold, pred, Some(run))),
-            Err((error, _)) => Err(error.as_str()),
-        });
-        self.plan.score_rollouts(gate, calls.collect(), deadline, &[]).await
+        self.plan.score_rollouts(gate, self.plan.calls(gold, &runs), deadline, &[]).await
     }
 
     /// Scores rows with several predictions each.
@@ -340,7 +332,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.map(|(gold, preds)| Ok(Input::Rollouts(Arc::new(gold), preds)));
         let source = Source::iterator(Box::new(rows.fuse()));
-        Box::pin(self.start(source, NoProgram, self.render_scored()))
+        Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
     /// Runs a program on each example, once for each rollout, and scores its predictions.

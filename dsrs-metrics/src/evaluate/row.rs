@@ -13,7 +13,7 @@ use super::error::EvaluateError;
 use super::gate::Gate;
 use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal};
 use super::metric_entry::MetricEntry;
-use super::repeats::{self, Repeat, RepeatPred};
+use super::repeats::{self, Repeat};
 use super::row_result::RowResult;
 use super::source_row::Input;
 use crate::core::call::MetricCall;
@@ -130,27 +130,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         journal: Option<&RowToJournal<'_, G, P>>,
     ) -> Result<bool, EvaluateError> {
         let is_predicted = row.pred.is_none();
-        let mut pred = row.pred.take();
         let mut traceback = None;
         let mut is_restored = true;
         for number in 0..repeats {
-            row.pred = pred.take_if(|_| !is_predicted);
+            let first = row.pred.take_if(|_| is_predicted);
             let settings = Settings::new().with(RepeatNumber(number));
             let evaluated = self.evaluate(row, program, (journal, number));
             is_restored &= settings.scope(evaluated).await?;
             traceback = traceback.or(row.traceback.take());
-            let own = match row.pred.take() {
-                None => RepeatPred::None,
-                Some(first) if pred.is_none() => {
-                    pred = Some(first);
-                    RepeatPred::OfRow
-                }
-                Some(other) => RepeatPred::Own(other),
-            };
+            let pred = std::mem::replace(&mut row.pred, first);
             let (run, outcomes) = (row.run.take(), std::mem::take(&mut row.outcomes));
-            row.repeats.push(Repeat { pred: own, run, outcomes });
+            row.push_repeat(pred, run, outcomes);
         }
-        (row.pred, row.traceback) = (pred, traceback);
+        row.traceback = traceback;
         row.outcomes = self.reduced(&row.repeats);
         Ok(is_restored)
     }
@@ -162,6 +154,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             repeats::reduce(&outcomes, self.options.failure_score)
         };
         (0..self.metrics.len()).map(of_metric).collect()
+    }
+
+    /// Returns the outcome of each metric on a row whose program failed.
+    pub(super) fn program_failed(&self, error: &str) -> Vec<Outcome> {
+        vec![Outcome::ProgramFailed { error: error.into() }; self.metrics.len()]
     }
 
     /// Evaluates a row, and returns whether the journal had everything of it. A row that the budget skipped was not
@@ -192,10 +189,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             match self.predict(&row.gold, program, deadline, journal).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
                 Err((error, traceback)) => {
-                    let error: Arc<str> = error.into();
-                    let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
-                    row.outcomes = self.metrics.iter().map(failed).collect();
-                    row.traceback = traceback;
+                    (row.outcomes, row.traceback) = (self.program_failed(&error), traceback);
                 }
             }
         }

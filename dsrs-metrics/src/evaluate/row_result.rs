@@ -75,6 +75,24 @@ impl<G, P> RowResult<G, P> {
         }
     }
 
+    /// Adds one of several evaluations of the row. The first prediction that is added becomes that of the row.
+    pub(super) fn push_repeat(
+        &mut self,
+        pred: Option<P>,
+        run: Option<Box<ProgramRun>>,
+        outcomes: Vec<Outcome>,
+    ) {
+        let pred = match pred {
+            None => RepeatPred::None,
+            Some(other) if self.pred.is_some() => RepeatPred::Own(other),
+            first => {
+                self.pred = first;
+                RepeatPred::OfRow
+            }
+        };
+        self.repeats.push(Repeat { pred, run, outcomes });
+    }
+
     /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
     pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
         let Gated { spending, rollouts } = *self.gated?;
