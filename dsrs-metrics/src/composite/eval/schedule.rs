@@ -38,19 +38,13 @@ impl Search<'_> {
     fn node(&mut self, node: &Node) -> Result<(), Stop> {
         match node {
             Node::Leaf(index) => self.leaf(*index),
-            Node::Weighted(weighted) => {
-                weighted.children().try_for_each(|part| self.node(&part.node))
-            }
-            Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-                self.parts(parts)
-            }
-            Node::Invert(part, _) | Node::AtLeast(part, _) => self.node(&part.node),
             Node::Gate { proxies, at_least, truths, .. } => self.gate(proxies, *at_least, truths),
+            _ => self.parts(node.operands()),
         }
     }
 
-    fn parts(&mut self, parts: &[Child]) -> Result<(), Stop> {
-        parts.iter().try_for_each(|part| self.node(&part.node))
+    fn parts<'c>(&mut self, mut parts: impl Iterator<Item = &'c Child>) -> Result<(), Stop> {
+        parts.try_for_each(|part| self.node(&part.node))
     }
 
     fn leaf(&mut self, index: usize) -> Result<(), Stop> {
@@ -73,13 +67,13 @@ impl Search<'_> {
 
     fn gate(&mut self, proxies: &[Child], at_least: f64, truths: &[Child]) -> Result<(), Stop> {
         let before = self.unfinished;
-        self.parts(proxies)?;
+        self.parts(proxies.iter())?;
         if self.unfinished > before {
             return Ok(());
         }
         let Self { on_missing, results, missing, .. } = self;
         match (Fold { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
-            Ok(()) => self.parts(truths),
+            Ok(()) => self.parts(truths.iter()),
             // All proxies are missing, but the composite may have a value without this gate.
             Err(Stop::Missing) => Ok(()),
             Err(Stop::Gated) => Err(Stop::Gated),

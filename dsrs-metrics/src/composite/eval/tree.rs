@@ -1,5 +1,7 @@
 //! A checked expression over numbered components.
 
+use std::slice;
+
 use super::fold::{Value, stable_sum, within};
 use crate::core::component_results::{ComponentResult, Number};
 use crate::core::spec::ScoreRange;
@@ -82,9 +84,21 @@ impl Weighted {
         }
         Some(self.range.map_or(sum, |range| within(range, sum)))
     }
+}
 
-    pub(super) fn children(&self) -> impl Iterator<Item = &Child> {
-        self.terms.iter().map(|term| &term.child)
+impl Node {
+    /// Returns the operands; those of a gate are its proxies.
+    pub(super) fn operands(&self) -> impl Iterator<Item = &Child> {
+        let (parts, terms): (&[Child], &[Term]) = match self {
+            Self::Leaf(_) => (&[], &[]),
+            Self::Weighted(weighted) => (&[], &weighted.terms),
+            Self::All(parts) | Self::Any(parts) | Self::Min(parts) | Self::Max(parts) => {
+                (parts, &[])
+            }
+            Self::Gate { proxies, .. } => (proxies, &[]),
+            Self::Invert(part, _) | Self::AtLeast(part, _) => (slice::from_ref(part), &[]),
+        };
+        parts.iter().chain(terms.iter().map(|term| &term.child))
     }
 }
 
@@ -123,21 +137,11 @@ impl Tree {
 
 /// Counts the components before the first gate's truths. Components are numbered in the order of their first use.
 fn ungated_in(node: &Node, ungated: &mut usize, is_behind_gate: &mut bool) {
-    match node {
-        Node::Leaf(index) if !*is_behind_gate => *ungated = (*ungated).max(index + 1),
-        Node::Leaf(_) => {}
-        Node::Weighted(weighted) => {
-            weighted.children().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
-        }
-        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
-        }
-        Node::Invert(part, _) | Node::AtLeast(part, _) => {
-            ungated_in(&part.node, ungated, is_behind_gate);
-        }
-        Node::Gate { proxies, .. } => {
-            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
-            *is_behind_gate = true;
-        }
+    if let Node::Leaf(index) = node
+        && !*is_behind_gate
+    {
+        *ungated = (*ungated).max(index + 1);
     }
+    node.operands().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
+    *is_behind_gate |= matches!(node, Node::Gate { .. });
 }
