@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use tokio::sync::Notify;
 
+use super::spending::Spending;
+
 /// The state of a scorer's budget, over all its clones. All amounts are in millisatoshis.
 ///
 /// `spent + reserved <= limit` always holds, unless a metric cost more than it declared: then `overrun`
@@ -166,25 +168,23 @@ impl<'a> Reservation<'a> {
     }
 
     /// Records the cost of the call and releases the rest.
-    pub(super) fn settle(mut self, cost: u64) {
-        self.close(cost);
+    pub(super) fn settle(mut self, cost: u64) -> Spending {
+        self.close(cost)
     }
 
-    fn close(&mut self, cost: u64) {
+    fn close(&mut self, cost: u64) -> Spending {
         let reserved = std::mem::take(&mut self.msats);
-        if reserved == 0 && cost == 0 {
-            return;
-        }
-        {
+        let of_call = Spending::of_call(reserved, cost, self.is_limited());
+        if of_call != Spending::default() {
             let mut account = self.ledger.account();
             account.reserved = account.reserved.saturating_sub(reserved);
             account.spent = account.spent.saturating_add(cost);
-            account.returned = account.returned.saturating_add(reserved.saturating_sub(cost));
-            if self.is_limited() {
-                account.overrun = account.overrun.saturating_add(cost.saturating_sub(reserved));
-            }
+            account.returned = account.returned.saturating_add(of_call.returned_msats);
+            account.overrun = account.overrun.saturating_add(of_call.overrun_msats);
+            drop(account);
+            self.ledger.freed.notify_one();
         }
-        self.ledger.freed.notify_one();
+        of_call
     }
 }
 

@@ -113,7 +113,7 @@ impl Charge<'_> {
     pub(super) fn record(mut self, journal: Option<Arc<Journal>>) -> Self {
         let (msats, is_limited) = (self.reservation.msats(), self.reservation.is_limited());
         let open = |journal: Arc<Journal>| {
-            let number = journal.reserve_of_gate(msats);
+            let number = journal.reserve_call(msats, true);
             OpenCall { journal, number }
         };
         self.open = journal.filter(|_| is_limited).map(open);
@@ -124,12 +124,11 @@ impl Charge<'_> {
     pub(super) fn settle(self, cost: u64) {
         let Self { gate, metric, reservation, spending, open } = self;
         gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
-        let (reserved, limited) = (reservation.msats(), reservation.is_limited());
-        reservation.settle(cost);
+        let of_call = reservation.settle(cost);
         if let Some(OpenCall { journal, number }) = open {
-            journal.settle_of_gate(number, cost);
+            journal.settle_call(number, cost, true);
             gate.ledger.count_journaled(cost);
         }
-        lock(spending).add(&Spending::of_call(reserved, cost, limited));
+        lock(spending).add(&of_call);
     }
 }

@@ -246,7 +246,7 @@ fn trap_41_reservations_are_recorded_before_the_call_and_count_until_they_are_se
     assert!(error.contains("No space left on device"), "{error}");
     drop(journal);
     let journal = open(None);
-    assert_eq!((journal.unsettled_msats(), journal.reserve(1)), (5000, Ok(2)));
+    assert_eq!((journal.scan.unsettled_msats(), journal.reserve(1)), (5000, Ok(2)));
     drop(journal);
     assert_eq!(journal_cost_msats(&dir), Ok(5037));
     // A run that differs starts the journal again, since no row is recorded, but what was spent is spent.

@@ -110,43 +110,18 @@ impl Journal {
         Ok(Self { dir: dir_of_journal, log, scan, next_call })
     }
 
-    /// The number of rows with a record, up to the last one.
-    pub(crate) fn rows(&self) -> u64 {
-        self.scan.rows()
-    }
-
-    /// The number of damaged records, whose calls are made again.
-    pub(crate) fn damaged(&self) -> u64 {
-        self.scan.damaged
-    }
-
-    /// What calls were reserved that were in progress when an earlier run ended, in millisatoshis.
-    pub(crate) fn unsettled_msats(&self) -> u64 {
-        self.scan.unsettled_msats()
-    }
-
-    /// Returns what earlier calls under a gate cost, in millisatoshis, where one that was in progress costs what it was
-    /// reserved.
-    pub(crate) fn gate_msats(&self) -> u64 {
-        self.scan.gate_msats()
-    }
-
-    /// Records what a call under a gate may cost, before it is made. Returns its number.
-    pub(crate) fn reserve_of_gate(&self, msats: u64) -> u64 {
+    /// Records the reservation of a call by the budget of the models, or of the gate, before the call. Returns its number.
+    pub(crate) fn reserve_call(&self, msats: u64, of_gate: bool) -> u64 {
         let call = self.next_call.fetch_add(1, Ordering::Relaxed);
-        let cost = CallCost { call, msats, of_gate: true };
+        let cost = CallCost { call, msats, of_gate };
         self.log.append(&Spending::Reserved(cost), log::Write::Now);
         call
     }
 
-    /// Records what a call under a gate cost. If the record is lost, what was reserved counts.
-    pub(crate) fn settle_of_gate(&self, call: u64, msats: u64) {
-        let cost = CallCost { call, msats, of_gate: true };
+    /// Records the cost of a call that was reserved. If the record is lost, the reserved amount counts.
+    pub(crate) fn settle_call(&self, call: u64, msats: u64, of_gate: bool) {
+        let cost = CallCost { call, msats, of_gate };
         self.log.append(&Spending::Settled(cost), log::Write::Later);
-    }
-
-    pub(crate) fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// Returns why the journal can no longer be written, if that is so.
@@ -185,18 +160,13 @@ pub(crate) fn journal_file(dir: &Path) -> PathBuf {
 
 impl SpendingRecorder for Journal {
     fn reserve(&self, msats: u64) -> Result<u64, String> {
-        let call = self.next_call.fetch_add(1, Ordering::Relaxed);
-        self.log
-            .append(&Spending::Reserved(CallCost { call, msats, of_gate: false }), log::Write::Now);
+        let call = self.reserve_call(msats, false);
         self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
     }
 
     /// The record follows with the reply. If it is lost, what was reserved counts.
     fn settle(&self, call: u64, msats: u64) {
-        self.log.append(
-            &Spending::Settled(CallCost { call, msats, of_gate: false }),
-            log::Write::Later,
-        );
+        self.settle_call(call, msats, false);
     }
 }
 

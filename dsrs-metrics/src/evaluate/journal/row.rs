@@ -48,7 +48,7 @@ impl JournalRow {
         for record in records {
             if record.fingerprint != fingerprint {
                 let change = format!("row {} of the data differs from the journaled one", row + 1);
-                return Err(JournalError::changed(journal.dir(), change));
+                return Err(JournalError::changed(&journal.dir, change));
             }
             if record.repeat == repeat {
                 has_records = true;

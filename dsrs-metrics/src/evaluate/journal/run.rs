@@ -238,7 +238,7 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         let is_stopped = || stop.is_set();
         let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref(), &is_stopped)?;
         if let Some(gate) = &plan.gate {
-            gate.add_journaled(journal.gate_msats());
+            gate.add_journaled(journal.scan.gate_msats());
         }
         let metrics = plan.metrics.iter().enumerate();
         Ok(Self {
@@ -277,20 +277,20 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         let restored_rows = self.restored_rows.load(Ordering::Relaxed);
         JournalUse {
             restored_rows,
-            damaged_records: self.journal.damaged(),
-            unsettled_msats: self.journal.unsettled_msats(),
+            damaged_records: self.journal.scan.damaged,
+            unsettled_msats: self.journal.scan.unsettled_msats(),
         }
     }
 
     /// Syncs all records, after a run over this many rows that was not stopped, or after a stopped one.
     pub(in crate::evaluate) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
         self.journal.finish()?;
-        let journaled = self.journal.rows();
+        let journaled = self.journal.scan.rows();
         match all_rows.filter(|rows| *rows < journaled) {
             None => Ok(()),
             Some(rows) => {
                 let change = format!("the data has {rows} rows, and the journal {journaled}");
-                Err(JournalError::changed(self.journal.dir(), change))
+                Err(JournalError::changed(&self.journal.dir, change))
             }
         }
     }
