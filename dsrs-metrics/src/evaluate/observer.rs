@@ -1,6 +1,6 @@
 //! [`Observer`]: callbacks at the start of a run, after each row and at the end.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::error::EvaluateError;
 use super::result::EvaluationResult;
@@ -95,36 +95,30 @@ pub struct RunStart<'a> {
     pub concurrency: usize,
 }
 
-/// The message of an observer's panic.
-type Failure = Mutex<Option<String>>;
-
-/// The observers of one run. One that panics is removed.
+/// The observers of one run, each with the message of its panic. One that panics is removed.
 pub(super) struct Observers<G, P> {
-    all: Vec<(Arc<dyn Observer<G, P>>, Failure)>,
+    all: Vec<(Arc<dyn Observer<G, P>>, OnceLock<String>)>,
 }
 
 impl<G, P> Observers<G, P> {
     pub(super) fn new(all: &[Arc<dyn Observer<G, P>>]) -> Self {
-        let all = all.iter().map(|observer| (Arc::clone(observer), Mutex::new(None)));
+        let all = all.iter().map(|observer| (Arc::clone(observer), OnceLock::new()));
         Self { all: all.collect() }
     }
 
     /// Calls every observer that has not panicked.
     pub(super) fn notify(&self, call: impl Fn(&dyn Observer<G, P>)) {
         for (observer, failure) in &self.all {
-            let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
-            if lock().is_some() {
-                continue;
-            }
-            if let Err(panic) = panic::catch(false, || call(&**observer)) {
-                lock().get_or_insert(format!("an observer panicked: {}", panic.message));
+            if failure.get().is_none()
+                && let Err(panic) = panic::catch(false, || call(&**observer))
+            {
+                failure.get_or_init(|| format!("an observer panicked: {}", panic.message));
             }
         }
     }
 
     /// Returns the message of the first observer that panicked.
     pub(super) fn error(&self) -> Option<String> {
-        let mut failures = self.all.iter().map(|(_, failure)| failure);
-        failures.find_map(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        self.all.iter().find_map(|(_, failure)| failure.get().cloned())
     }
 }
