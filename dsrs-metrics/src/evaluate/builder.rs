@@ -31,9 +31,9 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
     /// Whether the metrics are those of another evaluation, which the first metric replaces.
-    inherits_metrics: bool,
+    pub(super) inherits_metrics: bool,
     pub(super) devset: Devset<G>,
-    row_id: Option<RowId<G>>,
+    pub(super) row_id: Option<RowId<G>>,
     pub(super) inputs: Option<Arc<[String]>>,
     gate: Option<Arc<Gate>>,
     pub(super) row_options: RowOptions,
@@ -69,27 +69,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
-    pub(super) fn from_settings(evaluate: &Evaluate<G, P>) -> Self {
-        Self {
-            metrics: evaluate.plan.metrics.clone(),
-            inherits_metrics: true,
-            devset: evaluate.devset.clone(),
-            row_id: evaluate.row_id.clone(),
-            inputs: evaluate.plan.inputs.clone(),
-            gate: evaluate.plan.gate.clone(),
-            row_options: evaluate.plan.options,
-            options: evaluate.options.clone(),
-        }
-    }
-
     /// Adds a metric; the first one determines the headline score. Metrics in a `Box` or an `Arc`, also as
     /// `dyn Metric`, are metrics too.
-    pub fn metric(mut self, metric: impl Metric<G, P> + 'static) -> Self {
-        if std::mem::take(&mut self.inherits_metrics) {
-            self.metrics.clear();
-        }
-        self.metrics.push(MetricEntry::new(batching::batched(Arc::new(metric))));
-        self
+    pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
+        self.metrics([metric])
     }
 
     /// Replaces the metrics with the metrics of a gate, proxies first.
@@ -111,7 +94,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         if std::mem::take(&mut self.inherits_metrics) {
             self.metrics.clear();
         }
-        metrics.into_iter().fold(self, Self::metric)
+        let entry = |metric| MetricEntry::new(batching::batched(Arc::new(metric)));
+        self.metrics.extend(metrics.into_iter().map(entry));
+        self
     }
 
     /// Sets the rows that a program is run on; they can be used by any number of runs. Before the first row is run, all
@@ -283,14 +268,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ..self.row_options
         };
         let sharing = sharing(&self.metrics);
-        let plan = Plan::new(self.metrics, options, sharing, self.inputs)
-            .with_gate(self.gate, self.options.concurrency);
-        Ok(Evaluate {
-            plan: Arc::new(plan),
-            devset: self.devset,
-            row_id: self.row_id,
-            options: self.options,
-        })
+        let plan = Plan::new(self.metrics.clone(), options, sharing, self.inputs.clone())
+            .with_gate(self.gate.clone(), self.options.concurrency);
+        Ok(Evaluate { plan: Arc::new(plan), settings: self })
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {

@@ -12,7 +12,7 @@ use super::inputs;
 use super::seen_ids::SeenIds;
 use super::source::{Listed, RowId, Source};
 use super::source_row::{Input, ListedRow, RowDetails};
-use crate::core::panic;
+use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
 use crate::data::DataReader;
@@ -94,22 +94,14 @@ impl<G: Send + Sync + 'static> Devset<G> {
         // The rows are in memory, too.
         let mut seen = SeenIds::in_memory();
         for (number, row) in rows.iter().enumerate() {
-            let origin = row.origin();
-            match row_id {
-                None => {
-                    row.id().map_or(Ok(()), |id| seen.insert(id, number as u64, origin))?;
-                }
-                Some(row_id) => {
-                    let id = panic::catch(false, || row_id(&row.gold));
-                    let id = id.map_err(|panic| EvaluateError::Input {
-                        message: format!(
-                            "`row_id` panicked on row {}: {}",
-                            number + 1,
-                            panic.message
-                        ),
-                    })?;
-                    seen.insert(&id, number as u64, origin)?;
-                }
+            let panicked = |panic: Panic| {
+                let message = panic.message;
+                EvaluateError::input(format!("`row_id` panicked on row {}: {message}", number + 1))
+            };
+            let named = row_id.map(|row_id| panic::catch(false, || row_id(&row.gold)));
+            let named = named.transpose().map_err(panicked)?;
+            if let Some(id) = named.as_deref().or_else(|| row.id()) {
+                seen.insert(id, number as u64, row.origin())?;
             }
         }
         Ok(())

@@ -56,7 +56,7 @@ impl Evaluate {
             None => rows,
         };
         let pairing = Arc::clone(rows.pairing());
-        let waits = !self.plan.is_immediate || self.options.journal.is_some();
+        let waits = !self.plan.is_immediate || self.settings.options.journal.is_some();
         // A row is evaluated, and paid for, only if the rows up to it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
         let source = if waits && rows.may_block() {
@@ -76,7 +76,7 @@ impl Evaluate {
 
     /// Returns the fields that the run reads; `None` if it reads all.
     fn selection(&self) -> Option<FieldSelection> {
-        let (options, mut selection) = (&self.options, FieldSelection::default());
+        let (options, mut selection) = (&self.settings.options, FieldSelection::default());
         if options.reads_whole_rows() {
             return None;
         }

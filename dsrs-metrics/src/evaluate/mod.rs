@@ -74,11 +74,9 @@ pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
 use self::chunked::Chunk;
-use self::devset::Devset;
-use self::options::Options;
 use self::row::Plan;
 use self::run::Predicted;
-use self::source::{RowId, Source};
+use self::source::Source;
 use self::source_row::Input;
 use crate::core::program::{Fallible, Program};
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -117,9 +115,7 @@ use crate::evaluate::report::{Render, score_line};
 /// ```
 pub struct Evaluate<G = Example, P = Prediction> {
     plan: Arc<Plan<'static, G, P>>,
-    devset: Devset<G>,
-    row_id: Option<RowId<G>>,
-    options: Options<G, P>,
+    settings: EvaluateBuilder<G, P>,
 }
 
 /// A running evaluation. It is boxed once per run, so that a program of the wrong type is one
@@ -185,7 +181,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// # }
     /// ```
     pub fn to_builder(&self) -> EvaluateBuilder<G, P> {
-        EvaluateBuilder::from_settings(self)
+        let mut settings = self.settings.clone();
+        settings.inherits_metrics = true;
+        settings
     }
 
     /// Runs a program over the devset: an async function or closure, or a
@@ -197,8 +195,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         program: impl Program<G, P, Kind> + 'static,
     ) -> Running<'_, G, P> {
-        let source = self.devset.source(self.row_id.clone(), self.plan.inputs.clone());
-        let render = self.options.render_pair.unwrap_or(score_line);
+        let EvaluateBuilder { devset, row_id, inputs, options, .. } = &self.settings;
+        let source = devset.source(row_id.clone(), inputs.clone());
+        let render = options.render_pair.unwrap_or(score_line);
         Box::pin(async move { self.start(source?, program, render).await })
     }
 
@@ -272,7 +271,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
 
     /// How rows with given predictions are written.
     fn render_scored(&self) -> Render<G, P> {
-        self.options.render_pair.filter(|_| self.options.save_rows).unwrap_or(score_line)
+        let options = &self.settings.options;
+        options.render_pair.filter(|_| options.save_rows).unwrap_or(score_line)
     }
 
     async fn start<Kind: 'static>(
@@ -281,7 +281,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::run(Arc::clone(&self.plan), source, program, render, &self.options).await
+        run::run(Arc::clone(&self.plan), source, program, render, &self.settings.options).await
     }
 }
 

@@ -341,13 +341,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         golds: impl Iterator<Item = G> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let inputs = self.plan.inputs.clone();
+        let inputs = self.settings.inputs.clone();
         let rows = (1..).zip(golds).map(move |(row, gold)| {
             inputs::check_row(row, &gold, inputs.as_deref())?;
             Ok(Input::to_predict(Arc::new(gold)))
         });
         let source = Source::iterator(Box::new(rows.fuse()));
-        let render = self.options.render_pair.unwrap_or(score_line);
+        let render = self.settings.options.render_pair.unwrap_or(score_line);
         Box::pin(self.start(source, program, render))
     }
 }
