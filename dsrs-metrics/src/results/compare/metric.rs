@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
-use super::pairs::{Compared, ComparedRows};
+use super::pairs::{Compared, ComparedRows, NotCompared};
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::shown;
 use crate::stats::holm;
@@ -165,28 +165,17 @@ impl MetricComparison {
         let (better_rows, worse_rows) = flipped(&all, testing.direction);
         let overall = testing.of(&all, groups.is_some());
         let is_too_large = overall.difference.is_none() && overall.n > 0;
+        let compare = |rows: &[&Compared<'_>]| testing.of(rows, false);
         Self {
-            name: name.to_owned(),
-            overall,
-            p_adjusted: None,
-            verdict: Verdict::NotTested,
             not_tested: is_too_large.then(|| "the scores are too large to compare".to_owned()),
-            kind: testing.kind,
-            direction: testing.direction,
             failed: rows.failed.into(),
             failure_score,
             scored_in_both: (scored.len() < all.len())
                 .then(|| testing.of(&scored, groups.is_some())),
-            not_compared: rows.not_compared.rows,
-            without_score: rows.not_compared.outcomes.clone().into(),
             better_rows,
             worse_rows,
-            groups: groups
-                .map(|groups| {
-                    let of = |rows: &[&Compared<'_>]| testing.of(rows, false);
-                    by_group(&all, |row| row.group, groups, testing.direction, of)
-                })
-                .unwrap_or_default(),
+            groups: by_group(&all, |row| row.group, groups, testing.direction, compare),
+            ..Self::untested(name, overall, testing, &rows.not_compared)
         }
     }
 
@@ -206,27 +195,37 @@ impl MetricComparison {
                 shown::name(run)
             )
         });
+        let compare = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
+        Self {
+            not_tested: unknown.or(not_defined),
+            groups: by_group(&all, |row| row.group, groups, testing.direction, compare),
+            ..Self::untested(name, overall, testing, &rows.not_compared)
+        }
+    }
+
+    /// Returns a comparison without p-values, single rows and groups.
+    fn untested(
+        name: &str,
+        overall: PairedDifference,
+        testing: Testing,
+        not_compared: &NotCompared,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             overall,
             p_adjusted: None,
             verdict: Verdict::NotTested,
-            not_tested: unknown.or(not_defined),
+            not_tested: None,
             kind: testing.kind,
             direction: testing.direction,
             failed: Sides::default(),
             failure_score: 0.0,
             scored_in_both: None,
-            not_compared: rows.not_compared.rows,
-            without_score: rows.not_compared.outcomes.clone().into(),
+            not_compared: not_compared.rows,
+            without_score: not_compared.outcomes.clone().into(),
             better_rows: Vec::new(),
             worse_rows: Vec::new(),
-            groups: groups
-                .map(|groups| {
-                    let of = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
-                    by_group(&all, |row| row.group, groups, testing.direction, of)
-                })
-                .unwrap_or_default(),
+            groups: IndexMap::new(),
         }
     }
 }
@@ -262,11 +261,12 @@ pub(super) fn adjust(metrics: &mut [MetricComparison]) {
 fn by_group<'a, R>(
     rows: &[&'a R],
     group: impl Fn(&R) -> Option<usize>,
-    groups: &Groups,
+    groups: Option<&Groups>,
     direction: Direction,
     compare: impl Fn(&[&'a R]) -> PairedDifference,
 ) -> IndexMap<String, GroupComparison> {
-    let mut members: Vec<Vec<&R>> = vec![Vec::new(); groups.names.len()];
+    let Some(Groups { names, .. }) = groups else { return IndexMap::new() };
+    let mut members: Vec<Vec<&R>> = vec![Vec::new(); names.len()];
     for row in rows {
         if let Some(members) = group(row).and_then(|group| members.get_mut(group)) {
             members.push(row);
@@ -275,7 +275,7 @@ fn by_group<'a, R>(
     let differences: Vec<_> = members.iter().map(|rows| compare(rows)).collect();
     let p_values: Vec<f64> = differences.iter().filter_map(|it| it.p_value).collect();
     let mut adjusted = holm(&p_values).into_iter();
-    let named = groups.names.iter().zip(differences);
+    let named = names.iter().zip(differences);
     let compared = named.map(|(name, difference)| {
         let p_adjusted = difference.p_value.and_then(|_| adjusted.next());
         let verdict = Verdict::of(&difference, p_adjusted, direction, p_values.len());

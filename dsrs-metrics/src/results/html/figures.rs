@@ -2,7 +2,7 @@
 
 use crate::core::spec::ScoreKind;
 pub(super) use crate::results::thousands;
-use crate::results::{ResultOutcome, ResultScore};
+use crate::results::{ResultOutcome, ResultScore, Results};
 use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
 
 /// Rows by outcome.
@@ -81,7 +81,7 @@ impl Figures {
         let uncertainty = match (kind, has_groups) {
             (ScoreKind::Bool, true) => clusters.uncertainty().within(0.0, 1.0),
             (_, true) => clusters.uncertainty(),
-            (ScoreKind::Bool, false) => wilson(passed),
+            (ScoreKind::Bool, false) => passed.uncertainty(),
             (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
         };
         Self { kind, mean: moments.mean(), uncertainty, passed }
@@ -110,15 +110,21 @@ impl Figures {
     }
 }
 
-/// Wilson's interval does not need the standard error, which is that of the rate.
-fn wilson(passed: Proportion) -> Uncertainty {
-    match (passed.rate(), passed.wilson()) {
-        (Some(rate), Some(ci95)) => {
-            let stderr = (rate * (1.0 - rate) / passed.trials as f64).sqrt();
-            Uncertainty::Known { stderr, ci95 }
-        }
-        _ => Uncertainty::NotEnoughRows { found: 0, needed: 1 },
+/// Returns the counts and the figures of one metric over the rows of a run, whose scores have groups or not.
+pub(super) fn figures_of<'a>(
+    scores: impl Iterator<Item = (Option<&'a ResultScore>, Option<&'a str>)>,
+    run: &Results,
+    kind: ScoreKind,
+    has_groups: bool,
+) -> (Counts, Figures) {
+    let mut counts = Counts::default();
+    let mut values = Vec::new();
+    for (score, group) in scores {
+        counts.record(score);
+        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, group)));
     }
+    let values = if counts.scored == 0 { Vec::new() } else { values };
+    (counts, Figures::of(kind, values, has_groups))
 }
 
 /// A score as in the headline of a metric.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::change::GroupChange;
 use super::chart::{Range, Track};
 use super::error::HtmlError;
-use super::figures::{Counts, Figures, counted, thousands};
+use super::figures::{Counts, Figures, figures_of, thousands};
 use super::view::{LABELS, Source, range};
 use crate::core::spec::ScoreKind;
 use crate::json::describe;
@@ -193,12 +193,5 @@ fn figures<'a>(
     run: &Results,
     kind: ScoreKind,
 ) -> (Counts, Figures) {
-    let mut counts = Counts::default();
-    let mut values = Vec::new();
-    for score in scores {
-        counts.record(*score);
-        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, None)));
-    }
-    let values = if counts.scored == 0 { Vec::new() } else { values };
-    (counts, Figures::of(kind, values, false))
+    figures_of(scores.into_iter().map(|score| (*score, None)), run, kind, false)
 }

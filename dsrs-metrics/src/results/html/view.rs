@@ -8,7 +8,7 @@ use super::HtmlReport;
 use super::change::{Change, Changes};
 use super::chart::{Chart, Range, Track};
 use super::error::HtmlError;
-use super::figures::{Counts, Figures, counted, shown, thousands};
+use super::figures::{Counts, Figures, counted, figures_of, shown, thousands};
 use super::groups::{GroupOf, Groups};
 use super::usage::Usage;
 use crate::core::spec::ScoreKind;
@@ -202,7 +202,11 @@ impl MetricView {
             .iter()
             .enumerate()
             .map(|(run, results)| {
-                figures_of(results, name, kind, groups.as_ref().map(|groups| &*groups.of_rows[run]))
+                let groups = groups.as_ref().map(|groups| &groups.of_rows[run]);
+                let scores = results.rows().iter().enumerate().map(|(place, row)| {
+                    (row.scores.get(name), groups.and_then(|groups| groups[place].as_deref()))
+                });
+                figures_of(scores, results, kind, groups.is_some())
             })
             .collect();
         let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
@@ -218,25 +222,6 @@ impl MetricView {
             parts: parts(runs, name),
         }
     }
-}
-
-/// Counts and figures of a metric over all rows of a run; `groups` has the group of each row.
-fn figures_of(
-    run: &Results,
-    name: &str,
-    kind: ScoreKind,
-    groups: Option<&[Option<String>]>,
-) -> (Counts, Figures) {
-    let mut counts = Counts::default();
-    let mut values = Vec::with_capacity(run.rows().len());
-    for (place, row) in run.rows().iter().enumerate() {
-        let score = row.scores.get(name);
-        counts.record(score);
-        let group = groups.and_then(|groups| groups[place].as_deref());
-        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, group)));
-    }
-    let figures = if counts.scored == 0 { Vec::new() } else { values };
-    (counts, Figures::of(kind, figures, groups.is_some()))
 }
 
 fn scores_of<'a>(run: &'a Results, name: &'a str) -> impl Iterator<Item = &'a ResultScore> {
