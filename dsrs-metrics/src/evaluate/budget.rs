@@ -2,12 +2,13 @@
 //!
 //! The maximum cost of a call is in `gate.rs`; which calls are made is decided in `rollouts.rs`.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tokio::sync::Notify;
 
+use super::source::lock;
 use super::spending::Spending;
 
 /// The state of a scorer's budget, over all its clones. All amounts are in millisatoshis.
@@ -64,25 +65,20 @@ impl Ledger {
     }
 
     pub(super) fn report(&self) -> BudgetReport {
-        *self.account()
+        *lock(&self.account)
     }
 
     /// Adds the amount that earlier runs spent. `total` is the amount in the journal, which includes the calls of this
     /// ledger. These are counted already, and not added again.
     pub(super) fn add_journaled(&self, total: u64) {
         let known = self.journaled.fetch_max(total, Ordering::Relaxed);
-        let mut account = self.account();
+        let mut account = lock(&self.account);
         account.spent = account.spent.saturating_add(total.saturating_sub(known));
     }
 
     /// Counts a settled call that the journal records.
     pub(super) fn count_journaled(&self, cost: u64) {
         self.journaled.fetch_add(cost, Ordering::Relaxed);
-    }
-
-    /// No method can panic halfway through an update, so a poisoned account is still consistent.
-    fn account(&self) -> MutexGuard<'_, BudgetReport> {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves `msats`, all or nothing; `None` (an amount that overflows) is never covered. Waits while
@@ -127,7 +123,7 @@ impl Ledger {
     }
 
     fn try_reserve(&self, limit: u64, msats: u64) -> Attempt<'_> {
-        let mut account = self.account();
+        let mut account = lock(&self.account);
         let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
         if fits(account.spent.saturating_add(account.reserved)) {
             account.reserved += msats;
@@ -176,7 +172,7 @@ impl<'a> Reservation<'a> {
         let reserved = std::mem::take(&mut self.msats);
         let of_call = Spending::of_call(reserved, cost, self.is_limited());
         if of_call != Spending::default() {
-            let mut account = self.ledger.account();
+            let mut account = lock(&self.ledger.account);
             account.reserved = account.reserved.saturating_sub(reserved);
             account.spent = account.spent.saturating_add(cost);
             account.returned = account.returned.saturating_add(of_call.returned_msats);

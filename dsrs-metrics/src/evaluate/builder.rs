@@ -79,9 +79,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(crate) fn gated<'m>(
         mut self,
         gate: Arc<Gate>,
+        rollouts: u32,
         metrics: impl Iterator<Item = &'m Arc<dyn Metric<G, P>>>,
     ) -> Self {
         self.metrics = metrics.map(|metric| MetricEntry::new(Arc::clone(metric) as _)).collect();
+        self.row_options.repeats = (rollouts > 1).then_some(rollouts);
         self.gate = Some(gate);
         self
     }

@@ -1,7 +1,7 @@
 //! The devset of an evaluation: the rows that a program is run on.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -10,7 +10,7 @@ use super::builder::EvaluateBuilder;
 use super::error::EvaluateError;
 use super::inputs;
 use super::seen_ids::SeenIds;
-use super::source::{Listed, RowId, Source};
+use super::source::{Listed, RowId, Source, lock};
 use super::source_row::{Input, ListedRow, RowDetails};
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Example;
@@ -121,7 +121,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
                 Ok(Source::list(Arc::clone(rows), row_id))
             }
             Self::Stream(rows) => {
-                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let rows = lock(rows).take();
                 let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?.enumerate();
                 let rows = rows.map(move |(number, row)| {
                     let row = row.map_err(EvaluateError::input)?;

@@ -157,7 +157,7 @@ pub enum EvaluateError {
     /// No row has a score, so there is no mean.
     #[error(
         "not enough rows: none of {rows} has a score under `{metric}` ({failed} failed{})",
-        FirstError(first_error)
+        first(first_error.as_ref())
     )]
     NothingScored {
         /// The metric.
@@ -210,13 +210,6 @@ impl From<NotReady> for EvaluateError {
     }
 }
 
-struct FirstError<'a>(&'a Option<String>);
-
-impl std::fmt::Display for FirstError<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(error) => write!(f, ", first error: {error}"),
-            None => Ok(()),
-        }
-    }
+fn first(error: Option<&String>) -> String {
+    error.map_or_else(String::new, |error| format!(", first error: {error}"))
 }

@@ -3,7 +3,6 @@
 //!
 //! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -20,8 +19,6 @@ pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + S
 pub(crate) struct Gate {
     /// The number of metrics in the first tier, which are the first metrics of the run.
     pub(super) proxies: usize,
-    /// How often a program is run on each row.
-    pub(super) rollouts: u32,
     pub(super) rejected_by: RejectedBy,
     ledger: Ledger,
     /// The declared cost of one call of each metric, raised to the highest cost observed once a call exceeds it.
@@ -32,17 +29,12 @@ impl Gate {
     /// Creates the gate of metrics with these declared costs, in millisatoshis.
     pub(crate) fn new(
         proxies: usize,
-        rollouts: u32,
         rejected_by: RejectedBy,
         limit: Option<u64>,
         costs: impl IntoIterator<Item = u64>,
     ) -> Self {
         let max_costs = costs.into_iter().map(AtomicU64::new).collect();
-        Self { proxies, rollouts, rejected_by, ledger: Ledger::new(limit), max_costs }
-    }
-
-    pub(crate) fn rollouts(&self) -> u32 {
-        self.rollouts
+        Self { proxies, rejected_by, ledger: Ledger::new(limit), max_costs }
     }
 
     pub(crate) fn budget(&self) -> BudgetReport {
@@ -84,12 +76,6 @@ impl Gate {
         let reserved = if limited { self.max_cost(metric) } else { 0 };
         self.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
         lock(spending).add(&Spending::of_call(reserved, cost, limited));
-    }
-}
-
-impl fmt::Debug for Gate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate").field("proxies", &self.proxies).finish_non_exhaustive()
     }
 }
 

@@ -57,21 +57,19 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         let is_invalid = |character: char| {
             matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
         };
+        let words = name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
         let (reason, suggestion) = if name.is_empty() {
-            ("the name is empty", "exact_match".to_owned())
+            ("the name is empty", String::new())
         } else if RESERVED.contains(&name) {
             ("result files reserve this column name", format!("{name}_score"))
         } else if name.contains(is_invalid) {
-            let suggestion =
-                name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
             let reason = "it contains a dot, a comma, white space or a control character";
-            (
-                reason,
-                if suggestion.is_empty() { "exact_match".to_owned() } else { suggestion.join("_") },
-            )
+            (reason, words.join("_"))
         } else {
             return Ok(());
         };
+        let suggestion = Some(suggestion).filter(|name| !name.is_empty());
+        let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
         Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
     }
 

@@ -68,7 +68,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         journal: Option<&RowToJournal<'_, G, P>>,
     ) -> Result<bool, EvaluateError> {
         let given_number = |given: &Vec<P>| u32::try_from(given.len()).unwrap_or(u32::MAX);
-        let number = given.as_ref().map_or(gate.rollouts, given_number);
+        let number = given.as_ref().map_or(self.rollouts(), given_number);
         let mut journals = Vec::new();
         if let Some(journal) = journal {
             for number in 0..number {
@@ -78,7 +78,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let deadline = self.deadline();
         let runs: Vec<RolloutRun<P>> = match given {
             Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
-            None => self.run_rollouts(gate, &row.gold, program, deadline, &journals).await,
+            None => self.run_rollouts(&row.gold, program, deadline, &journals).await,
         };
         let calls = self.calls(&row.gold, &runs);
         let scored = self.score_rollouts(gate, calls, deadline, &journals).await;
@@ -118,10 +118,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         row.outcomes = self.reduced(&row.repeats);
     }
 
+    /// Returns how often a program is run on each row.
+    fn rollouts(&self) -> u32 {
+        self.options.repeats.unwrap_or(1)
+    }
+
     /// Runs a program on one row, once for each rollout, as many at once as the run allows.
     pub(crate) async fn run_rollouts<Kind>(
         &self,
-        gate: &Gate,
         gold: &G,
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
@@ -136,7 +140,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let run = settings.scope(self.predict(gold, program, deadline, journal));
             in_journal(journal, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
         };
-        join_all((0..gate.rollouts).map(run)).await
+        join_all((0..self.rollouts()).map(run)).await
     }
 
     fn calls<'r>(
@@ -321,7 +325,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         gold: &G,
     ) -> ScoredRollouts {
         let deadline = self.plan.deadline();
-        let runs = self.plan.run_rollouts(gate, gold, program, deadline, &[]).await;
+        let runs = self.plan.run_rollouts(gold, program, deadline, &[]).await;
         self.plan.score_rollouts(gate, self.plan.calls(gold, &runs), deadline, &[]).await
     }
 

@@ -234,13 +234,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         let Self { config, evaluate, .. } = self;
         let (threshold, on_missing) = (config.threshold, config.on_missing);
         let tiers = Arc::new(Tiers { proxies, truth, threshold, on_missing });
-        let gate = gate(&tiers, &config);
-        let evaluate = evaluate.gated(Arc::clone(&gate), set.all()).keep_results(true);
-        let evaluate = match gate.rollouts() {
-            1 => evaluate,
-            rollouts => evaluate.repeats(rollouts),
-        };
+        let gate = gate(&tiers, config.budget_msats);
+        let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
         let evaluate = evaluate
+            .gated(Arc::clone(&gate), rollouts, set.all())
+            .keep_results(true)
             .concurrency(usize::MAX)
             .journal_input("scorer.threshold", threshold.to_string())
             .journal_input("scorer.on_missing", format!("{on_missing:?}"))
@@ -270,13 +268,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
 }
 
 /// Returns the gate of a run, with the budget.
-fn gate(tiers: &Arc<Tiers>, config: &ScoringConfig) -> Arc<Gate> {
+fn gate(tiers: &Arc<Tiers>, budget: Option<u64>) -> Arc<Gate> {
     let of_gate = Arc::clone(tiers);
     let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
     let costs = tiers.proxies.iter().chain(&tiers.truth).map(|entry| entry.declared_cost);
-    let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
-    let (proxies, budget) = (tiers.proxies.len(), config.budget_msats);
-    Arc::new(Gate::new(proxies, rollouts, Box::new(rejected_by), budget, costs))
+    Arc::new(Gate::new(tiers.proxies.len(), Box::new(rejected_by), budget, costs))
 }
 
 impl<G, P> fmt::Debug for ScorerBuilder<G, P> {

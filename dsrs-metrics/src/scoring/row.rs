@@ -90,15 +90,18 @@ impl RowScore {
     /// Returns whether a judge of a panel returned no verdict, although the metric has a score.
     #[must_use]
     pub fn is_judged_in_part(&self) -> bool {
-        let mut outcomes = self.rollouts.iter().flat_map(|rollout| &rollout.outcomes);
-        outcomes.any(|outcome| outcome.scored().is_some_and(|it| it.lost_judges().is_some()))
+        self.has(|scored| scored.lost_judges().is_some())
     }
 
     /// Returns whether a judge scored by its offline stand-in, without a language model.
     #[must_use]
     pub fn is_judged_offline(&self) -> bool {
+        self.has(Scored::is_judged_offline)
+    }
+
+    fn has(&self, is: impl Fn(&Scored) -> bool) -> bool {
         let mut outcomes = self.rollouts.iter().flat_map(|rollout| &rollout.outcomes);
-        outcomes.any(|outcome| outcome.scored().is_some_and(Scored::is_judged_offline))
+        outcomes.any(|outcome| outcome.scored().is_some_and(&is))
     }
 
     /// Returns the number of rollouts with a score.

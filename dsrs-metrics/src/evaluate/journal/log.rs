@@ -5,7 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::error::JournalError;
 use super::file::LogFile;
+use crate::evaluate::source::lock;
 
 /// The time between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
@@ -74,7 +75,7 @@ impl Log {
     /// Appends a record. After an error, which [`error`](Self::error) returns, nothing is appended.
     pub(super) fn append(&self, record: &impl Serialize, write: Write) {
         let line = line(record);
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared.state);
         match line {
             Ok(line) if state.error.is_none() => state.buffer.extend_from_slice(&line),
             Ok(_) => return,
@@ -89,14 +90,14 @@ impl Log {
     }
 
     pub(super) fn error(&self) -> Option<JournalError> {
-        self.shared.lock().error.clone()
+        lock(&self.shared.state).error.clone()
     }
 
     /// Writes and syncs everything, and ends the thread.
     pub(super) fn finish(&self) -> Result<(), JournalError> {
-        self.shared.lock().is_closing = true;
+        lock(&self.shared.state).is_closing = true;
         self.shared.changed.notify_one();
-        let syncer = self.syncer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let syncer = lock(&self.syncer).take();
         if let Some(syncer) = syncer {
             // The thread does not panic.
             let _ = syncer.join();
@@ -113,12 +114,8 @@ impl Drop for Log {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn sync_until_closed(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             let is_idle = |state: &mut State| state.is_synced && !state.is_closing;
             let waited = self.changed.wait_while(state, is_idle);
@@ -134,7 +131,7 @@ impl Shared {
             if !std::mem::replace(&mut state.is_synced, true) && state.error.is_none() {
                 drop(state);
                 let synced = self.file.sync();
-                state = self.lock();
+                state = lock(&self.state);
                 if let Err(error) = synced {
                     // A second sync would succeed without the lost pages, so none is tried.
                     self.fail(&mut state, &error);

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::Journal;
 use super::error::JournalError;
 use super::log::Write;
 use super::record::{Record, StoredProgram, StoredReply, StoredScores};
 use crate::core::outcome::Outcome;
+use crate::evaluate::source::lock;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};
 use crate::messages::hash::hexadecimal;
@@ -68,7 +69,7 @@ impl JournalRow {
 
     /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
     pub(super) fn forget_failures(&self) {
-        let mut found = self.found();
+        let mut found = lock(&self.found);
         let found = &mut *found;
         if matches!(found.program, Some(StoredProgram::Failed { .. })) {
             found.program = None;
@@ -83,19 +84,19 @@ impl JournalRow {
 
     /// Forgets all outcomes: they are those of a prediction that cannot be restored.
     pub(crate) fn forget_outcomes(&self) {
-        let mut found = self.found();
+        let mut found = lock(&self.found);
         found.outcomes.clear();
         found.tracebacks.clear();
     }
 
     /// Takes what the program returned in an earlier run.
     pub(crate) fn take_program(&self) -> Option<StoredProgram> {
-        self.found().program.take()
+        lock(&self.found).program.take()
     }
 
     /// Takes the outcomes of an earlier run, by the position of the metric, and the backtraces of their panics.
     pub(crate) fn take_outcomes(&self) -> (HashMap<usize, Outcome>, Vec<String>) {
-        let mut found = self.found();
+        let mut found = lock(&self.found);
         (std::mem::take(&mut found.outcomes), std::mem::take(&mut found.tracebacks))
     }
 
@@ -119,7 +120,7 @@ impl JournalRow {
 
     /// Returns whether no call is needed: the journal has what the program returned, and the outcomes of these metrics.
     pub(super) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
-        let found = self.found();
+        let found = lock(&self.found);
         match &found.program {
             Some(StoredProgram::Failed { .. }) => true,
             None if has_program => false,
@@ -135,10 +136,6 @@ impl JournalRow {
     fn append(&self, record: &Record, write: Write) {
         self.has_added.store(true, Ordering::Relaxed);
         self.journal.log.append(record, write);
-    }
-
-    fn found(&self) -> MutexGuard<'_, Found> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,20 +156,20 @@ impl Found {
 
 impl ReplyRecorder for JournalRow {
     fn find(&self, key: &Hash) -> Option<LmReply> {
-        self.found().replies.get_mut(&hexadecimal(key))?.pop()
+        lock(&self.found).replies.get_mut(&hexadecimal(key))?.pop()
     }
 
     fn has(&self, key: &Hash) -> bool {
-        self.found().replies.get(&hexadecimal(key)).is_some_and(|replies| !replies.is_empty())
+        lock(&self.found).replies.get(&hexadecimal(key)).is_some_and(|replies| !replies.is_empty())
     }
 
     fn record(&self, key: &Hash, reply: &LmReply, is_spending: bool) {
-        *self.found().recorded.entry(*key).or_default() += 1;
+        *lock(&self.found).recorded.entry(*key).or_default() += 1;
         let reply = StoredReply { key: hexadecimal(key), reply: reply.clone(), is_spending };
         self.append(&Record { reply: Some(reply), ..self.record() }, Write::Now);
     }
 
     fn recorded(&self, key: &Hash) -> usize {
-        self.found().recorded.get(key).copied().unwrap_or(0)
+        lock(&self.found).recorded.get(key).copied().unwrap_or(0)
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde::Deserialize;
 
@@ -14,6 +14,7 @@ use super::error::JournalError;
 use super::log;
 use super::record::{CallCost, ReadHeader, Record};
 use super::{FORMAT, OLDEST_FORMAT};
+use crate::evaluate::source::lock;
 
 /// The largest length of a line, in bytes. A longer one is not a record.
 const MAX_LINE: u64 = 256 << 20;
@@ -222,7 +223,7 @@ impl Scan {
             return Ok(Vec::new());
         };
         let failed = |error: std::io::Error| JournalError::open(&self.dir, &error);
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(file);
         let (mut line, mut records) = (Vec::new(), Vec::with_capacity(offsets.len()));
         for offset in offsets {
             // A relative seek keeps the buffer for records that are close to each other.
