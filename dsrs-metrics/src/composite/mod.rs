@@ -18,6 +18,7 @@ use smallvec::SmallVec;
 
 pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
 pub use self::legality::error::{CompositeError, Mistake};
+pub(crate) use self::on_missing::IsMissing;
 pub use self::on_missing::OnMissing;
 
 use self::legality::check;

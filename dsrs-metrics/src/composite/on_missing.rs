@@ -19,3 +19,22 @@ pub enum OnMissing {
     /// inverts it), or 0 if it declares no range.
     Zero,
 }
+
+/// A value is missing, and nothing replaces it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IsMissing;
+
+impl OnMissing {
+    /// Returns the replacement of a missing value whose worst value is given; `None` omits it.
+    ///
+    /// # Errors
+    /// If the whole that the value is a component of has no value either.
+    #[inline]
+    pub(crate) fn replacement<T>(self, worst: T) -> Result<Option<T>, IsMissing> {
+        match self {
+            Self::Fail => Err(IsMissing),
+            Self::Skip => Ok(None),
+            Self::Zero => Ok(Some(worst)),
+        }
+    }
+}

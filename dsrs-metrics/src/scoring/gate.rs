@@ -7,7 +7,7 @@ use super::error::ScorerError;
 use super::normalization::Normalization;
 use super::row_status::RowStatus;
 use super::set::BoxedMetric;
-use crate::composite::OnMissing;
+use crate::composite::{IsMissing, OnMissing};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 
@@ -93,18 +93,17 @@ fn mean(
         return Err(RowStatus::Skipped { budget: *budget });
     }
     let scores = normalized(entries, outcomes, on_missing);
-    let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
-    if !reasons.is_empty() && (on_missing == OnMissing::Fail || scores.is_empty()) {
+    let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
+    AggregationMethod::Mean.aggregate(&values).map(Some).map_err(|_| {
+        let mut reasons: Vec<String> = missing(entries, outcomes).map(reason).collect();
         // Sorted, so that the reason does not depend on the order of the metrics.
         reasons.sort_unstable();
-        return Err(RowStatus::Failed { reason: reasons.join("; ") });
-    }
-    let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
-    let mean = AggregationMethod::Mean.aggregate(&values);
-    mean.map(Some).map_err(|error| RowStatus::Failed { reason: error.to_string() })
+        RowStatus::Failed { reason: reasons.join("; ") }
+    })
 }
 
-/// Returns the normalized scores of a tier, with their metrics.
+/// Returns the normalized scores of a tier, with their metrics. There are none if the score of a metric is missing and not
+/// replaced.
 fn normalized<'a>(
     entries: &'a [Entry],
     outcomes: &[Outcome],
@@ -112,9 +111,11 @@ fn normalized<'a>(
 ) -> Vec<(&'a Entry, f64)> {
     let score = |(entry, outcome): (&'a Entry, &Outcome)| {
         let score = outcome.value().map(|value| entry.normalization.apply(value));
-        Some((entry, score.or((on_missing == OnMissing::Zero).then_some(0.0))?))
+        let score = score.map_or_else(|| on_missing.replacement(0.0), |score| Ok(Some(score)));
+        score.transpose().map(|score| Ok((entry, score?)))
     };
-    entries.iter().zip(outcomes).filter_map(score).collect()
+    let scores = entries.iter().zip(outcomes).filter_map(score);
+    scores.collect::<Result<_, IsMissing>>().unwrap_or_default()
 }
 
 /// Returns the metrics of a tier that have no score.

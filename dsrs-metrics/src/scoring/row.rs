@@ -6,7 +6,7 @@ use super::aggregate::AggregationMethod;
 use super::error::ScorerError;
 use super::gate::Tiers;
 use super::row_status::{Rank, RowStatus};
-use crate::composite::OnMissing;
+use crate::composite::{IsMissing, OnMissing};
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::evaluate::Spending;
@@ -170,29 +170,23 @@ pub(super) fn combine(
     if let Some(skipped) = statuses().find(|it| matches!(it, RowStatus::Skipped { .. })) {
         return skipped.clone();
     }
-    let scored: Vec<f64> = statuses().filter_map(|it| counted(it, on_missing)).collect();
-    let passed = statuses().any(|status| status.score().is_some());
-    let failures = failures(rollouts);
-    let is_failure = on_missing == OnMissing::Fail || scored.is_empty();
-    if !failures.is_empty() && is_failure {
-        return RowStatus::Failed { reason: failures.join("; ") };
-    }
-    if !passed && !scored.is_empty() {
-        return gated(rollouts, method);
-    }
-    match method.aggregate(&scored) {
-        Ok(score) => RowStatus::Scored { score },
-        Err(_) => RowStatus::Failed { reason: "the row has no rollouts".to_owned() },
-    }
-}
-
-/// Returns the value of a rollout in the aggregate, if it has one.
-fn counted(status: &RowStatus, on_missing: OnMissing) -> Option<f64> {
-    match status {
-        RowStatus::Scored { score } => Some(*score),
-        RowStatus::Gated { .. } => Some(0.0),
-        RowStatus::Failed { .. } if on_missing == OnMissing::Zero => Some(0.0),
-        RowStatus::Failed { .. } | RowStatus::Skipped { .. } => None,
+    let counted = |status: &RowStatus| match status {
+        RowStatus::Scored { score } => Ok(Some(*score)),
+        RowStatus::Gated { .. } => Ok(Some(0.0)),
+        RowStatus::Failed { .. } => on_missing.replacement(0.0),
+        RowStatus::Skipped { .. } => Ok(None),
+    };
+    let scores = statuses().filter_map(|status| counted(status).transpose());
+    let scores = scores.collect::<Result<Vec<f64>, IsMissing>>().unwrap_or_default();
+    match method.aggregate(&scores) {
+        Ok(score) if statuses().any(|status| status.score().is_some()) => {
+            RowStatus::Scored { score }
+        }
+        Ok(_) => gated(rollouts, method),
+        Err(_) if rollouts.is_empty() => {
+            RowStatus::Failed { reason: "the row has no rollouts".to_owned() }
+        }
+        Err(_) => RowStatus::Failed { reason: failures(rollouts).join("; ") },
     }
 }
 

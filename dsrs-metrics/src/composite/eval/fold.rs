@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::tree::{Child, Node, Term, Weighted};
-use crate::composite::OnMissing;
+use crate::composite::{IsMissing, OnMissing};
 use crate::core::component_results::ComponentResult;
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreRange;
@@ -133,13 +133,13 @@ impl Fold<'_> {
             Node::Leaf(index) => self.leaf(*index),
             node => self.node(node),
         };
-        match (resolved, self.on_missing) {
-            (Resolved::Value(value), _) => Ok(Some(value)),
+        match resolved {
+            Resolved::Value(value) => Ok(Some(value)),
             // The rule for missing scores does not apply to a row that a gate rejected.
-            (Resolved::Gated, _) => Err(Stop::Gated),
-            (Resolved::Missing, OnMissing::Fail) => Err(Stop::Missing),
-            (Resolved::Missing, OnMissing::Skip) => Ok(None),
-            (Resolved::Missing, OnMissing::Zero) => Ok(Some(child.worst)),
+            Resolved::Gated => Err(Stop::Gated),
+            Resolved::Missing => {
+                self.on_missing.replacement(child.worst).map_err(|IsMissing| Stop::Missing)
+            }
         }
     }
 
