@@ -270,8 +270,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             ..self.row_options
         };
         let sharing = sharing(&self.metrics);
-        let plan = Plan::new(self.metrics.clone(), options, sharing, self.inputs.clone())
-            .with_gate(self.gate.clone(), self.options.concurrency);
+        let (metrics, inputs, gate) =
+            (self.metrics.clone(), self.inputs.clone(), self.gate.clone());
+        let plan = Plan::new(metrics, options, sharing, inputs, gate, self.options.concurrency);
         Ok(Evaluate { plan: Arc::new(plan), settings: self })
     }
 

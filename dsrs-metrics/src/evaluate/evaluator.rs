@@ -108,7 +108,8 @@ pub trait Evaluator: Module {
                 ..Options::default()
             };
             let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
-            let plan = Plan::new(metrics, RowOptions::default(), None, None);
+            let plan =
+                Plan::new(metrics, RowOptions::default(), None, None, None, options.concurrency);
             inputs::check_rows(examples.iter(), None)?;
             let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));

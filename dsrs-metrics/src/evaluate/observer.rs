@@ -95,14 +95,17 @@ pub struct RunStart<'a> {
     pub concurrency: usize,
 }
 
-/// The observers of one run, each with the message of its panic. One that panics is removed.
+/// The message of an observer's panic.
+type Failure = OnceLock<String>;
+
+/// The observers of one run. One that panics is removed.
 pub(super) struct Observers<G, P> {
-    all: Vec<(Arc<dyn Observer<G, P>>, OnceLock<String>)>,
+    all: Vec<(Arc<dyn Observer<G, P>>, Failure)>,
 }
 
 impl<G, P> Observers<G, P> {
     pub(super) fn new(all: &[Arc<dyn Observer<G, P>>]) -> Self {
-        let all = all.iter().map(|observer| (Arc::clone(observer), OnceLock::new()));
+        let all = all.iter().map(|observer| (Arc::clone(observer), Failure::new()));
         Self { all: all.collect() }
     }
 

@@ -62,19 +62,14 @@ impl<'a, G, P> Plan<'a, G, P> {
         options: RowOptions,
         sharing: Option<Sharing>,
         inputs: Option<Arc<[String]>>,
+        gate: Option<Arc<Gate>>,
+        concurrency: usize,
     ) -> Self {
         let RowOptions { timeout, repeats, .. } = options;
-        let waits = timeout.is_some() || repeats.is_some();
+        let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
-        let permits = Semaphore::new(Semaphore::MAX_PERMITS);
-        Self { metrics, options, sharing, inputs, is_immediate, gate: None, permits }
-    }
-
-    /// Adds a gate, with the number of rollouts in which a program may run at once.
-    pub(super) fn with_gate(self, gate: Option<Arc<Gate>>, concurrency: usize) -> Self {
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
-        let is_immediate = self.is_immediate && gate.is_none();
-        Self { is_immediate, gate, permits, ..self }
+        Self { metrics, options, sharing, inputs, is_immediate, gate, permits }
     }
 
     /// Returns the time at which a row that starts now has timed out.
