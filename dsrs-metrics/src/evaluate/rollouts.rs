@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::error::EvaluateError;
 use super::gate::{Charge, Gate};
 use super::inputs;
-use super::journal::{JournaledRow, RowToJournal, StoredScores};
+use super::journal::{JournaledRow, ProgramFailure, RowToJournal, StoredScores};
 use super::row::Plan;
 use super::row_result::{Gated, RowResult};
 use super::run::Predicted;
@@ -37,6 +37,8 @@ pub struct RolloutNumber(pub usize);
 /// The outcomes of each rollout of a row, by metric, and the cost of its calls.
 pub(crate) struct ScoredRollouts {
     pub(crate) outcomes: Vec<Vec<Outcome>>,
+    /// Whether the program of each rollout panicked or was stopped.
+    pub(crate) interrupted: Vec<bool>,
     pub(crate) spending: Spending,
     pub(super) traceback: Option<String>,
 }
@@ -50,8 +52,8 @@ struct Rollout<'a, G, P> {
     tracebacks: Vec<String>,
 }
 
-/// A prediction with what the program returned about its run, or the program's error with its backtrace.
-type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), (String, Option<String>)>;
+/// A prediction with what the program returned about its run, or why there is no prediction.
+type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 
 /// The outcomes of one tier, rollout by rollout, and the backtraces of panics.
 type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
@@ -96,13 +98,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         runs: Vec<RolloutRun<P>>,
         scored: ScoredRollouts,
     ) {
-        let ScoredRollouts { outcomes, spending, mut traceback } = scored;
-        row.gated = Some(Box::new(Gated { spending, rollouts: outcomes.len() }));
+        let ScoredRollouts { outcomes, interrupted, spending, mut traceback } = scored;
+        row.gated = Some(Box::new(Gated { spending, interrupted }));
         for (result, outcomes) in runs.into_iter().zip(outcomes) {
             let (pred, run) = match result {
                 Ok((pred, run)) => (Some(pred), run),
-                Err((_, of_program)) => {
-                    traceback = traceback.or(of_program);
+                Err(failure) => {
+                    traceback = traceback.or(failure.traceback);
                     (None, None)
                 }
             };
@@ -147,19 +149,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         &self,
         gold: &'r G,
         runs: &'r [RolloutRun<P>],
-    ) -> Vec<Result<MetricCall<'r, G, P>, &'r str>> {
+    ) -> Vec<Result<MetricCall<'r, G, P>, &'r ProgramFailure>> {
         let call = |run: &'r RolloutRun<P>| match run {
             Ok((pred, run)) => Ok(self.call(gold, pred, run.as_deref())),
-            Err((error, _)) => Err(error.as_str()),
+            Err(failure) => Err(failure),
         };
         runs.iter().map(call).collect()
     }
 
-    /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the error in place of a call.
+    /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the failure in place of a call.
     pub(crate) async fn score_rollouts<'a>(
         &'a self,
         gate: &'a Gate,
-        calls: Vec<Result<MetricCall<'a, G, P>, &'a str>>,
+        calls: Vec<Result<MetricCall<'a, G, P>, &'a ProgramFailure>>,
         deadline: Option<Instant>,
         journals: &'a [JournaledRow<G, P>],
     ) -> ScoredRollouts {
@@ -186,13 +188,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             traceback = traceback.take().or(of_rollout);
             outcomes
         });
-        let outcomes = |call: &Result<_, &str>| match call {
+        let outcomes = |call: &Result<_, &ProgramFailure>| match call {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(error) => self.program_failed(error),
+            Err(failure) => self.program_failed(&failure.error),
         };
         let outcomes = calls.iter().map(outcomes).collect();
+        let is_interrupted = |call: &Result<_, &ProgramFailure>| {
+            call.as_ref().err().is_some_and(|failure| failure.is_interrupted)
+        };
+        let interrupted = calls.iter().map(is_interrupted).collect();
         let spending = spending.into_inner().unwrap_or_else(PoisonError::into_inner);
-        ScoredRollouts { outcomes, spending, traceback }
+        ScoredRollouts { outcomes, interrupted, spending, traceback }
     }
 
     /// Evaluates the first tier on every rollout, and the second tier on the rollouts that pass: on all of them or, if the

@@ -11,7 +11,9 @@ use tokio::time::Instant;
 use super::attempt::Failure;
 use super::error::EvaluateError;
 use super::gate::Gate;
-use super::journal::{JournalRow, JournaledRow, Predicted, RowToJournal, RunJournal};
+use super::journal::{
+    JournalRow, JournaledRow, Predicted, ProgramFailure, RowToJournal, RunJournal,
+};
 use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat};
 use super::row_result::RowResult;
@@ -183,7 +185,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         if row.pred.is_none() {
             match self.predict(&row.gold, program, deadline, journal).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
-                Err((error, traceback)) => {
+                Err(ProgramFailure { error, traceback, .. }) => {
                     (row.outcomes, row.traceback) = (self.program_failed(&error), traceback);
                 }
             }
@@ -228,15 +230,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 program.output(gold, self.inputs.as_deref()).await?.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
+        let interrupted =
+            |error, traceback| Err(ProgramFailure { error, traceback, is_interrupted: true });
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
-            Ok(output) => output.map_err(|error| (error, None)),
+            Ok(output) => output.map_err(|error| ProgramFailure { error, ..Default::default() }),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
-                Err((error, panic.traceback))
+                interrupted(error, panic.traceback)
             }
             Err(Failure::TimedOut) => {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
-                Err((format!("the program returned no prediction within {seconds} s"), None))
+                interrupted(format!("the program returned no prediction within {seconds} s"), None)
             }
         };
         if let Some(journal) = journal {

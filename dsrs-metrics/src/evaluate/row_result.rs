@@ -34,15 +34,15 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub origin: Option<Origin>,
     /// The backtraces of panics, if `provide_traceback` is set.
     pub traceback: Option<String>,
-    /// The number of rollouts and their spending, in a run with a gate.
+    /// The rollouts and their spending, in a run with a gate.
     pub(crate) gated: Option<Box<Gated>>,
 }
 
-/// The cost and the number of rollouts of a row that was evaluated under a gate.
+/// The cost of a row that was evaluated under a gate, and for each rollout whether its program panicked or was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Gated {
-    pub(crate) spending: Spending,
-    pub(crate) rollouts: usize,
+    pub(super) spending: Spending,
+    pub(super) interrupted: Vec<bool>,
 }
 
 impl<G, P> RowResult<G, P> {
@@ -95,12 +95,12 @@ impl<G, P> RowResult<G, P> {
 
     /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
     pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
-        let Gated { spending, rollouts } = *self.gated?;
-        let outcomes = match rollouts {
+        let Gated { spending, interrupted } = *self.gated?;
+        let outcomes = match interrupted.len() {
             1 => vec![self.outcomes],
             _ => self.repeats.into_iter().map(|repeat| repeat.outcomes).collect(),
         };
-        Some(ScoredRollouts { outcomes, spending, traceback: self.traceback })
+        Some(ScoredRollouts { outcomes, interrupted, spending, traceback: self.traceback })
     }
 
     /// Returns the row as it was read, if nothing else refers to it.

@@ -128,11 +128,11 @@ impl RowScore {
 }
 
 impl Tiers {
-    /// Returns the rollout with these outcomes: first of the proxies, then of the truth metrics.
-    pub(super) fn rollout(&self, outcomes: Vec<Outcome>) -> Rollout {
+    /// Returns the rollout with these outcomes: first of the proxies, then of the truth metrics. The error of a program
+    /// that was interrupted is a sentence about the program.
+    pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
         if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
-            let of_program =
-                if error.starts_with("the program ") { "" } else { "the program failed: " };
+            let of_program = if is_interrupted { "" } else { "the program failed: " };
             let status = RowStatus::Failed { reason: format!("{of_program}{error}") };
             return Rollout { status, passed: false, proxy: None, outcomes };
         }

@@ -204,8 +204,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
 
 impl<G, P> Inner<G, P> {
     pub(super) fn row(&self, scored: ScoredRollouts) -> RowScore {
-        let ScoredRollouts { outcomes, mut spending, .. } = scored;
-        let rollouts: Vec<_> = outcomes.into_iter().map(|it| self.tiers.rollout(it)).collect();
+        let ScoredRollouts { outcomes, interrupted, mut spending, .. } = scored;
+        let rollouts = outcomes.into_iter().zip(interrupted);
+        let rollouts: Vec<_> = rollouts.map(|it| self.tiers.rollout(it)).collect();
         spending.add(&self.tiers.saved(&rollouts));
         let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
         RowScore { status, rollouts, expected: self.config.num_rollouts, spending }

@@ -140,3 +140,26 @@ async fn metrics_read_the_usage_of_each_rollout() {
     assert_eq!(scores, [Some(0.2), Some(0.3), Some(0.4)]);
     assert_eq!(row.score(), Some(0.4));
 }
+
+#[tokio::test]
+async fn an_error_that_starts_like_a_panic_message_is_still_an_error_that_the_program_returned() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = |_: Example| async {
+        let RolloutNumber(number) = *Settings::get().unwrap();
+        assert!(number == 0, "told to panic");
+        Err::<Prediction, _>("the program counter overflowed")
+    };
+    for restored_rows in [0, 1] {
+        let metric = metric_fn("any", |_, _| true);
+        let scorer = Scorer::builder().metric(metric).num_rollouts(2);
+        let scorer = scorer.evaluate(|run| run.journal(dir.path())).build().unwrap();
+        let result = scorer.run(program, vec![gold([0.5])], 1).await.unwrap();
+        let status = result.rows[0].status.to_string();
+        assert_eq!(
+            status,
+            "no score: rollout 1 of 2: the program failed: the program counter overflowed; \
+             rollout 2 of 2: the program panicked: told to panic"
+        );
+        assert_eq!(result.journal.unwrap().restored_rows, restored_rows);
+    }
+}

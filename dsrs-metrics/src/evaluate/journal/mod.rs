@@ -26,8 +26,8 @@ pub use self::error::JournalError;
 use self::file::LogFile;
 use self::identity::RunIdentity;
 use self::log::Log;
-pub(super) use self::record::StoredScores;
 use self::record::{CallCost, Spending, StoredPrediction, StoredProgram};
+pub(super) use self::record::{ProgramFailure, StoredScores};
 pub(super) use self::row::JournalRow;
 pub(super) use self::run::{
     JournalOptions, JournalSettings, JournaledRow, Predicted, RowToJournal, RunJournal,

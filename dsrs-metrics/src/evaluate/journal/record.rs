@@ -50,7 +50,17 @@ const fn is_zero(number: &u32) -> bool {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StoredProgram {
     Returned { prediction: StoredPrediction, run: ProgramRun },
-    Failed { error: String, traceback: Option<String> },
+    Failed(ProgramFailure),
+}
+
+/// Why a program returned no prediction.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct ProgramFailure {
+    pub(crate) error: String,
+    pub(crate) traceback: Option<String>,
+    /// Whether the program returned no error: it panicked or was stopped, and `error` is a sentence about the program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_interrupted: bool,
 }
 
 /// A prediction.

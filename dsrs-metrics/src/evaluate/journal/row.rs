@@ -71,7 +71,7 @@ impl JournalRow {
     pub(super) fn forget_failures(&self) {
         let mut found = lock(&self.found);
         let found = &mut *found;
-        if matches!(found.program, Some(StoredProgram::Failed { .. })) {
+        if matches!(found.program, Some(StoredProgram::Failed(_))) {
             found.program = None;
         }
         let outcomes = found.outcomes.len();
@@ -122,7 +122,7 @@ impl JournalRow {
     pub(super) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
         let found = lock(&self.found);
         match &found.program {
-            Some(StoredProgram::Failed { .. }) => true,
+            Some(StoredProgram::Failed(_)) => true,
             None if has_program => false,
             _ => metrics.iter().all(|metric| found.outcomes.contains_key(metric)),
         }

@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Journal, JournalError, JournalRow, RunIdentity, StoredPrediction, StoredProgram, WrapFile,
+    Journal, JournalError, JournalRow, ProgramFailure, RunIdentity, StoredPrediction,
+    StoredProgram, WrapFile,
 };
 use crate::core::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
@@ -327,8 +328,8 @@ pub(in crate::evaluate) struct JournaledRow<G, P> {
     codec: Codec<G, P>,
 }
 
-/// What a program returned, or its error with a backtrace.
-pub(in crate::evaluate) type Predicted<P> = Result<(P, ProgramRun), (String, Option<String>)>;
+/// What a program returned, or why it returned no prediction.
+pub(in crate::evaluate) type Predicted<P> = Result<(P, ProgramRun), ProgramFailure>;
 
 impl<G, P> JournaledRow<G, P> {
     /// Evaluates the row, and records replies and spending.
@@ -342,7 +343,7 @@ impl<G, P> JournaledRow<G, P> {
     /// in a typed field, is predicted again.
     pub(in crate::evaluate) fn predicted(&self) -> Option<Predicted<P>> {
         match self.row.take_program()? {
-            StoredProgram::Failed { error, traceback } => Some(Err((error, traceback))),
+            StoredProgram::Failed(failure) => Some(Err(failure)),
             StoredProgram::Returned { prediction, run } => {
                 Some(Ok(((self.codec.decode)(prediction).ok()?, run)))
             }
@@ -352,9 +353,7 @@ impl<G, P> JournaledRow<G, P> {
     /// Records what the program returned.
     pub(in crate::evaluate) fn record(&self, predicted: &Predicted<P>) {
         let stored = match predicted {
-            Err((error, traceback)) => {
-                StoredProgram::Failed { error: error.clone(), traceback: traceback.clone() }
-            }
+            Err(failure) => StoredProgram::Failed(failure.clone()),
             Ok((prediction, run)) => match (self.codec.encode)(prediction) {
                 Ok(prediction) => StoredProgram::Returned { prediction, run: run.clone() },
                 // It is predicted again.
