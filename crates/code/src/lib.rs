@@ -3,6 +3,6 @@
 #[macro_use]
 extern crate dsrs_metrics_values;
 
-#[cfg(feature = "engine")]
+#[cfg(feature = "sparql")]
 pub mod sparql;
 pub mod syntax;

@@ -11,7 +11,7 @@ use super::{LanguageModel, LmRequest};
 /// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only the cache compares it"))]
+    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only the cache compares it"))]
     pub(super) text: String,
     pub(crate) hash: Hash,
 }
@@ -35,7 +35,7 @@ impl Key {
 }
 
 // Without the feature, the order of JSON objects depends on that of another crate.
-#[cfg(all(test, feature = "client"))]
+#[cfg(all(test, feature = "lm"))]
 mod tests {
     use serde_json::json;
 

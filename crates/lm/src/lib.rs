@@ -27,11 +27,11 @@
 extern crate dsrs_metrics_values;
 
 mod amount;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod builder;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod cache;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod client;
 mod error;
 mod error_kind;
@@ -41,20 +41,20 @@ mod layers;
 mod ledger;
 mod lock;
 mod model;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod model_id;
 mod money;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod price;
 mod private_dir;
 #[doc(hidden)]
 pub mod recording;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod registry;
 mod reply;
 mod request;
 mod scripted;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod stack;
 
 pub use self::error::LmError;
@@ -63,10 +63,10 @@ pub use self::judge_model::{IntoModel, JudgeModel};
 #[doc(hidden)]
 pub use self::key::Hash;
 pub use self::layers::Metered;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 #[doc(hidden)]
 pub use self::layers::panel_reservation;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 #[doc(hidden)]
 pub use self::layers::panel_reservation::Quote;
 pub use self::ledger::{CallTotals, Ledger};
@@ -79,7 +79,7 @@ pub use self::private_dir::create_private_dir;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub use self::{
     builder::LmBuilder,
     cache::{CacheMode, ReplyCache},

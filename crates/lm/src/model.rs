@@ -71,7 +71,7 @@ pub trait LanguageModel: Send + Sync {
 
     /// Returns what a call is reserved from the budget before it is made; `None` if there is no budget, or a stored
     /// reply answers the request.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "lm")]
     #[doc(hidden)]
     fn quote(&self, _request: &LmRequest) -> Option<super::Quote> {
         None
@@ -142,7 +142,7 @@ macro_rules! forward_language_model {
                 ($inner).complete(request).await
             }
 
-            #[cfg(feature = "client")]
+            #[cfg(feature = "lm")]
             fn quote(&self, request: &$crate::LmRequest) -> Option<$crate::Quote> {
                 let $model = self;
                 ($inner).quote(request)
@@ -155,7 +155,7 @@ macro_rules! forward_language_model {
         }
     )*};
 }
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub(super) use forward_language_model;
 
 forward_language_model! {

@@ -18,7 +18,7 @@ tokio::task_local! {
 }
 
 /// Stores what calls are reserved from a budget and what they cost, so that the budget holds over several processes.
-#[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only budgets reserve calls"))]
+#[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
 pub trait SpendingRecorder: Send + Sync {
     /// Stores the highest possible cost of a call, in millisatoshis. It counts as spent until it is settled. The number of
     /// the call is returned once the process can die without losing the record.
@@ -40,14 +40,14 @@ pub fn spending_scope<F: Future>(
 }
 
 /// A recorded call that is not settled.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 #[derive(Clone)]
 pub(super) struct Reserved {
     recorder: Arc<dyn SpendingRecorder>,
     call: u64,
 }
 
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 impl Reserved {
     /// Records the cost of the call, in millisatoshis.
     pub(super) fn settle(&self, msats: u64) {
@@ -59,7 +59,7 @@ impl Reserved {
 ///
 /// # Errors
 /// A message, if it cannot be recorded.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub(super) fn reserve(msats: u64) -> Result<Option<Reserved>, String> {
     let Ok(recorder) = SPENDING.try_with(Arc::clone) else { return Ok(None) };
     let call = recorder.reserve(msats)?;
@@ -83,7 +83,7 @@ pub trait ReplyRecorder: Send + Sync {
     fn find(&self, key: &Hash) -> Option<LmReply>;
 
     /// Returns whether [`find`](Self::find) has a reply.
-    #[cfg_attr(not(feature = "client"), allow(dead_code, reason = "only panels ask before a call"))]
+    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only panels ask before a call"))]
     fn has(&self, key: &Hash) -> bool;
 
     /// Stores a reply, and whether its cost was recorded as spending.
@@ -106,13 +106,13 @@ fn current() -> Option<Arc<dyn ReplyRecorder>> {
 }
 
 /// Returns the recorded reply to a request, if there is one.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub(super) fn find(key: &Key) -> Option<LmReply> {
     current()?.find(&key.hash)
 }
 
 /// Records a reply, unless it came from a cache.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub(super) fn record(key: &Key, reply: &LmReply, is_spending: bool) {
     if let Some(recorder) = current().filter(|_| !reply.cached) {
         recorder.record(&key.hash, reply, is_spending);
@@ -120,7 +120,7 @@ pub(super) fn record(key: &Key, reply: &LmReply, is_spending: bool) {
 }
 
 /// Returns what the calls of several requests are reserved from budgets, without those that were recorded.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub fn quotes<'a>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'a LmRequest)>,
 ) -> Vec<super::Quote> {

@@ -71,7 +71,7 @@ impl LmReply {
 
     /// The same reply where it is not charged again: from the cache or from an equal concurrent
     /// call.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "lm")]
     pub(super) fn into_cached(mut self) -> Self {
         self.cached = true;
         self.cost_msats = Some(0);
@@ -99,7 +99,7 @@ pub enum StopReason {
 
 impl StopReason {
     /// Whether the model completed its reply.
-    #[cfg(feature = "client")]
+    #[cfg(feature = "lm")]
     pub(super) fn is_complete(&self) -> bool {
         matches!(self, Self::End | Self::Other(_))
     }

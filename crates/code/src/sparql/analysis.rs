@@ -60,7 +60,7 @@ pub(super) fn cost(query: &mut Query) -> Result<Cost, String> {
 }
 
 /// Whether the query calls another endpoint (`SERVICE`).
-#[cfg(feature = "http")]
+#[cfg(feature = "sparql-http")]
 pub(super) fn uses_service(query: &mut Query) -> bool {
     analyze(query).uses_service
 }

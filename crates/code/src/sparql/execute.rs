@@ -121,7 +121,7 @@ impl SparqlStore {
                 let (dataset, query) = (Arc::clone(dataset), query.to_owned());
                 evaluate_on_thread(dataset, query, limits).await
             }
-            #[cfg(feature = "http")]
+            #[cfg(feature = "sparql-http")]
             Backend::Endpoint(endpoint) => endpoint.execute(query, limits).await,
         }
     }

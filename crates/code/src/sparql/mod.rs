@@ -8,7 +8,7 @@
 
 mod analysis;
 mod deep_stack;
-#[cfg(feature = "http")]
+#[cfg(feature = "sparql-http")]
 mod endpoint;
 mod evaluations;
 mod execute;

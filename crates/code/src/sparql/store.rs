@@ -10,7 +10,7 @@ use oxigraph::model::Dataset;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-#[cfg(feature = "http")]
+#[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
 use dsrs_metrics_values::messages::hash;
 
@@ -46,7 +46,7 @@ impl LoadedFile {
 #[derive(Clone)]
 pub(super) enum Backend {
     Embedded(Arc<Dataset>),
-    #[cfg(feature = "http")]
+    #[cfg(feature = "sparql-http")]
     Endpoint(Arc<Endpoint>),
 }
 
@@ -147,13 +147,13 @@ impl SparqlStore {
     ///
     /// # Errors
     /// [`StoreError::InvalidEndpoint`] if the URL is invalid.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "sparql-http")]
     pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
         let backend = Backend::Endpoint(Arc::new(Endpoint::new(url)?));
         Ok(Self { backend, files: Arc::new([]) })
     }
 
-    #[cfg(not(feature = "http"))]
+    #[cfg(not(feature = "sparql-http"))]
     fn from_endpoint(url: &str) -> Result<Self, StoreError> {
         Err(StoreError::InvalidEndpoint(format!(
             "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
@@ -171,7 +171,7 @@ impl SparqlStore {
     pub fn triples(&self) -> Option<usize> {
         match &self.backend {
             Backend::Embedded(dataset) => Some(dataset.len()),
-            #[cfg(feature = "http")]
+            #[cfg(feature = "sparql-http")]
             Backend::Endpoint(_) => None,
         }
     }
@@ -221,7 +221,7 @@ impl fmt::Debug for SparqlStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.backend {
             Backend::Embedded(dataset) => write!(f, "SparqlStore({} triples)", dataset.len()),
-            #[cfg(feature = "http")]
+            #[cfg(feature = "sparql-http")]
             Backend::Endpoint(endpoint) => write!(f, "SparqlStore({endpoint:?})"),
         }
     }
@@ -232,7 +232,7 @@ impl Serialize for SparqlStore {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.backend {
             Backend::Embedded(_) => to.collect_seq(self.files.iter().map(LoadedFile::name)),
-            #[cfg(feature = "http")]
+            #[cfg(feature = "sparql-http")]
             Backend::Endpoint(endpoint) => to.collect_str(&format_args!("{endpoint:?}")),
         }
     }
@@ -269,7 +269,7 @@ mod tests {
     fn dataset(store: &SparqlStore) -> Option<&Arc<Dataset>> {
         match &store.backend {
             Backend::Embedded(dataset) => Some(dataset),
-            #[cfg(feature = "http")]
+            #[cfg(feature = "sparql-http")]
             Backend::Endpoint(_) => None,
         }
     }

@@ -72,15 +72,15 @@ impl Language {
     /// ```
     /// use dsrs_metrics::syntax::Language;
     ///
-    /// # #[cfg(feature = "parsers")] {
+    /// # #[cfg(feature = "syntax")] {
     /// let error = Language::Json.first_error("{\n  \"a\": [1 2]\n}").unwrap().unwrap();
     /// assert_eq!(error.to_string(), "line 2, column 11: expected `,` or `]`");
     /// # }
     /// ```
     pub fn first_error(self, code: &str) -> Result<Option<Diagnostic>, ParserError> {
-        #[cfg(feature = "parsers")]
+        #[cfg(feature = "syntax")]
         return super::parse::first_error(self, code);
-        #[cfg(not(feature = "parsers"))]
+        #[cfg(not(feature = "syntax"))]
         {
             let _ = code;
             Err(ParserError::Unavailable(self))
@@ -101,16 +101,16 @@ impl Language {
     /// ```
     /// use dsrs_metrics::syntax::{Comparison, Language};
     ///
-    /// # #[cfg(feature = "parsers")] {
+    /// # #[cfg(feature = "syntax")] {
     /// let python = |left, right| Language::Python.compare(left, right).unwrap();
     /// assert_eq!(python("x = 'a'", "x  =  \"a\"  # a string"), Comparison::Same);
     /// assert_eq!(python("x = 1", "y = 1"), Comparison::Different);
     /// # }
     /// ```
     pub fn compare(self, left: &str, right: &str) -> Result<Comparison, ParserError> {
-        #[cfg(feature = "parsers")]
+        #[cfg(feature = "syntax")]
         return super::equivalence::compare(self, left, right);
-        #[cfg(not(feature = "parsers"))]
+        #[cfg(not(feature = "syntax"))]
         {
             let _ = (left, right);
             Err(ParserError::Unavailable(self))
@@ -132,7 +132,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    #[cfg(feature = "parsers")]
+    #[cfg(feature = "syntax")]
     pub(super) fn of(same: bool) -> Self {
         if same { Self::Same } else { Self::Different }
     }

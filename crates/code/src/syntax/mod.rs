@@ -7,10 +7,10 @@
 
 mod balance;
 mod comments;
-#[cfg(feature = "parsers")]
+#[cfg(feature = "syntax")]
 mod equivalence;
 mod language;
-#[cfg(feature = "parsers")]
+#[cfg(feature = "syntax")]
 mod parse;
 mod pattern;
 #[doc(hidden)]

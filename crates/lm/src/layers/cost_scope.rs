@@ -40,7 +40,7 @@ impl CostScope {
 
 /// Adds the cost of an attempt in msat, `None` if it is unknown, to the current scope, if there is
 /// one.
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub(super) fn add_cost(msats: Option<u64>) {
     let add = |scope: &Arc<CostScope>| match msats {
         Some(msats) => scope.msats.fetch_add(msats, Ordering::Relaxed),

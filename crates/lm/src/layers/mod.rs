@@ -1,23 +1,23 @@
 //! Layers: language models around another one. Each file holds the logic of one layer, and what its
 //! clones share.
 
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod budget;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod cached;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod circuit_breaker;
 mod cost_scope;
 mod metered;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub mod panel_reservation;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod priced;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod rate_limit;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod retry;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 mod single_flight;
 
 use std::borrow::Cow;
@@ -25,7 +25,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 
 pub use self::metered::Metered;
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 pub use self::{
     budget::{Excess, LmBudget},
     cached::Cached,
@@ -54,7 +54,7 @@ trait Layer: Send + Sync {
     ) -> impl Future<Output = Result<LmReply, LmError>> + Send;
 
     /// See [`LanguageModel::quote`].
-    #[cfg(feature = "client")]
+    #[cfg(feature = "lm")]
     fn quote(&self, request: &LmRequest) -> Option<panel_reservation::Quote> {
         self.inner().quote(request)
     }
@@ -87,7 +87,7 @@ macro_rules! impl_language_model {
                 Layer::complete(self, request).await
             }
 
-            #[cfg(feature = "client")]
+            #[cfg(feature = "lm")]
             fn quote(&self, request: &LmRequest) -> Option<panel_reservation::Quote> {
                 Layer::quote(self, request)
             }
@@ -99,5 +99,5 @@ macro_rules! impl_language_model {
     )*};
 }
 impl_language_model!(Metered);
-#[cfg(feature = "client")]
+#[cfg(feature = "lm")]
 impl_language_model!(Cached, CircuitBreaker, Priced, RateLimit, Retry);
