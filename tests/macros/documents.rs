@@ -94,8 +94,9 @@ fn links_between_pages_lead_to_files() {
 /// The names of all tests.
 fn tests() -> HashSet<String> {
     let mut names = HashSet::new();
-    for file in
-        ["tests", "dsrs-metrics/src"].map(|folder| files(&root().join(folder), "rs")).concat()
+    for file in ["tests", "crates", "dsrs-metrics/src"]
+        .map(|folder| files(&root().join(folder), "rs"))
+        .concat()
     {
         let source = fs::read_to_string(file).unwrap();
         let mut is_test = false;

@@ -23,7 +23,7 @@ const PACKAGES: [(&str, &[&str]); 5] = [
 
 /// The modules of functions on values, from the lowest layer to the highest. Modules of one layer do not import from each
 /// other.
-const VALUES: [&[&str]; 3] = [&["messages", "stats"], &["json", "text"], &["retrieval"]];
+const VALUES: [&[&str]; 4] = [&["messages", "stats"], &["text"], &["json"], &["retrieval"]];
 
 /// The same for syntax and SPARQL.
 const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];

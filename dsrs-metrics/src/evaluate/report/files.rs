@@ -259,6 +259,8 @@ fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::fs;
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
 
     use super::*;
 
@@ -274,8 +276,9 @@ mod tests {
         lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
         lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
         files.write(&mut lines).unwrap();
-        // Writes to this device succeed, and syncing it fails.
-        fail(&mut files, File::options().write(true).open("/dev/null").unwrap());
+        // Writes to a socket succeed, and syncing it fails.
+        let (socket, _reader) = UnixStream::pair().unwrap();
+        fail(&mut files, File::from(OwnedFd::from(socket)));
         let error = files.finish().unwrap_err().to_string();
         let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -287,11 +290,11 @@ mod tests {
 
     #[test]
     fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
-        let copied = failing(Format::Json, |files, null| files.targets[0].file.replace_file(null));
-        let renamed = failing(Format::JsonLines, |files, null| {
+        let copied = failing(Format::Json, |files, file| files.targets[0].file.replace_file(file));
+        let renamed = failing(Format::JsonLines, |files, file| {
             files.spool_latest(0).unwrap();
             files.spool.flush().unwrap();
-            files.spool.get_mut().file = null;
+            files.spool.get_mut().file = file;
         });
         for (error, kept) in [copied, renamed] {
             assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
