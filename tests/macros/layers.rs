@@ -1,6 +1,6 @@
 //! The layers: a package depends only on packages below its own, and a module imports only from layers below its own, so
-//! that there is no import cycle. A module names no feature of a higher layer; that a package names only features of its
-//! own is checked by the lint `unexpected_cfgs`.
+//! that there is no import cycle. A module does not name a feature of a higher layer. The lint `unexpected_cfgs`
+//! checks that a package names only its own features.
 //!
 //! A new package gets a line in `PACKAGES`, a new top-level module a place in `RUNTIME`, `VALUES` or `CODE`, and each a
 //! line in `ARCHITECTURE.md`.

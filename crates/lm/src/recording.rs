@@ -18,7 +18,6 @@ tokio::task_local! {
 }
 
 /// Stores what calls are reserved from a budget and what they cost, so that the budget holds over several processes.
-#[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only budgets reserve calls"))]
 pub trait SpendingRecorder: Send + Sync {
     /// Stores the highest possible cost of a call, in millisatoshis. It counts as spent until it is settled. The number of
     /// the call is returned once the process can die without losing the record.
@@ -83,7 +82,6 @@ pub trait ReplyRecorder: Send + Sync {
     fn find(&self, key: &Hash) -> Option<LmReply>;
 
     /// Returns whether [`find`](Self::find) has a reply.
-    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only panels ask before a call"))]
     fn has(&self, key: &Hash) -> bool;
 
     /// Stores a reply, and whether its cost was recorded as spending.

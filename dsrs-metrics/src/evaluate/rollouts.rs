@@ -52,7 +52,7 @@ struct Rollout<'a, G, P> {
     tracebacks: Vec<String>,
 }
 
-/// A prediction with what the program returned about its run, or why there is no prediction.
+/// The prediction of a rollout, with the record of the program's run if a program was run, or the failure of the program.
 type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
 
 /// The outcomes of one tier, rollout by rollout, and the backtraces of panics.

@@ -75,7 +75,7 @@ impl<G, P> RowResult<G, P> {
         }
     }
 
-    /// Adds one of several evaluations of the row. The first prediction that is added becomes that of the row.
+    /// Adds one of several evaluations of the row. The first prediction becomes the prediction of the row.
     pub(super) fn push_repeat(
         &mut self,
         pred: Option<P>,

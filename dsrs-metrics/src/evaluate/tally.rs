@@ -16,7 +16,7 @@ use crate::stats::{Histogram, Uncertainty};
 
 /// The running counts and values of one metric.
 pub(super) struct Tally {
-    /// The summary of the rows so far, without what is computed at its end.
+    /// The counts of the rows so far. Mean and interval are computed at the end of the run.
     counts: MetricSummary,
     range: Option<ScoreRange>,
     options: TallyOptions,

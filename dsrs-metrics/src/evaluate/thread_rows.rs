@@ -17,7 +17,7 @@ use crate::stats::{Histogram, Moments};
 /// The most finished rows of a thread.
 const MAX_FINISHED: usize = 64;
 
-/// The bytes of lines from which on a thread adds them to those of the run.
+/// A thread with this many bytes of lines adds its rows to the rows of the run.
 const MAX_TEXT: usize = 1 << 16;
 
 /// Only the thread locks its rows, until the run ends, so that rows of a thread that is blocked are not lost.
@@ -85,7 +85,7 @@ impl<G, P> ThreadRows<G, P> {
         self.finished.push((index, row));
     }
 
-    /// Returns whether the rows should be added to those of the run.
+    /// Returns whether it is time to add the rows to the rows of the run.
     pub(super) fn is_full(&self) -> bool {
         self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }

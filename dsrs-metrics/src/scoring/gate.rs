@@ -80,7 +80,7 @@ impl Tiers {
 ///
 /// # Errors
 /// The status of a rollout without this mean: a metric has no score, or the budget of the language models did not cover a
-/// metric. In the second case the mean would be based on fewer metrics than that of other rows, whatever [`OnMissing`] is.
+/// metric. In the second case the mean would be based on fewer metrics than the mean of other rows, whatever [`OnMissing`] is.
 fn mean(
     entries: &[Entry],
     outcomes: &[Outcome],

@@ -46,7 +46,6 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes the characters of [`escaped`] except tabs and line ends, for a page, which shows strings of several lines.
-#[allow(dead_code, reason = "HTML reports use it")]
 pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     let is_hidden = |it: char| is_unsafe(it) && !matches!(it, '\n' | '\r' | '\t');
     if !text.contains(is_hidden) {

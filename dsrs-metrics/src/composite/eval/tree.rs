@@ -87,7 +87,7 @@ impl Weighted {
 }
 
 impl Node {
-    /// Returns the operands; those of a gate are its proxies.
+    /// Returns the operands. The operands of a gate are its proxies.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Child> {
         let (parts, terms): (&[Child], &[Term]) = match self {
             Self::Leaf(_) => (&[], &[]),

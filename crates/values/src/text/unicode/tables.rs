@@ -2,6 +2,8 @@
 //!
 //! Unicode 14.0.0 as in CPython 3.11; the DPR flags as in the Python package `regex`
 //! 2026.11.15 with dspy 3.4.1.
+//!
+//! One table, longer than other files because it has an entry for each run of characters.
 
 /// `\w` of Python's `re` matches it.
 pub(super) const WORD: u16 = 1 << 0;
