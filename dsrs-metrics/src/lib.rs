@@ -16,31 +16,14 @@
 #![doc = ""]
 #![doc = include_str!("../../README.md")]
 
-// `#[metric]` expands to paths that start with `dsrs_metrics`, also inside this crate.
-#[allow(unused_extern_crates)]
-extern crate self as dsrs_metrics;
-#[macro_use]
-extern crate dsrs_metrics_values;
+pub mod judge;
 
 /// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
 /// `std::string::String` for `String`.
 #[doc(hidden)]
 pub mod value {
-    pub use serde_json::Value;
+    pub use dsrs_metrics_core::value::Value;
 }
-
-pub mod agreement;
-#[cfg(feature = "cli")]
-pub mod cli;
-pub mod composite;
-mod core;
-pub mod data;
-mod evaluate;
-pub mod judge;
-pub mod metrics;
-pub mod prelude;
-pub mod results;
-mod scoring;
 
 /// The guide: one page for each task.
 ///
@@ -107,7 +90,43 @@ pub mod guide {
 }
 
 #[doc(hidden)]
-pub mod __private;
+pub mod __private {
+    pub use dsrs_metrics_builtin::metrics::setters;
+    pub use dsrs_metrics_core::__private::*;
+}
+mod default_metrics;
+pub mod prelude;
+
+/// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the
+/// built-in ones.
+///
+/// Each metric is named by its function or its struct, as in a composite: `sources_used`, `rag::sources_used`,
+/// `SourcesUsed`. The struct must be in scope and implement [`Configure`](crate::Configure); `#[metric]` implements it.
+/// Requires the feature `cli`.
+///
+/// ```no_run
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Whether the answer names its sources.
+/// #[metric]
+/// fn sources_used(#[pred] sources: &[String]) -> bool {
+///     !sources.is_empty()
+/// }
+///
+/// dsrs_metrics::main![sources_used];
+/// ```
+///
+/// A metric replaces the built-in metric of the same name. Two metrics of the user with the same
+/// name are an error when the program starts.
+#[cfg(feature = "cli")]
+#[macro_export]
+macro_rules! main {
+    ($($metrics:tt)*) => {
+        fn main() -> ::std::process::ExitCode {
+            $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*))
+        }
+    };
+}
 
 /// Defines a `main` function with the commands of `dsrs-metrics`. Requires the feature `cli`.
 #[cfg(not(feature = "cli"))]
@@ -121,19 +140,38 @@ macro_rules! main {
     };
 }
 
+pub use crate::default_metrics::DefaultMetrics;
+pub use async_trait::async_trait;
+#[doc = include_str!("../docs/metrics.md")]
+pub use dsrs_metrics_builtin::metrics;
+#[cfg(feature = "cli")]
+#[doc(inline)]
+pub use dsrs_metrics_cli as cli;
 #[cfg(feature = "sparql")]
 pub use dsrs_metrics_code::sparql;
 pub use dsrs_metrics_code::syntax;
+pub use dsrs_metrics_core::{
+    AcceptanceTest, Answer, AtOnce, Awaited, ByCall, ByForward, ClosureReturn, Component,
+    Configure, CorpusCounts, CorpusFormula, CorpusState, Counted, Direction, Example, Explanation,
+    Fallible, FeedbackEvaluator, FeedbackMetric, FieldError, FieldSpec, FieldType, Fields,
+    FiveArguments, FnMetric, FromSerializeError, Grade, IdentityDifference, InputError, Instance,
+    InvalidWeights, Metric, MetricCall, MetricError, MetricErrorKind, MetricFile, MetricIdentity,
+    MetricName, MetricReturn, MetricScore, MetricSpec, MetricTier, Module, NamesFiles, OnMissing,
+    Origin, Outcome, Pair, ParamError, ParamGroup, ParamSpec, Params, Part, Prediction, Program,
+    ProgramError, ProgramOutput, ProgramReturn, ProgramRun, ProgramUsage, Record, RepeatNumber,
+    Requirement, Result, RowAnswer, RowType, ScoreKind, ScoreRange, Scored, ScoredAtOnce, Scores,
+    Settings, Side, Trace, TraceStep, TwoArguments, TypeHelp, ValueKind, ValueType, Weights,
+    WithCorpus, WithSettings, composite, example, metric_fn, prediction, traced_metric_fn,
+    typed_metric_fn,
+};
+#[doc(hidden)]
+pub use dsrs_metrics_core::{
+    AnyRow, CorpusReturn, Declared, DeclaredIn, GoldRows, HasDefaults, HasVerdict, NamedFields,
+    ParamType, Pointer, PredRows, Rows, SameRows, ScoredBy, TypedField, TypedRow, UnknownRows,
+    WithoutParameters,
+};
 #[doc(inline)]
 pub use dsrs_metrics_lm as lm;
-#[cfg(feature = "sandbox")]
-#[doc(inline)]
-pub use dsrs_metrics_sandbox as sandbox;
-use dsrs_metrics_values::{json, messages};
-pub use dsrs_metrics_values::{retrieval, stats, text};
-
-pub use crate::metrics::agents::outcome_coupled;
-pub use async_trait::async_trait;
 #[doc = include_str!("../docs/judge.md")]
 pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/judge_output.md")]
@@ -141,80 +179,27 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/metric.md")]
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
-pub use dsrs_metrics_macros::{ParamGroup, Record};
-
-pub use crate::core::answer::{Answer, RowAnswer};
-pub use crate::core::call::MetricCall;
-pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
-pub use crate::core::component_results::Component;
-pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
-pub use crate::core::counted::{CorpusState, Counted};
 #[doc(hidden)]
-pub use crate::core::declared::{
-    AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
-    WithoutParameters,
+pub use dsrs_metrics_run::DevsetRow;
+pub use dsrs_metrics_run::{
+    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, DevsetRows, Ending, Evaluate,
+    EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, FinalScore, JournalError,
+    JournalUse, MetricSet, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Rank, Repeat,
+    RepeatSummary, Rollout, RolloutNumber, Rollouts, RowResult, RowScore, RowStatus, RunStart,
+    Running, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult, ScoringSummary,
+    Spending, UnknownField, agreement, data, journal_cost_msats, results,
 };
-pub use crate::core::error::{MetricError, MetricErrorKind, Result};
-pub use crate::core::explanation::Explanation;
-pub use crate::core::field_error::FieldError;
-pub use crate::core::files::{MetricFile, NamesFiles};
-pub use crate::core::fn_metric::{
-    FiveArguments, FnMetric, MetricName, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
-};
-pub use crate::core::identity::{IdentityDifference, MetricIdentity};
-pub use crate::core::instance::{Instance, WithSettings};
-pub use crate::core::metric::{Metric, ScoredAtOnce};
-#[doc(hidden)]
-pub use crate::core::optimizer::HasVerdict;
-pub use crate::core::optimizer::{AcceptanceTest, FeedbackEvaluator};
-pub use crate::core::outcome::Outcome;
-pub use crate::core::param_group::ParamGroup;
-#[doc(hidden)]
-pub use crate::core::param_group::ParamType;
-#[doc(hidden)]
-pub use crate::core::params::HasDefaults;
-pub use crate::core::params::{Configure, ParamError, Params};
-pub use crate::core::program::{
-    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
-};
-pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
-pub use crate::core::repeat::RepeatNumber;
-pub use crate::core::requirements::Requirement;
-#[doc(hidden)]
-pub use crate::core::return_types::CorpusReturn;
-pub use crate::core::return_types::MetricReturn;
-#[doc(hidden)]
-pub use crate::core::rows::by_name::NamedFields;
-pub use crate::core::rows::dynamic::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::core::rows::fields::{FieldType, Record, RowType};
-pub use crate::core::rows::from_serialize::FromSerializeError;
-pub use crate::core::rows::inputs::InputError;
-pub use crate::core::rows::pair::{Origin, Pair};
-#[doc(hidden)]
-pub use crate::core::rows::typed::{TypedField, TypedRow};
-pub use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
-pub use crate::core::settings::Settings;
-pub use crate::core::spec::{
-    Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
-};
-pub use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
-pub use crate::core::weights::{InvalidWeights, Weights};
-#[doc(hidden)]
-pub use crate::evaluate::DevsetRow;
 #[cfg(feature = "report")]
-pub use crate::evaluate::TableRows;
-pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
-pub use crate::evaluate::report::ProgressDisplay;
-#[cfg(feature = "report")]
-pub use crate::evaluate::report::ResultTable;
-pub use crate::evaluate::{
-    BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
-    Evaluator, JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
-    RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
-};
-pub use crate::scoring::{
-    AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
-    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
-    ScoringResult, ScoringSummary,
-};
+pub use dsrs_metrics_run::{ResultTable, TableRows};
+#[cfg(feature = "sandbox")]
+#[doc(inline)]
+pub use dsrs_metrics_sandbox as sandbox;
 pub use dsrs_metrics_values::json::structured;
+pub use dsrs_metrics_values::{retrieval, stats, text};
+
+/// Labels of tool calls, and training data with them.
+pub mod outcome_coupled {
+    pub use dsrs_metrics_builtin::metrics::agents::{OutcomeCoupled, outcome_coupled};
+    pub use dsrs_metrics_run::data::outcome_labels::*;
+    pub use dsrs_metrics_values::outcome_coupled::*;
+}

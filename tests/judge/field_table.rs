@@ -51,7 +51,7 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
 /// The judges that the source declares.
 #[test]
 fn no_shipped_judge_is_left_out() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/src/judge/shipped");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/builtin/src/shipped");
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let sources = files.map(|file| std::fs::read_to_string(file).unwrap());
     let declared: usize = sources.map(|source| source.matches("\n#[judge(").count()).sum();

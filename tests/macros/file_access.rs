@@ -4,37 +4,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules that work on values of rows, and on replies of models and endpoints.
-const ON_VALUES: [&str; 12] = [
+const ON_VALUES: [&str; 10] = [
+    "crates/builtin/src",
     "crates/code/src",
+    "crates/core/src",
     "crates/lm/src",
+    "crates/run/src/agreement",
+    "crates/run/src/data",
+    "crates/run/src/results",
+    "crates/run/src/scoring",
     "crates/values/src",
-    "dsrs-metrics/src/agreement",
-    "dsrs-metrics/src/composite",
-    "dsrs-metrics/src/core",
-    "dsrs-metrics/src/data",
-    "dsrs-metrics/src/judge",
-    "dsrs-metrics/src/metrics",
-    "dsrs-metrics/src/results",
-    "dsrs-metrics/src/scoring",
-    "dsrs-metrics/src/__private.rs",
+    "dsrs-metrics/src",
 ];
 
 /// The files of these modules that open files, and whose path that is.
 const OPEN_FILES: [(&str, &str); 9] = [
+    (
+        "crates/builtin/src/metrics/sandbox/stages.rs",
+        "new files of constant names in a new temporary directory",
+    ),
     ("crates/code/src/sparql/store.rs", "the RDF files that a parameter of the metric names"),
     ("crates/lm/src/cache/file.rs", "the cache, in the user's directory"),
     ("crates/lm/src/cache/store.rs", "the same"),
     ("crates/lm/src/price.rs", "the price table that a variable names"),
     ("crates/lm/src/private_dir.rs", "the directories of the cache and of journals"),
+    ("crates/run/src/data/row_file.rs", "the caller's input files"),
+    ("crates/run/src/data/whole_file.rs", "the same"),
     (
-        "dsrs-metrics/src/core/files.rs",
+        "crates/values/src/files.rs",
         "files that a parameter of a metric names, which a journal compares",
-    ),
-    ("dsrs-metrics/src/data/row_file.rs", "the caller's input files"),
-    ("dsrs-metrics/src/data/whole_file.rs", "the same"),
-    (
-        "dsrs-metrics/src/metrics/sandbox/stages.rs",
-        "new files of constant names in a new temporary directory",
     ),
 ];
 

@@ -1,8 +1,7 @@
 //! The layers: a package depends only on packages below its own, and a module imports only from layers below its own, so
-//! that there is no import cycle. A module does not name a feature of a higher layer. The lint `unexpected_cfgs`
-//! checks that a package names only its own features.
+//! that there is no import cycle. The lint `unexpected_cfgs` checks that a package names only its own features.
 //!
-//! A new package gets a line in `PACKAGES`, a new top-level module a place in `RUNTIME`, `VALUES` or `CODE`, and each a
+//! A new package gets a line in `PACKAGES`, a new top-level module a place in `VALUES`, `CODE` or `RUN`, and each a
 //! line in `ARCHITECTURE.md`.
 
 use std::collections::BTreeMap;
@@ -12,48 +11,41 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTree};
 
-/// The packages in `crates` and the runtime crate, each with the packages of this workspace that it depends on.
-const PACKAGES: [(&str, &[&str]); 5] = [
+/// The packages in `crates` and the facade, each with the packages of this workspace that it depends on.
+const PACKAGES: [(&str, &[&str]); 9] = [
     ("crates/values", &[]),
-    ("crates/sandbox", &[]),
+    ("crates/sandbox", &["values"]),
     ("crates/lm", &["values"]),
     ("crates/code", &["values"]),
-    ("dsrs-metrics", &["code", "lm", "macros", "sandbox", "values"]),
+    ("crates/core", &["lm", "macros", "values"]),
+    ("crates/builtin", &["code", "core", "lm", "sandbox", "values"]),
+    ("crates/run", &["core", "lm", "values"]),
+    ("crates/cli", &["builtin", "core", "lm", "run", "sandbox", "values"]),
+    (
+        "dsrs-metrics",
+        &["builtin", "cli", "code", "core", "lm", "macros", "run", "sandbox", "values"],
+    ),
 ];
 
 /// The modules of functions on values, from the lowest layer to the highest. Modules of one layer do not import from each
 /// other.
-const VALUES: [&[&str]; 4] = [&["messages", "stats"], &["text"], &["json"], &["retrieval"]];
+const VALUES: [&[&str]; 5] = [
+    &["messages", "stats", "weights"],
+    &["files", "outcome_coupled", "text"],
+    &["json"],
+    &["retrieval"],
+    &["value_type"],
+];
 
 /// The same for syntax and SPARQL.
 const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
 
-/// The same for the runtime crate, whose lowest layer is modules of the packages below it.
-const RUNTIME: [&[&str]; 7] = [
-    &["json", "lm", "messages", "retrieval", "sandbox", "sparql", "stats", "syntax", "text"],
-    &["core"],
-    &["composite", "data", "judge"],
-    &["metrics"],
+/// The same for rows, runs and results. The lowest layer is modules of the packages below.
+const RUN: [&[&str]; 4] = [
+    &["composite", "core", "json", "lm", "messages", "stats"],
+    &["data"],
     &["evaluate"],
     &["agreement", "results", "scoring"],
-    &["cli"],
-];
-
-/// The features of the runtime crate, each with the module that it belongs to. Modules of lower layers do not name it.
-const FEATURES: [(&str, &str); 13] = [
-    ("syntax", "syntax"),
-    ("schema", "syntax"),
-    ("sparql", "sparql"),
-    ("sparql-http", "sparql"),
-    ("lm", "lm"),
-    ("sandbox", "sandbox"),
-    ("csv", "data"),
-    ("parquet", "data"),
-    ("report", "evaluate"),
-    ("ctrl-c", "evaluate"),
-    ("html", "results"),
-    ("junit", "results"),
-    ("cli", "cli"),
 ];
 
 /// The same for the macro crate.
@@ -180,18 +172,10 @@ fn upward(folder: &str, of: &[&[&'static str]], roots: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn modules_of_the_runtime_crate_import_from_lower_layers() {
-    // The attribute macros, which the crate uses as its users do.
-    assert_eq!(
-        upward("dsrs-metrics/src", &RUNTIME, &["metric", "judge_output", "ParamGroup"]),
-        Vec::<String>::new()
-    );
-    assert!(
-        RUNTIME[1..].concat().len() <= 18,
-        "with `prelude` and `__private`, at most 20 modules"
-    );
+fn modules_import_from_lower_layers() {
     assert_eq!(upward("crates/values/src", &VALUES, &[]), Vec::<String>::new());
     assert_eq!(upward("crates/code/src", &CODE, &[]), Vec::<String>::new());
+    assert_eq!(upward("crates/run/src", &RUN, &[]), Vec::<String>::new());
 }
 
 /// The packages of this workspace that a manifest lists as dependencies, without the prefix of their names.
@@ -221,50 +205,6 @@ fn packages_depend_on_packages_below_them() {
             assert!(below.contains(&&*format!("crates/{name}")), "{folder} is not above {name}");
         }
     }
-}
-
-/// The features that a source names.
-fn features(source: &str) -> Vec<&str> {
-    let named = source.split("feature = \"").skip(1);
-    named.filter_map(|rest| rest.split('"').next()).collect()
-}
-
-/// Features that belong to a higher layer, as `FILE names FEATURE`.
-fn upward_features(file: &str, module: &str, source: &str) -> Vec<String> {
-    let layers = layers(&RUNTIME);
-    let layer_of = |feature: &str| {
-        let (_, module) = FEATURES.iter().find(|(name, _)| *name == feature)?;
-        layers.get(module)
-    };
-    let own = layers.get(module);
-    let is_upward = |feature: &&str| layer_of(feature).is_none_or(|layer| Some(layer) > own);
-    let found = features(source).into_iter().filter(is_upward);
-    found.map(|feature| format!("{file} names {feature}")).collect()
-}
-
-#[test]
-fn modules_of_the_runtime_crate_name_no_feature_of_a_higher_layer() {
-    let folder = root().join("dsrs-metrics/src");
-    let modules = sources(&folder).into_iter().filter(|(module, _)| !FACADES.contains(&&**module));
-    let found = modules.flat_map(|(module, file)| {
-        let name = file.strip_prefix(&folder).unwrap().display().to_string();
-        upward_features(&name, &module, &fs::read_to_string(&file).unwrap())
-    });
-    assert_eq!(found.collect::<Vec<_>>(), Vec::<String>::new());
-}
-
-/// The test must detect a feature in each of its forms.
-#[test]
-fn an_upward_feature_is_found() {
-    let source = "
-        #[cfg(any(feature = \"cli\", test))]
-        use crate::stats;
-        #![cfg_attr(not(feature = \"ctrl-c\"), allow(dead_code))]
-        const TEXT: bool = cfg!(feature = \"csv\") || cfg!(feature = \"new\");
-    ";
-    let found = ["data names cli", "data names ctrl-c", "data names new"];
-    assert_eq!(upward_features("data", "data", source), found);
-    assert_eq!(upward_features("cli", "cli", source), ["cli names new"]);
 }
 
 #[test]

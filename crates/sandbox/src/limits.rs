@@ -1,5 +1,6 @@
 //! Resource limits of a command.
 
+use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// Resource limits of a command. A command that exceeds one is killed, or its request is refused.
@@ -74,4 +75,9 @@ impl Limits {
     pub(super) fn output_bytes(&self) -> u64 {
         self.output_kb.saturating_mul(1024)
     }
+}
+
+impl ValueType for Limits {
+    const HELP: TypeHelp =
+        TypeHelp::new("a JSON object of limits").with_example(r#"'{"memory_mb": 512}'"#);
 }

@@ -37,8 +37,15 @@ macro_rules! conversions {
     )*};
 }
 
+#[doc(hidden)]
+pub mod files;
 pub mod json;
 pub mod messages;
+pub mod outcome_coupled;
 pub mod retrieval;
 pub mod stats;
 pub mod text;
+#[doc(hidden)]
+pub mod value_type;
+#[doc(hidden)]
+pub mod weights;

@@ -7,7 +7,7 @@ use dsrs_metrics::data::DataError;
 use dsrs_metrics::metrics::OutcomeCoupled;
 use dsrs_metrics::outcome_coupled::{
     LabelledExample, LabelsError, OutcomeCoupledLabels, OutcomeCoupledScorer, OutcomeWeights,
-    load_jsonl_with_labels,
+    load_jsonl, load_jsonl_with_labels,
 };
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn load(
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool_calls.jsonl");
     fs::write(&file, content).unwrap();
-    scorer.load_jsonl(file).unwrap().collect()
+    load_jsonl(file, scorer).unwrap().collect()
 }
 
 /// The error in the second of three rows.
@@ -185,7 +185,7 @@ fn lines_that_are_no_rows() {
 
 #[test]
 fn a_missing_file_is_an_error() {
-    let error = OutcomeCoupledScorer::default().load_jsonl("no/such.jsonl");
+    let error = load_jsonl("no/such.jsonl", &OutcomeCoupledScorer::default());
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with("no/such.jsonl: "), "{error}");
 }
@@ -197,7 +197,7 @@ fn a_long_file_is_read_row_by_row() {
     // The last row is invalid, which does not affect a reader of the others.
     let content = format!("{}{{", format!("{}\n", row()).repeat(1000));
     fs::write(&file, content).unwrap();
-    let rows = OutcomeCoupledScorer::default().load_jsonl(&file).unwrap();
+    let rows = load_jsonl(&file, &OutcomeCoupledScorer::default()).unwrap();
     assert_eq!(rows.take(1000).filter_map(Result::ok).count(), 1000);
 }
 
@@ -209,7 +209,7 @@ fn the_function_of_the_document_reads_all_rows_with_the_default_weights() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let examples = runtime.block_on(load_jsonl_with_labels(&file)).unwrap();
     let scores: Vec<_> = examples.iter().map(|example| example.labels.outcome_score).collect();
-    let expected: Vec<_> = OutcomeCoupledScorer::default().load_jsonl(&file).unwrap().collect();
+    let expected: Vec<_> = load_jsonl(&file, &OutcomeCoupledScorer::default()).unwrap().collect();
     let expected: Vec<_> =
         expected.into_iter().map(|example| example.unwrap().labels.outcome_score).collect();
     assert_eq!((scores.len(), &scores), (2, &expected));

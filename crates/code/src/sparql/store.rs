@@ -1,5 +1,7 @@
 //! Stores that execute queries: a dataset in memory, or an endpoint.
 
+use dsrs_metrics_values::files::{MetricFile, NamesFiles};
+use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -259,6 +261,18 @@ impl<'de> Deserialize<'de> for SparqlStore {
         };
         store.map_err(D::Error::custom)
     }
+}
+
+impl NamesFiles for SparqlStore {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        let files = self.loaded_files().iter();
+        all.extend(files.map(|file| MetricFile::hashed(parameter, file.name(), &*file.hash)));
+    }
+}
+
+impl ValueType for SparqlStore {
+    const HELP: TypeHelp =
+        TypeHelp::new("an RDF file, list of such files, or address of an endpoint");
 }
 
 #[cfg(test)]

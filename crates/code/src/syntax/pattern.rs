@@ -1,5 +1,6 @@
 //! The regular expression of a metric's configuration.
 
+use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -173,4 +174,8 @@ impl<'de> Deserialize<'de> for RegexPattern {
         pattern.validate().map_err(de::Error::custom)?;
         Ok(pattern)
     }
+}
+
+impl ValueType for RegexPattern {
+    const HELP: TypeHelp = TypeHelp::new("a regular expression").with_example(r"'ANSWER:\s*(\w+)'");
 }

@@ -1,0 +1,17 @@
+//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+
+// `#[metric]` expands to paths that start with `dsrs_metrics`.
+extern crate dsrs_metrics_core as dsrs_metrics;
+#[macro_use]
+extern crate dsrs_metrics_values;
+
+pub mod metrics;
+pub mod shipped;
+
+#[cfg(feature = "sparql")]
+use dsrs_metrics_code::sparql;
+use dsrs_metrics_code::syntax;
+use dsrs_metrics_core::{self as core, MetricFile, ParamGroup, Requirement, judge, lm, metric};
+#[cfg(feature = "sandbox")]
+use dsrs_metrics_sandbox as sandbox;
+use dsrs_metrics_values::{json, messages, retrieval, stats, text};

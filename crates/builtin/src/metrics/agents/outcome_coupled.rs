@@ -1,0 +1,153 @@
+//! The outcome-coupled score as a metric.
+
+use std::num::NonZeroU32;
+
+use crate::core::check::Unscored;
+use crate::core::spec::Side;
+use crate::metric;
+use crate::metrics::breakdown::Breakdown;
+use dsrs_metrics_values::outcome_coupled::{
+    OutcomeCoupledError, OutcomeCoupledScorer, OutcomeWeights, StepOutcome, ToolResultRecord,
+};
+
+/// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass,
+/// and had valid parameters.
+///
+/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in
+/// [0, 1]. Verification is 1 if more tests pass than before, 0.5 for as many, 0 for fewer. With
+/// `full_delta` above 1, a change of that many tests counts in full, and a smaller change
+/// proportionally.
+///
+/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and
+/// `pred.verification_delta` or the numbers of passing tests `pred.tests_before` and
+/// `pred.tests_after`. If a row has all three, they must agree. A utility out of range or a missing
+/// field is an error. Each component is a named score. [`OutcomeCoupledScorer`] computes the same
+/// in code; its module [`outcome_coupled`](mod@dsrs_metrics_values::outcome_coupled) documents the differences from
+/// the document's formula.
+///
+/// ```
+/// use dsrs_metrics::metrics::OutcomeCoupled;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let step = prediction! {
+///     "step_utility" => 0.5, "was_repeated" => true, "tests_before" => 10, "tests_after" => 12, "params_valid" => true,
+/// };
+/// let score = OutcomeCoupled::default().score(&example! {}, &step)?;
+/// assert!((score.value - (0.4 * 0.75 + 0.2 + 0.1)).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+#[expect(clippy::too_many_arguments, reason = "six labels and a weight per component")]
+pub fn outcome_coupled(
+    #[pred] step_utility: f64,
+    #[pred] was_repeated: bool,
+    #[pred] params_valid: bool,
+    #[pred] verification_delta: Option<i64>,
+    #[pred] tests_before: Option<u32>,
+    #[pred] tests_after: Option<u32>,
+    /// The weight of the step's utility.
+    #[param(default = 0.4)]
+    step_utility_weight: f64,
+    /// The weight of the call being new.
+    #[param(default = 0.3)]
+    repetition_weight: f64,
+    /// The weight of the change in passing tests.
+    #[param(default = 0.2)]
+    verification_weight: f64,
+    /// The weight of valid parameters.
+    #[param(default = 0.1)]
+    schema_weight: f64,
+    /// The change in passing tests that counts in full.
+    #[param(default = 1)]
+    full_delta: u32,
+) -> Result<Breakdown, Unscored> {
+    let weights = [step_utility_weight, repetition_weight, verification_weight, schema_weight];
+    let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
+    let outcome = |tests_before, tests_after| StepOutcome {
+        step_utility,
+        tests_before,
+        tests_after,
+        was_repeated,
+        params_valid,
+    };
+    let tests = tests_before.zip(tests_after).map(|(before, after)| outcome(before, after));
+    let verification_delta = delta(verification_delta, tests)?;
+    let step = ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid };
+    let components = scorer.components(&step).map_err(unscored)?;
+    Ok(breakdown(&scorer, &step, components))
+}
+
+requires_valid! {
+    OutcomeCoupled: |it| scorer(
+        [it.step_utility_weight, it.repetition_weight, it.verification_weight, it.schema_weight],
+        it.full_delta,
+    )
+    .map(|_| ());
+}
+
+fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
+    let [step_utility, repetition, verification, schema] = weights;
+    let weights = OutcomeWeights { step_utility, repetition, verification, schema };
+    let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
+    let full_delta =
+        NonZeroU32::new(full_delta).ok_or("`full_delta` must be at least 1, found 0")?;
+    Ok(scorer.with_full_delta(full_delta))
+}
+
+/// The change in passing tests: as stated, computed from the numbers of tests, or both if they
+/// agree.
+fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscored> {
+    let Some(tests) = tests else {
+        return stated.ok_or_else(|| {
+            Unscored::because(
+                "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`",
+            )
+        });
+    };
+    let (delta, StepOutcome { tests_before: before, tests_after: after, .. }) =
+        (tests.verification_delta(), tests);
+    match stated {
+        Some(stated) if stated != delta => {
+            Err(unscored(OutcomeCoupledError::Delta { stated, before, after }))
+        }
+        _ => Ok(delta),
+    }
+}
+
+fn unscored(error: OutcomeCoupledError) -> Unscored {
+    match error {
+        OutcomeCoupledError::Utility { found } => {
+            let found = format!("the number {found}");
+            Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
+        }
+        error => Unscored::because(error),
+    }
+}
+
+fn breakdown(
+    scorer: &OutcomeCoupledScorer,
+    step: &ToolResultRecord,
+    [utility, novelty, verification, params]: [f64; 4],
+) -> Breakdown {
+    let below_one = |value: f64, reason: String| (value, (value < 1.0).then_some(reason));
+    let tests = match step.verification_delta {
+        0 => "as many tests pass as before".to_owned(),
+        delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
+        delta => format!("only {delta} more tests pass"),
+    };
+    let utility = below_one(utility, format!("the step's utility is {}", step.step_utility));
+    Breakdown::new(
+        scorer.weights(),
+        [
+            ("step_utility", utility),
+            ("not_repeated", below_one(novelty, "the same call was made before".to_owned())),
+            ("verification", below_one(verification, tests)),
+            (
+                "params_valid",
+                below_one(params, "the parameters violate the tool's schema".to_owned()),
+            ),
+        ],
+    )
+}

@@ -1,0 +1,118 @@
+//! Compares strings by characters, words and syntax trees, and renders the line diff. `mod.rs` calls the judge.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use super::DiffStrictness;
+use crate::core::check::{Check, Unscored};
+use crate::metrics::field;
+use crate::syntax::{Comparison, Language};
+
+/// Passes if the answer equals one of the expected strings. The reason for a failure is written only if it is read, since
+/// a line diff takes longer than the comparison.
+pub(super) fn compare(
+    strictness: DiffStrictness,
+    language: Option<Language>,
+    expected: &[Cow<'_, str>],
+    found: &str,
+    is_explained: bool,
+) -> Result<Check, Unscored> {
+    let mut broken = None;
+    for text in expected {
+        match same(strictness, language, text, found)? {
+            Same::Yes => return Ok(Check::pass()),
+            Same::No => {}
+            Same::Broken(fault) => broken = Some(fault),
+        }
+    }
+    if !is_explained {
+        return Ok(Check { passed: false, feedback: None });
+    }
+    let lines = line_diff(&expected[0], found);
+    Ok(Check::fail(match broken {
+        Some(fault) => format!("the answer does not parse: {fault}\n{lines}"),
+        None => lines,
+    }))
+}
+
+/// Returns the expected strings, at least one.
+pub(super) fn expected(gold: &Value) -> Result<Vec<Cow<'_, str>>, Unscored> {
+    match gold {
+        Value::Array(texts) if texts.is_empty() => {
+            Err(Unscored::because("the list of expected answers is empty: give at least one"))
+        }
+        Value::Array(texts) if texts.iter().all(Value::is_string) => {
+            Ok(texts.iter().map(field::written).collect())
+        }
+        one => Ok(vec![field::written(one)]),
+    }
+}
+
+enum Same {
+    Yes,
+    No,
+    Broken(String),
+}
+
+fn same(
+    strictness: DiffStrictness,
+    language: Option<Language>,
+    expected: &str,
+    found: &str,
+) -> Result<Same, Unscored> {
+    let same = match strictness {
+        DiffStrictness::Exact => expected == found,
+        // Strings that differ only in white space have the same meaning. A judge decides on all others.
+        DiffStrictness::NormalizedWhitespace | DiffStrictness::Semantic => {
+            expected.split_whitespace().eq(found.split_whitespace())
+        }
+        DiffStrictness::AstEquivalent => {
+            let language = language.ok_or_else(|| Unscored::because(NO_LANGUAGE))?;
+            return same_tree(language, expected, found);
+        }
+    };
+    Ok(if same { Same::Yes } else { Same::No })
+}
+
+pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` needs to know the language: set `language`";
+
+fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Unscored> {
+    match language.compare(expected, found).map_err(Unscored::because)? {
+        Comparison::Same => Ok(Same::Yes),
+        Comparison::Different => Ok(Same::No),
+        Comparison::RightBroken(fault) => Ok(Same::Broken(fault.to_string())),
+        Comparison::LeftBroken(fault) => {
+            Err(Unscored::Because(format!("the expected answer does not parse: {fault}")))
+        }
+    }
+}
+
+/// The largest number of lines of a diff.
+const MAX_LINES: usize = 60;
+
+/// Returns the lines that differ with two lines of context, like `diff -u`.
+fn line_diff(expected: &str, found: &str) -> String {
+    let diff = TextDiff::configure()
+        .timeout(std::time::Duration::from_millis(200))
+        .diff_lines(expected, found);
+    let mut lines = vec!["--- expected".to_owned(), "+++ answer".to_owned()];
+    for group in diff.grouped_ops(2) {
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let sign = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            let line: String = change.value().trim_end_matches('\n').chars().take(400).collect();
+            lines.push(format!("{sign}{line}"));
+        }
+    }
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
+        lines.push(format!("... {more} lines more"));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,326 @@
+//! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
+//!
+//! It is implemented by hand, not with `#[metric]`, because it is asynchronous only at one strictness, which calls
+//! a language model. The comparison is in `compare.rs`, the builder in `builder.rs`.
+
+mod builder;
+mod compare;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+pub use self::builder::DiffBuilder;
+use self::compare::{NO_LANGUAGE, compare, expected};
+use super::field;
+use super::language::LanguageSetting;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::check::{Check, Unscored};
+use crate::core::declared::{Declared, GoldRows, PredRows};
+use crate::core::dedup::key::{Configured, Key};
+use crate::core::error::{MetricError, Result};
+use crate::core::metric::{Metric, ScoredAtOnce};
+use crate::core::params::Typed;
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::return_types::{Decided, MetricReturn};
+use crate::core::rows::by_name;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::MetricScore;
+use crate::core::spec::{MetricSpec, MetricTier, Side};
+use crate::judge::configured::shown_panel;
+use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
+use crate::shipped::{EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList};
+
+/// How much two strings may differ and still count as equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DiffStrictness {
+    /// Nothing: the strings must be identical.
+    Exact,
+    /// White space: a run of it counts as one space, and it is trimmed at both ends. `a b` is not equal to `ab`.
+    #[default]
+    NormalizedWhitespace,
+    /// Layout and comments: the syntax trees must be equal, for 10 msat per row. Requires a language, and the feature
+    /// `syntax`.
+    AstEquivalent,
+    /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares, for at most 50 msat per row.
+    Semantic,
+}
+
+impl DiffStrictness {
+    /// Returns the explanation of a pass.
+    const fn passed(self) -> &'static str {
+        match self {
+            Self::Exact => "the answer is identical",
+            Self::NormalizedWhitespace | Self::Semantic => {
+                "the answer is identical except for white space"
+            }
+            Self::AstEquivalent => "the syntax trees are equal",
+        }
+    }
+}
+
+/// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
+///
+/// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
+/// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
+/// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
+/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that
+/// does not parse is an error.
+///
+/// ```
+/// use dsrs_metrics::metrics::{Diff, DiffStrictness};
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Diff::builder().strictness(DiffStrictness::NormalizedWhitespace).field("answer").build();
+/// let gold = example! { "answer" => "one two\nthree" };
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => " one  two three\n" })?.value, 1.0);
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => "one twothree" })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `semantic` calls the judge [`SemanticEquivalence`], which decides with a language model whether both have the same
+/// meaning, with the same settings (`with_lm`, `offline`, `models`, `aggregation`, ..). Strings that differ only in white
+/// space are equal without a call. The judge's reasoning and the diff are the score's details. The metric is asynchronous only at this strictness:
+///
+/// ```
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::metrics::{Diff, DiffStrictness};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let lm = ScriptedLm::new().otherwise(r#"{ "reasoning": "6 is six.", "equivalent": true }"#);
+/// let metric = Diff::builder().strictness(DiffStrictness::Semantic).with_lm(lm).build();
+/// let score = metric.evaluate(&example! { "answer" => "six" }, &prediction! { "answer" => "6" }).await?;
+/// assert_eq!(score.value, 1.0);
+/// assert_eq!(score.details.as_deref(), Some("6 is six.\n--- expected\n+++ answer\n-six\n+6"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A composite that is declared with `#[metric]` derives its cost, and whether it is asynchronous, at compile time. In it
+/// `diff` supports only the other strictnesses; use the component `semantic_equivalence` instead of this one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diff {
+    /// How much may differ.
+    pub strictness: DiffStrictness,
+    /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
+    pub language: LanguageSetting,
+    /// The field that is compared, on both sides.
+    pub field: String,
+    /// The panel of judges, for [`DiffStrictness::Semantic`].
+    pub panel: Panel,
+}
+
+impl Default for Diff {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+const MUST_BE_AWAITED: &str = "at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`";
+
+const IN_COMPOSITE: &str = "at `semantic` it must be awaited and costs up to 50 msat, which a declared composite knows of its components before it runs: name `semantic_equivalence` instead, or use `Composite::builder`";
+
+impl Diff {
+    /// Returns a builder of the metric.
+    pub fn builder() -> DiffBuilder {
+        DiffBuilder::default()
+    }
+
+    setters! {
+        /// Sets the model that is called if the panel names none.
+        pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
+
+        /// Scores by token overlap, in place of a model. Every result says so.
+        pub fn offline() in panel.offline;
+    }
+
+    /// Scores one pair of rows, if no model has to be called.
+    ///
+    /// # Errors
+    /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
+    pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
+        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.into_score())
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// As [`score`](Self::score), and the error or abstention of a judge without a verdict.
+    pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    }
+
+    /// Returns the spec at this strictness, with its cost.
+    const fn declared(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::Semantic => {
+                const { &Self::SPEC.with_cost_msats(SemanticEquivalence::SPEC.cost_msats).with_async() }
+            }
+            _ => self.without_call(),
+        }
+    }
+
+    /// Returns the spec of an answer without a call of a model.
+    const fn without_call(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::AstEquivalent => &Self::SPEC,
+            _ => const { &Self::SPEC.with_cost_msats(0) },
+        }
+    }
+
+    fn is_semantic(&self) -> bool {
+        self.strictness == DiffStrictness::Semantic
+    }
+
+    /// Returns the requirement of a language, if it is unknown, or missing or without a parser where it is needed.
+    fn missing_language(&self) -> Option<Requirement> {
+        let parses = self.strictness == DiffStrictness::AstEquivalent;
+        let parsed = match self.language.language() {
+            Err(unknown) => Err(unknown),
+            Ok(_) if !parses => Ok(()),
+            Ok(Some(language)) => {
+                language.first_error("").map(|_| ()).map_err(|error| error.to_string())
+            }
+            Ok(None) => Err(NO_LANGUAGE.to_owned()),
+        };
+        Requirement::unless(Self::SPEC.name, parsed)
+    }
+
+    fn compared(&self, call: MetricCall<'_>) -> Result<Check, Unscored> {
+        let expected = expected(field::value(&call.gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
+        let language = self.language.language().map_err(Unscored::Because)?;
+        compare(self.strictness, language, &expected, &found, call.is_explained())
+    }
+
+    /// Returns the judge's result for answers that differ.
+    async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
+        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&pred.data, Side::Pred, &self.field)?;
+        let expected: Vec<String> = expected.into_iter().map(Into::into).collect();
+        let input = EquivalenceOfAnswersInput {
+            expected: Untrusted::new(References::from(expected)),
+            actual: Untrusted::new(TextOrList::Text(found.into_owned())),
+        };
+        Ok(judge::row(&self.judge(), &input, const { &SemanticEquivalence::SPEC }).await)
+    }
+
+    fn judge(&self) -> SemanticEquivalence {
+        SemanticEquivalence { panel: self.panel.clone() }
+    }
+}
+
+impl Configured for Diff {
+    fn has_same_parameters(&self, other: &Self) -> bool {
+        self == other
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
+        let mut all = shown_panel(&self.panel);
+        all.extend([
+            ("strictness", Typed(&self.strictness).text()),
+            ("language", Typed(&self.language).text()),
+            ("field", Some(self.field.clone())),
+        ]);
+        all
+    }
+}
+
+#[async_trait]
+impl Metric for Diff {
+    fn name(&self) -> &str {
+        Self::SPEC.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        Self::SPEC.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        if self.is_semantic() {
+            Declared::max_cost(&self.judge())
+        } else {
+            self.declared().cost_msats
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
+        by_name::configured(*self.declared(), &fields)
+    }
+
+    async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        Self::evaluate(self, gold, pred).await
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+        let diff = match self.compared(call) {
+            Ok(Check { passed: false, feedback: diff }) if self.is_semantic() => diff,
+            compared => {
+                let scored = compared.into_scored(call.spec(self.without_call()));
+                return Answer::from(scored.map(|scored| match scored.passed {
+                    Some(true) if call.is_explained() => {
+                        scored.explained(self.strictness.passed().to_owned())
+                    }
+                    _ => scored,
+                }));
+            }
+        };
+        Answer::pending(async move {
+            let judged = self.judged(call.gold, call.pred).await;
+            let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
+            Ok(diff.iter().fold(scored, |scored, diff| scored.with_findings(diff)))
+        })
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of(self))
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(self.missing_language());
+        if self.is_semantic() {
+            let mut required = Vec::new();
+            Requires::requirements(&self.judge(), &mut required);
+            all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
+        }
+    }
+}
+
+impl<GoldRow> ScoredAtOnce<GoldRow> for Diff {}
+
+/// For composites declared with `#[metric]`, which support the strictnesses that the `const` spec applies to.
+impl Declared for Diff {
+    type Verdict = Decided;
+    type OverGold = GoldRows<Example>;
+    type OverPred = PredRows<Prediction>;
+    type Start = DiffBuilder;
+
+    const SPEC: MetricSpec<'static> = Self::SPEC;
+
+    fn spec(&self) -> MetricSpec<'static> {
+        *self.declared()
+    }
+
+    fn start() -> DiffBuilder {
+        Self::builder()
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of(self))
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(self.missing_language());
+        if self.is_semantic() {
+            all.push(Requirement::missing(Self::SPEC.name, IN_COMPOSITE));
+        }
+    }
+}

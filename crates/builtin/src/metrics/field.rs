@@ -1,0 +1,44 @@
+//! Reads the field that a metric's configuration names, for metrics that cannot use
+//! `#[pred(named_by = ..)]`.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::core::check::Unscored;
+use crate::core::field_error::FieldError;
+use crate::core::rows::by_name;
+use crate::core::rows::dynamic::Fields;
+use crate::core::spec::Side;
+use crate::json::depth::{self, TooDeep};
+
+/// Returns the field's value, which must not be nested too deep to be written.
+pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
+    let missing = || {
+        let present = row.keys().map(str::to_owned).collect();
+        Unscored::Field {
+            side,
+            error: FieldError::Missing { field: field.to_owned().into(), present },
+        }
+    };
+    let value = row.get(field).ok_or_else(missing)?;
+    match depth::is_too_deep(value) {
+        true => Err(Unscored::Because(format!("field `{side}.{field}` contains {TooDeep}"))),
+        false => Ok(value),
+    }
+}
+
+/// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
+/// JSON. `*` stands for all fields.
+pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
+    by_name::in_fields(row, field).map_err(|error| Unscored::Field { side, error: *error })
+}
+
+/// Returns a value as a string, in the same way as [`text`].
+pub(super) fn written(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Null => Cow::Borrowed(""),
+        other => by_name::json(other),
+    }
+}

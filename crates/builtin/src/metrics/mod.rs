@@ -1,0 +1,93 @@
+//! The built-in metrics, under the names of the reference documents.
+//!
+//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text),
+//! [`retrieval`](crate::retrieval) and [`structured`](dsrs_metrics_values::json::structured), and has a struct of the same
+//! name. They read `gold.answer` and `pred.answer` unless their documentation names other
+//! fields; rows with other names are mapped (`--map` on the command line). Metrics that can read any
+//! field also have a parameter `field`.
+//!
+//! The metrics of the library.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a metric function takes its parameters by value, and so does the function that explains its score"
+)]
+
+/// Implements `Requires` for metrics whose parameters are checked before the first row. The error of a check is the reason.
+macro_rules! requires_valid {
+    ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
+        impl $crate::core::requirements::Requires for $metric {
+            fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
+                let $this = self;
+                all.extend($crate::Requirement::unless(Self::SPEC.name, $check));
+            }
+        }
+    )*};
+}
+
+pub mod agents;
+pub mod answers;
+mod breakdown;
+pub mod corpus;
+#[doc(hidden)]
+pub mod default_sets;
+pub mod diff;
+pub mod edits;
+mod explained;
+mod field;
+mod input_limits;
+mod language;
+pub mod matching;
+pub mod overlap;
+pub mod program;
+pub mod proxies;
+pub mod rag;
+#[doc(hidden)]
+pub mod registry;
+pub mod retrieval;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
+#[cfg(feature = "sparql")]
+pub mod sparql;
+pub mod structured;
+pub mod tool_calls;
+
+pub use crate::core::check::{Check, Unscored};
+pub use breakdown::Breakdown;
+pub use language::LanguageSetting;
+pub use registry::{CreateError, Registry, RegistryError};
+
+/// The setters of parameters that several metrics share, without their names. They are in the prelude.
+#[doc(hidden)]
+pub mod setters {
+    pub use super::corpus::LabelComparisonSetters as _;
+    pub use super::matching::StringSearchSetters as _;
+    pub use super::overlap::RougeWordsSetters as _;
+    #[cfg(feature = "sandbox")]
+    pub use super::sandbox::CommandSettingsSetters as _;
+}
+
+// By name, so that rustc names the feature if it is not enabled.
+#[cfg(feature = "sparql")]
+#[doc(hidden)]
+pub use self::rag::{HeritageRag, HeritageRagStrict};
+#[cfg(feature = "sandbox")]
+#[doc(hidden)]
+pub use self::sandbox::{
+    CommandSettings, CommandSettingsSetters, FileSource, Isolation, Sandbox, SandboxFiles,
+    TestPass, VerificationDelta, sandbox, test_pass, verification_delta,
+};
+#[cfg(feature = "sparql")]
+#[doc(hidden)]
+pub use self::sparql::{
+    SparqlExecutes, SparqlExecutesBuilder, SparqlReturnsResults, SparqlReturnsResultsBuilder,
+    SparqlSyntaxValid, sparql_executes, sparql_returns_results, sparql_syntax_valid,
+};
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
+#[doc(hidden)]
+pub use self::{
+    agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
+    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*,
+};
+pub use crate::json::equality::same_value;

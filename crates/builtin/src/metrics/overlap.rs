@@ -1,0 +1,307 @@
+//! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
+
+use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::score::Scores;
+use crate::text::{
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
+    Rouge, RougeOptions, RougeTokens,
+};
+use crate::{ParamGroup, metric};
+
+use super::StrOrList;
+use super::explained::overlap as explained;
+use super::input_limits::{are_short, bounded_pairs};
+use crate::core::check::{at_least, within};
+
+/// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
+///
+/// Papineni et al. 2002 as computed by sacrebleu 2.6, divided by 100: a row with `effective_order`,
+/// the corpus without it. n-grams are clipped by the reference that has most of them. The length is
+/// compared with the nearest reference. The score is 0 if the prediction, the reference or both are
+/// empty. Unlike in sacrebleu, strings are compared in NFC; `form=as_is` compares code points. For
+/// Chinese and Japanese use `tokens=zh` or `char`, since for `13a` a string without spaces is one
+/// word.
+///
+/// ```
+/// use dsrs_metrics::metrics::Bleu;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => ["The dog bit the man.", "The dog had bitten the man."] };
+/// let pred = prediction! { "answer" => "The dog bit the man." };
+/// assert_eq!(Bleu::default().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, tokens, smoothing, max_order, lowercase, form, _| {
+    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
+    explained::bleu(&bleu.counts(prediction, &answer).ok()?)
+})]
+pub fn bleu(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer", missing)] prediction: &str,
+    /// How strings are split into words: `13a`, `zh`, `char` or `none`.
+    #[param(default = BleuTokens::V13a)]
+    tokens: BleuTokens,
+    /// The smoothing of n-gram lengths without a match: `exp`, `floor`, `add_one` or `none`.
+    #[param(default = BleuSmoothing::Exp)]
+    smoothing: BleuSmoothing,
+    /// The longest n-gram, from 1 to 16.
+    #[param(default = 4)]
+    max_order: usize,
+    /// Whether case is ignored.
+    #[param(default = false)]
+    lowercase: bool,
+    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    #[param(default = NormalForm::Nfc)]
+    form: NormalForm,
+) -> Result<WithCorpus<f64>, NoReferences> {
+    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
+    let counts = bleu.counts(prediction, &answer)?;
+    Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
+}
+
+requires_valid! {
+    Bleu: |metric| within("max_order", metric.max_order, [1, MAX_ORDER]);
+}
+
+/// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
+///
+/// Popović 2015 as computed by sacrebleu 2.6, divided by 100: character n-grams without white
+/// space, precision and recall averaged over the lengths that both sides reach, and an F score that
+/// weighs recall `beta` times. With `word_order=2` it is chrF++ (Popović 2017). It needs no words
+/// and suits any script. The score is 0 if the prediction, the reference or both are empty. Unlike
+/// in sacrebleu, strings are compared in NFC.
+///
+/// ```
+/// use dsrs_metrics::metrics::Chrf;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => "東京都" };
+/// let metric = Chrf::builder().char_order(2).build();
+/// let score = metric.score(&gold, &prediction! { "answer" => "東京" })?.value;
+/// // Precision is 1; recall is 2/3 of the characters and 1/2 of the pairs.
+/// let recall = (2.0 / 3.0 + 1.0 / 2.0) / 2.0;
+/// assert!((score - 5.0 * recall / (4.0 + recall)).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |answer, prediction, char_order, word_order, beta, lowercase, form, _| {
+    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
+    explained::chrf(&chrf.counts(prediction, &answer).ok()?, char_order)
+})]
+pub fn chrf(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer", missing)] prediction: &str,
+    /// The longest n-gram of characters, at most 16.
+    #[param(default = 6)]
+    char_order: usize,
+    /// The longest n-gram of words, at most 16: 0 for chrF, 2 for chrF++.
+    #[param(default = 0)]
+    word_order: usize,
+    /// The weight of recall relative to precision.
+    #[param(default = 2.0)]
+    beta: f64,
+    /// Whether case is ignored.
+    #[param(default = false)]
+    lowercase: bool,
+    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
+    #[param(default = NormalForm::Nfc)]
+    form: NormalForm,
+) -> Result<WithCorpus<f64>, NoReferences> {
+    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
+    let counts = chrf.counts(prediction, &answer)?;
+    Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
+}
+
+requires_valid! {
+    Chrf: |metric| validate_chrf(metric);
+}
+
+fn validate_chrf(chrf: &Chrf) -> Result<(), String> {
+    within("char_order", chrf.char_order, [0, MAX_ORDER])?;
+    within("word_order", chrf.word_order, [0, MAX_ORDER])?;
+    if chrf.char_order + chrf.word_order == 0 {
+        return Err("no n-grams to compare; set `char_order`, `word_order` or both".to_owned());
+    }
+    at_least("beta", chrf.beta, 0.0)
+}
+
+/// The largest number of word pairs (prediction times references) that ROUGE-Lsum compares.
+const MAX_PAIRS_BY_LINE: usize = 100_000_000;
+
+/// Fails if the strings have too many words for this ROUGE. ROUGE-N takes linear time.
+fn words_bounded(
+    rouge: Rouge,
+    prediction: &str,
+    answer: &[impl AsRef<str>],
+    tokens: RougeTokens,
+) -> Result<(), String> {
+    let bytes = answer.iter().map(|text| text.as_ref().len()).sum();
+    if matches!(rouge, Rouge::N(_)) || rouge == Rouge::L && are_short(prediction.len(), bytes) {
+        return Ok(());
+    }
+    let ours = tokens.of(prediction).len();
+    let theirs: usize = answer.iter().map(|text| tokens.of(text.as_ref()).len()).sum();
+    match rouge {
+        Rouge::Lsum if ours.saturating_mul(theirs) > MAX_PAIRS_BY_LINE => Err(format!(
+            "too many words to compare line by line: {ours} predicted, {theirs} expected; use rouge_l"
+        )),
+        Rouge::Lsum => Ok(()),
+        _ => bounded_pairs("words", ours, theirs, "use rouge_2"),
+    }
+}
+
+/// Scores one row as F1, precision and recall. A reference that has text but no word is an error.
+fn rouge(
+    rouge: Rouge,
+    prediction: &str,
+    answer: &[impl AsRef<str>],
+    options: RougeOptions,
+) -> Result<Scores, String> {
+    let tokens = options.tokens;
+    words_bounded(rouge, prediction, answer, tokens)?;
+    let has_no_word = |text: &str| !text.trim().is_empty() && tokens.of(text).is_empty();
+    let score = rouge.score(prediction, answer, options).map_err(|error| error.to_string())?;
+    if score.f1 == 0.0
+        && let Some(text) = answer.iter().map(AsRef::as_ref).find(|text| has_no_word(text))
+    {
+        let text: String = text.chars().take(40).collect();
+        return Err(match tokens {
+            RougeTokens::Ascii => format!(
+                "expected an ASCII letter or digit in `gold.answer`, found {text:?}; set tokens=unicode"
+            ),
+            _ => {
+                format!("expected a letter or digit in `gold.answer`, found {text:?}")
+            }
+        });
+    }
+    let scores = Scores::new("f1", score.f1);
+    Ok(scores.with("precision", score.precision).with("recall", score.recall))
+}
+
+/// The parameters of all ROUGE metrics.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct RougeWords {
+    /// The definition of a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
+    #[param(default = RougeTokens::Ascii)]
+    pub tokens: RougeTokens,
+    /// Whether words are reduced to their English stems, so that "cats" equals "cat".
+    #[param(default = false)]
+    pub use_stemmer: bool,
+}
+
+impl RougeWords {
+    pub(super) fn options(&self) -> RougeOptions {
+        RougeOptions { tokens: self.tokens, use_stemmer: self.use_stemmer }
+    }
+}
+
+/// Declares the metric of one ROUGE.
+macro_rules! rouge_metric {
+    ($(#[$($attribute:tt)*])* fn $name:ident = $rouge:expr;) => {
+        $(#[$($attribute)*])*
+        pub fn $name(
+            #[gold] answer: StrOrList<'_>,
+            #[pred("answer", missing)] prediction: &str,
+            #[param(flatten)] words: &RougeWords,
+        ) -> Result<Scores, String> {
+            rouge($rouge, prediction, &answer, words.options())
+        }
+    };
+}
+
+rouge_metric! {
+    /// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
+    ///
+    /// Lin 2004 as computed by `rouge-score` 0.1.2, optionally with its stemmer (`use_stemmer`, for
+    /// English). With several references, the one with the best F1 counts. The score of the corpus
+    /// is the mean. The score is 0 if the prediction, the reference or both are empty. Unlike
+    /// there, a reference without any word (in another script under `tokens=ascii`) is an error
+    /// instead of 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Rouge1;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat was found under the bed" };
+    /// let pred = prediction! { "answer" => "the cat under the bed" };
+    /// let score = Rouge1::default().score(&gold, &pred)?.value;
+    /// assert!((score - 2.0 * 5.0 / 12.0).abs() < 1e-12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(name = "rouge_1", range = 0.0..=1.0, explain = explained::rouge)]
+    fn rouge1 = Rouge::N(1);
+}
+
+rouge_metric! {
+    /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1,
+    /// precision and recall.
+    ///
+    /// As `rouge_1`, for pairs. A string of one word has no pairs and scores 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Rouge2;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat was found under the bed" };
+    /// let pred = prediction! { "answer" => "the cat under the bed" };
+    /// let score = Rouge2::default().score(&gold, &pred)?.value;
+    /// assert!((score - 2.0 * 3.0 / 10.0).abs() < 1e-12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(name = "rouge_2", range = 0.0..=1.0, explain = explained::rouge)]
+    fn rouge2 = Rouge::N(2);
+}
+
+rouge_metric! {
+    /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1,
+    /// precision and recall.
+    ///
+    /// As `rouge_1`. The subsequence is that of the whole string; `rouge_lsum` compares line by
+    /// line. A row with more than 4,000 million pairs of words, such as 64,000 × 64,000, is an
+    /// error.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::RougeL;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "police killed the gunman" };
+    /// let pred = prediction! { "answer" => "the gunman killed police" };
+    /// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
+    fn rouge_l = Rouge::L;
+}
+
+rouge_metric! {
+    /// ROUGE-L line by line: the words of each line of the reference that are in a longest common
+    /// subsequence with any line of the prediction, as F1, precision and recall.
+    ///
+    /// As `rouge_1`. Called `rougeLsum` by `rouge-score`, for summaries with a sentence per line. A
+    /// string of one line scores as in `rouge_l`. A row with more than 100 million pairs of words,
+    /// such as 10,001 × 10,001, is an error.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::{RougeL, RougeLsum};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat sat\nthe dog ran" };
+    /// let pred = prediction! { "answer" => "the dog ran\nthe cat sat" };
+    /// assert_eq!(RougeLsum::default().score(&gold, &pred)?.value, 1.0);
+    /// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
+    fn rouge_lsum = Rouge::Lsum;
+}

@@ -1,0 +1,292 @@
+//! Metrics by name, which are created with parameters in text form.
+//!
+//! `builtin.rs` has the built-in metrics, `settings.rs` the settings that every metric has, `error.rs` the errors.
+
+mod builtin;
+mod error;
+mod settings;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::core::metric::Metric;
+use crate::core::params::{Configure, ParamError, Params};
+use crate::core::spec::MetricSpec;
+use crate::messages::suggest::nearest;
+use builtin::{FEATURES, GROUPS};
+
+pub use error::{CreateError, RegistryError};
+#[doc(hidden)]
+pub use settings::{SETTINGS, has_param};
+
+/// Metrics by name, in the order in which they were added: those of a command line, or of another program that
+/// creates metrics whose names and parameters are data.
+///
+/// ```
+/// use dsrs_metrics::metrics::Registry;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::Params;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let registry = Registry::builtin();
+/// let mut params = Params::default();
+/// params.insert("threshold", "0.8");
+/// let f1 = registry.create("f1", &params)?;
+/// assert_eq!(f1.spec().threshold, Some(0.8));
+///
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(f1.evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
+///
+/// let unknown = registry.create("f11", &Params::default()).err().unwrap();
+/// assert_eq!(unknown.to_string(), "unknown metric `f11`; did you mean `f1`?");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Registry {
+    entries: IndexMap<String, Entry>,
+    /// The built-in metrics, each with its group. A metric of the user may replace them.
+    builtin: HashMap<String, &'static str>,
+}
+
+/// A metric, or how to create it.
+pub enum Entry {
+    /// A metric with parameters.
+    Configurable {
+        /// What it declares.
+        spec: MetricSpec<'static>,
+        /// Creates it with these parameters.
+        configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
+        /// The defaults of its parameters, in their order.
+        defaults: fn() -> Vec<Option<String>>,
+    },
+    /// A metric without parameters, created by the user.
+    Fixed(Arc<dyn Metric>),
+}
+
+impl Registry {
+    /// Returns a registry without metrics.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns a registry of the built-in metrics.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let mut registry = Self::new();
+        let mut builtin = HashMap::new();
+        for (group, add) in GROUPS {
+            let before = registry.entries.len();
+            let added = add(&mut registry);
+            debug_assert_eq!(added, Ok(()), "the names of built-in metrics are unique");
+            let names = registry.entries.keys().skip(before);
+            builtin.extend(names.map(|name| (name.clone(), *group)));
+        }
+        registry.builtin = builtin;
+        registry
+    }
+
+    /// Adds a metric whose parameters can be set. It replaces a built-in metric of its
+    /// name.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if the name is a duplicate or invalid.
+    pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
+        let configure = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
+            let (instance, params) = settings::settings(params, &M::SPEC)?;
+            let metric = M::configure(&params)?;
+            match instance {
+                None => Ok(Arc::new(metric)),
+                Some(instance) => Ok(Arc::new(settings::apply(metric, M::SPEC, instance)?)),
+            }
+        };
+        let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::param_texts };
+        self.insert(M::SPEC.name, entry)
+    }
+
+    /// Adds a metric without parameters, for example a closure. Its threshold, strictness and cost can be
+    /// set. It replaces a built-in metric of its name.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if the name is a duplicate or invalid.
+    pub fn add_metric(&mut self, metric: impl Metric + 'static) -> Result<(), RegistryError> {
+        let name = metric.name().to_owned();
+        self.insert(&name, Entry::Fixed(Arc::new(metric)))
+    }
+
+    fn insert(&mut self, name: &str, entry: Entry) -> Result<(), RegistryError> {
+        let is_valid = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let name = name.to_owned();
+        if name.is_empty() || !name.chars().all(is_valid) {
+            return Err(RegistryError::InvalidName { name });
+        }
+        // A metric of the user replaces the built-in one of its name, once.
+        if self.entries.contains_key(&name) && self.builtin.remove(&name).is_none() {
+            return Err(RegistryError::DuplicateName { name });
+        }
+        self.entries.insert(name, entry);
+        Ok(())
+    }
+
+    /// Returns the names of the metrics.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    /// Returns the spec of a metric as it is declared, without parameters that are set.
+    ///
+    /// # Errors
+    /// [`CreateError::UnknownMetric`] and [`CreateError::MissingFeature`].
+    pub fn spec(&self, name: &str) -> Result<MetricSpec<'_>, CreateError> {
+        Ok(self.find(name)?.spec())
+    }
+
+    /// Returns the defaults of a metric's parameters in text form, in the order of [`MetricSpec::params`], where they
+    /// are known.
+    ///
+    /// # Errors
+    /// As [`spec`](Self::spec).
+    pub fn defaults(&self, name: &str) -> Result<Vec<Option<String>>, CreateError> {
+        Ok(self.find(name)?.defaults())
+    }
+
+    /// Creates a metric. Its parameters are those of its spec, and `threshold`, `strict` and `cost`, as in `--param` of
+    /// the command line.
+    ///
+    /// # Errors
+    /// [`CreateError`] if the name or a parameter is unknown, a value is invalid, or the metric needs a feature without
+    /// which the library was built.
+    pub fn create(&self, name: &str, params: &Params) -> Result<Arc<dyn Metric>, CreateError> {
+        self.find(name)?.create(params)
+    }
+
+    #[doc(hidden)]
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
+    }
+
+    #[doc(hidden)]
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// Returns the groups and their metrics: the built-in groups, then the metrics of the user.
+    #[doc(hidden)]
+    pub fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
+        let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
+        groups.chain([("other", None)]).filter_map(|(name, group)| {
+            let members = self.entries.iter().filter(|(name, _)| self.group(name) == group);
+            let members: Vec<_> = members.map(|(_, entry)| entry).collect();
+            (!members.is_empty()).then_some((name, members))
+        })
+    }
+
+    fn group(&self, name: &str) -> Option<&'static str> {
+        self.builtin.get(name).copied()
+    }
+
+    /// Returns the feature without which a built-in metric is not in this program.
+    fn missing_feature(&self, name: &str) -> Option<&'static str> {
+        let has_builtin = !self.builtin.is_empty();
+        let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
+        FEATURES.iter().find(needs).filter(|_| has_builtin).map(|(_, feature, _)| *feature)
+    }
+
+    /// Returns the metric of this name, or an error that suggests one.
+    #[doc(hidden)]
+    pub fn find(&self, name: &str) -> Result<&Entry, CreateError> {
+        self.entries.get(name).ok_or_else(|| {
+            let name = name.to_owned();
+            if let Some(feature) = self.missing_feature(&name) {
+                return CreateError::MissingFeature { name, feature };
+            }
+            let nearest = nearest(&name, self.names()).map(str::to_owned);
+            CreateError::UnknownMetric { name, nearest }
+        })
+    }
+}
+
+impl Entry {
+    #[doc(hidden)]
+    pub fn spec(&self) -> MetricSpec<'_> {
+        match self {
+            Self::Configurable { spec, .. } => *spec,
+            Self::Fixed(metric) => metric.spec(),
+        }
+    }
+
+    /// Returns the defaults of the parameters as a user types them, where they are known.
+    #[doc(hidden)]
+    pub fn defaults(&self) -> Vec<Option<String>> {
+        match self {
+            Self::Configurable { defaults, .. } => defaults(),
+            Self::Fixed(_) => Vec::new(),
+        }
+    }
+
+    /// Creates the metric with these parameters.
+    #[doc(hidden)]
+    pub fn create(&self, params: &Params) -> Result<Arc<dyn Metric>, CreateError> {
+        self.configure(params).map_err(CreateError::of_params)
+    }
+
+    fn configure(&self, params: &Params) -> Result<Arc<dyn Metric>, ParamError> {
+        match self {
+            Self::Configurable { configure, .. } => configure(params),
+            Self::Fixed(metric) => {
+                let (instance, params) = settings::settings(params, &metric.spec())?;
+                params.check(&metric.spec())?;
+                let metric = Arc::clone(metric);
+                instance.map_or(Ok(Arc::clone(&metric)), |it| settings::adjust(metric, it))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.entries.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEATURES, Registry};
+    use crate::core::params::Params;
+
+    #[test]
+    fn a_metric_of_a_disabled_feature_is_an_error_that_names_the_feature() {
+        let registry = Registry::builtin();
+        for (names, feature, enabled) in FEATURES {
+            for name in *names {
+                let error = registry.find(name).err().map(|error| error.to_string());
+                let message = format!(
+                    "metric `{name}` needs the feature `{feature}` of the crate `dsrs-metrics`; enable it"
+                );
+                assert_eq!(error, (!enabled).then_some(message));
+            }
+        }
+        let unknown = Registry::new().find("heritage_rag").err().unwrap().to_string();
+        assert_eq!(unknown, "unknown metric `heritage_rag`");
+    }
+
+    #[test]
+    fn parameters_are_checked_when_a_metric_is_created() {
+        let mut params = Params::default();
+        params.insert("thresold", "0.8");
+        let error = Registry::builtin().create("f1", &params).err().unwrap().to_string();
+        assert!(error.starts_with("metric `f1`"), "{error}");
+        assert!(error.ends_with("; did you mean `threshold`?"), "{error}");
+        let mut params = Params::default();
+        params.insert("strict", "maybe");
+        let error = Registry::builtin().create("f1", &params).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "metric `f1`: parameter `strict` should be `true` or `false`; found `maybe`"
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! Threshold, strictness and cost of a metric as parameters: `threshold=0.8`, `strict=true`, `cost="5 sat"`.
+//!
+//! A parameter of the metric with one of these names takes precedence.
+
+use std::fmt::Display;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::core::answer::{Answer, RowAnswer};
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::error::MetricError;
+use crate::core::instance::Instance;
+use crate::core::instance_settings::InstanceSettings;
+use crate::core::metric::Metric;
+use crate::core::params::{ParamError, Params};
+use crate::core::requirements::Requirement;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::MetricScore;
+use crate::core::spec::MetricSpec;
+use crate::lm::parse_msats;
+
+/// The settings that every metric has.
+pub const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
+
+const COST: &str = "an amount of money, as in \"5000 msat\" or \"0.005 usd\"";
+
+/// Reads the settings of a metric with the spec `declared`, and returns them with the remaining parameters.
+///
+/// # Errors
+/// [`ParamError::WrongType`].
+pub(super) fn settings(
+    params: &Params,
+    declared: &MetricSpec<'_>,
+) -> Result<(Option<InstanceSettings>, Params), ParamError> {
+    let mut rest = params.clone();
+    let mut take = |name| if has_param(declared, name) { None } else { rest.remove(name) };
+    let (threshold, strict, cost) = (take("threshold"), take("strict"), take("cost"));
+    let name = declared.name;
+    let settings = InstanceSettings {
+        threshold: read(name, "threshold", threshold, "a number, as in 0.8", f64::from_str)?,
+        strict: read(name, "strict", strict, "`true` or `false`", bool::from_str)?,
+        cost_msats: read(name, "cost", cost, COST, parse_msats)?,
+    };
+    rest.cost_msats = settings.cost_msats;
+    Ok(((settings != InstanceSettings::default()).then_some(settings), rest))
+}
+
+/// Applies the settings to a metric.
+///
+/// # Errors
+/// [`ParamError::Setting`] for a setting that the metric does not support.
+pub(super) fn apply<M>(
+    metric: M,
+    declared: MetricSpec<'static>,
+    settings: InstanceSettings,
+) -> Result<Instance<M>, ParamError> {
+    Instance::new(metric, declared, settings).checked().map_err(|error| ParamError::Setting {
+        metric: declared.name.to_owned(),
+        setting: error.setting(),
+        reason: error.to_string(),
+    })
+}
+
+/// Applies the settings to a metric that was created in code.
+///
+/// # Errors
+/// [`ParamError::Setting`] for a setting that the metric does not support.
+pub(super) fn adjust(
+    metric: Arc<dyn Metric>,
+    settings: InstanceSettings,
+) -> Result<Arc<dyn Metric>, ParamError> {
+    let spec = metric.spec();
+    let rejected = |setting, reason| {
+        Err(ParamError::Setting { metric: spec.name.to_owned(), setting, reason })
+    };
+    if spec.strict && settings.strict == Some(false) {
+        return rejected("strict", IS_STRICT.to_owned());
+    }
+    if spec.strict && settings.threshold.is_some() {
+        return rejected("threshold", IS_STRICT.to_owned());
+    }
+    if let Err(error) = settings.apply(spec) {
+        return rejected(error.setting(), error.to_string());
+    }
+    Ok(Arc::new(Adjusted { metric, settings }))
+}
+
+const IS_STRICT: &str = "expected a metric that is not strict, found one that was created in code and is strict, so its scores are 0 and 1 already; set it there";
+
+/// A metric that was created in code, with settings in text form. They are applied to its score, since a metric
+/// may implement [`Metric::answer`] without them.
+struct Adjusted {
+    metric: Arc<dyn Metric>,
+    settings: InstanceSettings,
+}
+
+impl Adjusted {
+    fn adjusted(&self, result: Result<RowAnswer, MetricError>) -> Result<RowAnswer, MetricError> {
+        let declared = self.metric.spec();
+        let scored = match result? {
+            RowAnswer::Scored(scored) => scored,
+            counted @ RowAnswer::Counted { .. } => return Ok(counted),
+        };
+        let cost =
+            self.settings.cost_msats.filter(|_| scored.score.cost_msats == declared.cost_msats);
+        Ok(scored.validated_again(cost, &self.settings.shown(declared))?.into())
+    }
+}
+
+#[async_trait]
+impl Metric for Adjusted {
+    dsrs_metrics::forward_metric!(<Example, Prediction> |this| this.metric);
+
+    fn cost_estimate(&self) -> u64 {
+        self.settings.cost_msats.unwrap_or_else(|| self.metric.cost_estimate())
+    }
+
+    async fn evaluate(
+        &self,
+        gold: &Example,
+        pred: &Prediction,
+    ) -> Result<MetricScore, MetricError> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+        match self.metric.answer(call.with_spec(None)) {
+            Answer::Ready(result) => Answer::Ready(self.adjusted(result)),
+            Answer::Pending(future) => Answer::pending(async { self.adjusted(future.await) }),
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        self.settings.shown(self.metric.spec())
+    }
+
+    async fn evaluate_batch(
+        &self,
+        pairs: &[(Example, Prediction)],
+    ) -> Vec<Result<MetricScore, MetricError>> {
+        self.metric.evaluate_batch(pairs).await
+    }
+
+    fn batch_size(&self) -> usize {
+        self.metric.batch_size()
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.metric.requirements(all);
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of_instance((*self.metric).key()?, self.settings))
+    }
+}
+
+/// Returns whether a metric has a parameter of its own with this name.
+pub fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
+    spec.params.iter().any(|param| param.name == name)
+}
+
+fn read<T, E: Display>(
+    metric: &str,
+    setting: &str,
+    text: Option<String>,
+    expected: &str,
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<Option<T>, ParamError> {
+    let Some(text) = text else { return Ok(None) };
+    match parse(text.trim()) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => Err(ParamError::WrongType {
+            metric: metric.to_owned(),
+            param: setting.to_owned(),
+            expected: expected.to_owned(),
+            found: text,
+            // The errors of the standard library add nothing.
+            reason: if setting == "cost" { error.to_string() } else { String::new() },
+        }),
+    }
+}
+
+/// A parameter of a metric with the name of a setting.
+#[cfg(test)]
+pub(crate) const THRESHOLD: crate::core::spec::ParamSpec<'static> = crate::core::spec::ParamSpec {
+    name: "threshold",
+    ty: "f64",
+    help: crate::core::value_type::TypeHelp::NONE,
+    default: None,
+    doc: "",
+    names: &[],
+};
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{THRESHOLD, adjust, settings};
+    use crate::core::fn_metric::metric_fn;
+    use crate::core::instance_settings::InstanceSettings;
+    use crate::core::metric::Metric;
+    use crate::core::params::Params;
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::core::spec::MetricSpec;
+
+    fn params(name: &str, value: &str) -> Params {
+        let mut params = Params::default();
+        params.insert(name, value);
+        params
+    }
+
+    #[test]
+    fn a_parameter_of_the_metric_takes_precedence_over_a_setting() {
+        let spec = MetricSpec::new("x").with_params(&[THRESHOLD]);
+        let given = params("threshold", "0.5");
+        let (none, rest) = settings(&given, &spec).unwrap();
+        assert!(none.is_none() && rest.has("threshold"));
+        let (some, rest) = settings(&given, &MetricSpec::new("x")).unwrap();
+        assert_eq!(some.unwrap().threshold, Some(0.5));
+        assert!(!rest.has("threshold"));
+    }
+
+    #[test]
+    fn a_cost_may_be_in_dollars() {
+        let cost = |text| settings(&params("cost", text), &MetricSpec::new("x"));
+        assert_eq!(cost("0.005 usd").unwrap().0.unwrap().cost_msats, Some(5000));
+        assert_eq!(
+            cost("5 EUR").unwrap_err().to_string(),
+            "metric `x`: parameter `cost` should be an amount of money, as in \"5000 msat\" or \"0.005 usd\"; found `5 EUR` (expected an amount in `msat`, `sat` or `usd` (1 usd = 1000000 msat), found `5 EUR`; write `100 msat`)"
+        );
+    }
+
+    fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (gold, pred) = (Example::default(), Prediction::default());
+        let score = runtime.block_on(metric.evaluate(&gold, &pred)).unwrap();
+        (score.value, score.cost_msats)
+    }
+
+    #[test]
+    fn settings_apply_to_a_metric_that_was_created_in_code() {
+        let half = || -> Arc<dyn Metric> {
+            Arc::new(metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_cost_msats(7))
+        };
+        let strict = |threshold| InstanceSettings {
+            threshold: Some(threshold),
+            strict: Some(true),
+            cost_msats: Some(9),
+        };
+        assert_eq!(score_of(&half()), (0.5, 7));
+        for (threshold, value) in [(0.5, 1.0), (0.6, 0.0)] {
+            let metric = adjust(half(), strict(threshold)).unwrap();
+            assert_eq!(score_of(&metric), (value, 9));
+            let spec = metric.spec();
+            assert_eq!((spec.threshold, spec.strict, spec.cost_msats), (Some(threshold), true, 9));
+        }
+        let error = adjust(half(), strict(1.5)).err().unwrap().to_string();
+        assert_eq!(
+            error,
+            "metric `half`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it"
+        );
+        let is_strict =
+            metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_threshold(0.5).strict();
+        let error = adjust(Arc::new(is_strict), strict(0.6)).err().unwrap().to_string();
+        assert!(
+            error.starts_with("metric `half`: `threshold`: expected a metric that is not strict")
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! Metrics of ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
+//!
+//! A row without relevant documents cannot rank them well or badly, so all of these metrics abstain
+//! from it. `trec_eval` scores it 0.
+
+use std::num::NonZeroUsize;
+
+use crate::core::score::Scores;
+use crate::metric;
+use crate::metrics::explained::retrieval::ranks;
+use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
+
+/// Returns a score at each rank, the first as the headline. `None` without relevant documents.
+fn at_each(
+    retrieved: &Retrieved<'_>,
+    relevant: &Relevant<'_>,
+    k: &Cutoffs,
+    score: impl Fn(&Ranking, usize) -> f64,
+) -> Option<Scores> {
+    let ranking = Ranking::new(retrieved, relevant)?;
+    let named = |k: usize| format!("at_{k}");
+    let mut ranks = k.iter();
+    let first = ranks.next()?;
+    let scores = Scores::new(named(first), score(&ranking, first));
+    Some(ranks.fold(scores, |scores, k| scores.with(named(k), score(&ranking, k))))
+}
+
+/// Declares a metric of the first k ranks. All of them have the same fields and the parameter `k`.
+macro_rules! metric_at_k {
+    ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
+        $(#[$($attribute)*])*
+        #[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _| ranks(&relevant, &retrieved, k.iter().next()))]
+        pub fn $name(
+            #[gold] relevant: Relevant<'_>,
+            #[pred(missing)] retrieved: Retrieved<'_>,
+            /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
+            #[param(default = Cutoffs::default())]
+            k: Cutoffs,
+        ) -> Option<Scores> {
+            at_each(&retrieved, &relevant, &k, $score)
+        }
+    };
+}
+
+metric_at_k! {
+    /// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
+    ///
+    /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a
+    /// map from id to score. Ranks beyond the end of the list count as not relevant, and so do
+    /// repetitions of an id. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::PrecisionAtK;
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::retrieval::Cutoffs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let gold = example! { "relevant" => ["d1", "d2"] };
+    /// let pred = prediction! { "retrieved" => ["d7", "d2", "d5", "d1"] };
+    /// let metric = PrecisionAtK::builder().k(Cutoffs::new([4, 1])?).build();
+    /// assert_eq!(metric.score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn precision_at_k = Ranking::precision_at;
+}
+
+metric_at_k! {
+    /// Share of the relevant documents that are among the first k retrieved; `recall_k` of
+    /// `trec_eval`.
+    ///
+    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::RecallAtK;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "relevant" => ["d1", "d2"] };
+    /// let pred = prediction! { "retrieved" => ["d7", "d2"] };
+    /// assert_eq!(RecallAtK::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn recall_at_k = Ranking::recall_at;
+}
+
+metric_at_k! {
+    /// Whether a relevant document is among the first k retrieved, 1 or 0: hit rate, top-k accuracy,
+    /// `success_k` of `trec_eval`.
+    ///
+    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::HitRate;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "relevant" => ["d1"] };
+    /// let scored = HitRate::default().score(&gold, &prediction! { "retrieved" => ["d7", "d1"] })?;
+    /// assert_eq!(scored.value, 1.0); // at 10
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn hit_rate = |ranking, k| f64::from(u8::from(ranking.hit_at(k)));
+}
+
+/// One over the rank of the first relevant document, 0 if there is none. Its mean over rows is MRR.
+///
+/// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+///
+/// ```
+/// use dsrs_metrics::metrics::ReciprocalRank;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => [7, 9] };
+/// let pred = prediction! { "retrieved" => [4, 9, 7] };
+/// assert_eq!(ReciprocalRank::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(name = "mrr", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
+    ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+})]
+pub fn reciprocal_rank(
+    #[gold] relevant: Relevant<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
+    /// The last rank that counts; the whole list by default.
+    #[param]
+    depth: Option<NonZeroUsize>,
+) -> Option<f64> {
+    let ranking = Ranking::new(&retrieved, &relevant)?;
+    Some(ranking.reciprocal_rank(depth.map(NonZeroUsize::get)))
+}
+
+/// Average precision: the sum of the precisions at the rank of each relevant document, divided by the
+/// number of relevant documents. Its mean over rows is MAP.
+///
+/// `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. Fields as in
+/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant
+/// documents.
+///
+/// ```
+/// use dsrs_metrics::metrics::AveragePrecision;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => ["d1", "d2"] };
+/// let pred = prediction! { "retrieved" => ["d1", "d7", "d8", "d2"] };
+/// assert_eq!(AveragePrecision::default().score(&gold, &pred)?.value, 0.75);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(name = "map", range = 0.0..=1.0, explain = |relevant, retrieved, depth, _| {
+    ranks(&relevant, &retrieved, depth.map(NonZeroUsize::get))
+})]
+pub fn average_precision(
+    #[gold] relevant: Relevant<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
+    /// The last rank that counts; the whole list by default.
+    #[param]
+    depth: Option<NonZeroUsize>,
+) -> Option<f64> {
+    let ranking = Ranking::new(&retrieved, &relevant)?;
+    Some(ranking.average_precision(depth.map(NonZeroUsize::get)))
+}
+
+/// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
+/// `trec_eval`.
+///
+/// The gains of the first k, each divided by `log2(rank + 1)`, relative to those of the ideal ranking
+/// of the relevant documents (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a list
+/// of ids all grades are 1. Abstains from a row without relevant documents.
+///
+/// ```
+/// use dsrs_metrics::metrics::Ndcg;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::retrieval::Cutoffs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gold = example! { "relevant" => serde_json::json!({"d1": 3, "d2": 1}) };
+/// let pred = prediction! { "retrieved" => ["d2", "d1"] };
+/// let metric = Ndcg::builder().k(Cutoffs::new([1, 10])?).build();
+/// assert_eq!(metric.score(&gold, &pred)?.value, 1.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, explain = |relevant, retrieved, k, _, _| {
+    ranks(&relevant, &retrieved, k.iter().next())
+})]
+pub fn ndcg(
+    #[gold] relevant: Relevant<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
+    /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
+    #[param(default = Cutoffs::default())]
+    k: Cutoffs,
+    /// The gain of a grade: `linear` (the grade) or `exponential` (`2^grade - 1`).
+    #[param(default = Gain::Linear)]
+    gain: Gain,
+) -> Option<Scores> {
+    at_each(&retrieved, &relevant, &k, |ranking, k| ranking.ndcg_at(k, gain))
+}

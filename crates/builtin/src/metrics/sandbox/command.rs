@@ -1,0 +1,201 @@
+//! The settings that all metrics of this module share, and their validation.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::files::SandboxFiles;
+use super::isolation::Isolation;
+use super::stages::Ran;
+use crate::ParamGroup;
+use crate::core::check::at_least;
+use crate::core::requirements::Requirement;
+use crate::sandbox::{Limits, Termination};
+
+/// How the command of a metric runs: its files and limits, its check stage, its isolation.
+#[derive(Debug, Clone, ParamGroup)]
+pub struct CommandSettings {
+    /// The files of the work directory: a JSON object from path to field (`"program"`,
+    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
+    #[param(default)]
+    pub files: SandboxFiles,
+    /// The command line of a second stage, the check, which decides the result. It runs in a new
+    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    #[param(default = "")]
+    pub check: String,
+    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
+    /// program never sees them.
+    #[param(default)]
+    pub check_files: SandboxFiles,
+    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
+    /// `output_kb`.
+    #[param(default)]
+    pub limits: Limits,
+    /// A host directory whose content is copied into the work directory.
+    #[param(default = "")]
+    pub folder: String,
+    /// Further host paths that the command may read.
+    #[param(default)]
+    pub readable: Vec<String>,
+    /// The isolation provider: `bubblewrap`.
+    #[param(default)]
+    pub isolation: Isolation,
+}
+
+/// The command of a metric, with its settings.
+#[derive(Clone, Copy)]
+pub(super) struct Command<'a> {
+    pub(super) command: &'a str,
+    pub(super) timeout_secs: u64,
+    pub(super) settings: &'a CommandSettings,
+}
+
+impl Command<'_> {
+    /// Validates the settings before the first row, since an invalid setting would fail every row.
+    ///
+    /// # Errors
+    /// The first invalid setting.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if self.command.trim().is_empty() {
+            return Err("`command` is empty; set it to the command line to run".to_owned());
+        }
+        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = self.settings.limits;
+        at_least("timeout_secs", self.timeout_secs, 1)?;
+        at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
+        at_least("limits.memory_mb", memory_mb, 1)?;
+        at_least("limits.processes", processes, 1)?;
+        at_least("limits.disk_mb", disk_mb, 1)?;
+        if !self.settings.folder.is_empty() && !Path::new(&self.settings.folder).is_dir() {
+            return Err(format!(
+                "`folder`: the directory `{}` does not exist",
+                self.settings.folder
+            ));
+        }
+        self.validate_check()?;
+        self.settings.readable.iter().try_for_each(|path| match Path::new(path) {
+            relative if !relative.is_absolute() => {
+                Err(format!("`readable`: expected an absolute path, found `{path}`"))
+            }
+            missing if !missing.exists() => {
+                Err(format!("`readable`: the path `{path}` does not exist"))
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// The command of the check stage, if there are two stages.
+    pub(super) fn check_command(&self) -> Option<&str> {
+        Some(&*self.settings.check).filter(|check| !check.trim().is_empty())
+    }
+
+    /// Validates the files of the check.
+    ///
+    /// # Errors
+    /// A file with a field of the prediction, or files without a command.
+    pub(super) fn validate_check(&self) -> Result<(), String> {
+        match self.settings.check_files.field_of_prediction() {
+            Some((path, field)) => Err(format!(
+                "`check_files`: expected constant content and fields of the gold row, found `pred.{field}` in `{path}`; \
+                 add that file to `files`, and read it at `/program/files`"
+            )),
+            None if self.check_command().is_none() && !self.settings.check_files.is_empty() => Err(
+                "`check_files` is set without `check`; set `check` to the command that reads them"
+                    .to_owned(),
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// What is checked before the first row: the settings, and that the commands exist in the
+    /// sandbox.
+    pub(super) fn requirements(
+        &self,
+        metric: &str,
+        others: Result<(), String>,
+        all: &mut Vec<Requirement>,
+    ) {
+        if let Some(invalid) = Requirement::unless(metric, self.validate().and(others)) {
+            return all.push(invalid);
+        }
+        let isolation = self.settings.isolation.clone();
+        let job = Arc::new(self.preflight_job());
+        all.push(Requirement::check(metric, move || {
+            let (isolation, job) = (isolation.clone(), Arc::clone(&job));
+            async move { isolation.preflight(&job).await.map_err(|error| error.to_string()) }
+        }));
+    }
+
+    /// Describes why the command did not terminate with the expected exit code, or returns `None`
+    /// if it did. The text contains neither times nor paths, so that it is reproducible.
+    pub(super) fn failure(&self, ran: &Ran, expected: i32) -> Option<String> {
+        let Limits { output_kb, memory_mb, file_mb, .. } = self.settings.limits;
+        let report = &ran.report;
+        let reason = match report.termination {
+            Termination::Exited(code) if code == expected => return None,
+            Termination::Exited(code) => format!("exit code {code}, expected {expected}"),
+            Termination::TimedOut => format!("stopped after {} s", self.timeout_secs),
+            Termination::OutputLimit => format!("stopped after {output_kb} KiB of output"),
+            Termination::MemoryLimit => format!("stopped at {memory_mb} MiB of memory"),
+            Termination::FilesLimit => {
+                format!("left more than {file_mb} MiB of files, or too many of them")
+            }
+        };
+        let stage = ran.stage.map(|stage| format!("{stage}: ")).unwrap_or_default();
+        let failure = format!("{stage}{reason}\n{}", ran.output());
+        let program = ran.program_failure.as_deref().unwrap_or_default();
+        Some(format!("{}\n{program}", failure.trim_end()).trim_end().to_owned())
+    }
+}
+
+/// Implements what the metrics of this module have in common: what they require, where `validate` checks the metric's own
+/// parameters, and `file` on the builder.
+macro_rules! command_metric {
+    ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {
+        impl $crate::core::requirements::Requires for $metric {
+            fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
+                let Self { command, timeout_secs, settings, .. } = self;
+                let validate: fn(&Self) -> Result<(), String> = $validate;
+                Command { command, timeout_secs: *timeout_secs, settings }
+                    .requirements(Self::SPEC.name, validate(self), all);
+            }
+
+            fn files(&self, all: &mut Vec<$crate::MetricFile>) {
+                let folder = &self.settings.folder;
+                let parameter = concat!(stringify!($metric), ".folder");
+                all.extend((!folder.is_empty()).then(|| $crate::MetricFile::new(parameter, folder)));
+            }
+        }
+
+        impl $(<$state>)? $builder $(<$state>)? {
+            /// Adds a file to the work directory.
+            pub fn file(
+                mut self,
+                path: impl Into<String>,
+                source: $crate::metrics::sandbox::FileSource,
+            ) -> Self {
+                self.settings.get_or_insert_default().files.push(path, source);
+                self
+            }
+
+            /// Adds a file to the work directory of the check stage. Its source must not contain a
+            /// field of the prediction.
+            pub fn check_file(
+                mut self,
+                path: impl Into<String>,
+                source: $crate::metrics::sandbox::FileSource,
+            ) -> Self {
+                self.settings.get_or_insert_default().check_files.push(path, source);
+                self
+            }
+        }
+    };
+}
+pub(super) use command_metric;
+
+/// The end of an output, where errors usually are.
+pub(super) fn tail(output: &str) -> &str {
+    const MAX_CHARS: usize = 2000;
+    let output = output.trim_end();
+    let start = output.char_indices().rev().nth(MAX_CHARS - 1).map_or(0, |(at, _)| at);
+    &output[start..]
+}

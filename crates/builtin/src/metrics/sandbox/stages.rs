@@ -1,0 +1,162 @@
+//! The command of a row, in one stage or in two: the program, then the check.
+
+use std::fs;
+use std::path::Path;
+
+use super::command::{Command, tail};
+use crate::core::check::Unscored;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::sandbox::{Job, Limits, Report, SandboxError, Termination, temp_space};
+
+/// The subdirectory of `/program` with the files that the program left.
+const FILES: &str = "files";
+
+/// Directories in which a program of the command may appear only while a row is run.
+const WRITABLE: [&str; 6] = ["/box/", "/tmp/", "/in/", "/dev/", "/proc/", "/program/"];
+
+/// The stage that decides the score, with its report.
+pub(super) struct Ran {
+    pub(super) report: Report,
+    /// The name of the stage, if there are two.
+    pub(super) stage: Option<&'static str>,
+    /// How the program failed, if the report is that of the check.
+    pub(super) program_failure: Option<String>,
+}
+
+impl Ran {
+    /// The last part of the output, where errors usually are.
+    pub(super) fn output(&self) -> &str {
+        let Report { stdout, stderr, .. } = &self.report;
+        tail(if stderr.trim().is_empty() { stdout } else { stderr })
+    }
+}
+
+impl Command<'_> {
+    /// Runs the command over the row's files and, if there are two stages, the check over what it
+    /// left. A program that exceeds a limit is not checked.
+    pub(super) async fn run(&self, example: &Example, pred: &Prediction) -> Result<Ran, Unscored> {
+        // The preflight check has reported this, if there was one.
+        self.validate_check().map_err(Unscored::Because)?;
+        let (read_only, files) = self.settings.files.of_row(example, pred)?;
+        let job = Job {
+            command: self.command.to_owned(),
+            files,
+            read_only,
+            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
+            requires: program_of(self.command).map(str::to_owned).into_iter().collect(),
+            ..self.job()
+        };
+        match self.check_command() {
+            Some(check) => {
+                self.run_stages(job, check, self.settings.check_files.of_row(example, pred)?.0)
+                    .await
+            }
+            None => {
+                let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
+                Ok(Ran { report, stage: None, program_failure: None })
+            }
+        }
+    }
+
+    async fn run_stages(
+        &self,
+        program: Job,
+        check: &str,
+        read_only: Vec<(String, String)>,
+    ) -> Result<Ran, Unscored> {
+        let _space = temp_space::reserve(&program.limits).await;
+        let dir = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
+        let dir = dir.map_err(|error| io("creating a directory", &error))?;
+        let files = dir.path().join(FILES);
+        fs::create_dir(&files).map_err(|error| io("creating a directory", &error))?;
+        let program = Job { keep: Some(files), ..program };
+        let report = self.settings.isolation.run(&program).await.map_err(Unscored::because)?;
+        let Termination::Exited(code) = report.termination else {
+            return Ok(Ran { report, stage: Some("program"), program_failure: None });
+        };
+        write_result(dir.path(), code, &report)
+            .map_err(|error| io("writing the output", &error))?;
+        let ran = Ran { report, stage: Some("program"), program_failure: None };
+        let program_failure = self.failure(&ran, 0);
+        let job = Job {
+            command: check.to_owned(),
+            read_only,
+            requires: program_of(check).map(str::to_owned).into_iter().collect(),
+            program: Some(dir.path().to_owned()),
+            ..self.job()
+        };
+        let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
+        Ok(Ran { report, stage: Some("check"), program_failure })
+    }
+
+    /// The part of a job that all rows and both stages have in common.
+    fn job(&self) -> Job {
+        Job {
+            readable: self.settings.readable.iter().map(Into::into).collect(),
+            limits: Limits { time_secs: self.timeout_secs, ..self.settings.limits.clone() },
+            ..Job::default()
+        }
+    }
+
+    /// A job of a row without its files, with the programs of both stages.
+    pub(super) fn preflight_job(&self) -> Job {
+        let commands = [Some(self.command), self.check_command()];
+        let programs = commands.into_iter().flatten().filter_map(program_of);
+        Job {
+            requires: programs.map(str::to_owned).collect(),
+            // It may name a toolchain.
+            folder: (!self.settings.folder.is_empty()).then(|| (&*self.settings.folder).into()),
+            // No file is written to it in the preflight check.
+            keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
+            ..self.job()
+        }
+    }
+}
+
+/// Writes the output streams and the exit code beside the files.
+fn write_result(dir: &Path, code: i32, report: &Report) -> std::io::Result<()> {
+    fs::write(dir.join("stdout"), &report.stdout)?;
+    fs::write(dir.join("stderr"), &report.stderr)?;
+    fs::write(dir.join("exit_code"), format!("{code}\n"))
+}
+
+fn io(action: &str, error: &std::io::Error) -> Unscored {
+    let (action, reason) = (action.to_owned(), error.to_string());
+    Unscored::because(SandboxError::Io { action, reason })
+}
+
+/// The program that a command line starts with, or `None` if it does not start with the plain name
+/// or path of one that exists before the row.
+fn program_of(command: &str) -> Option<&str> {
+    let word = command.split_whitespace().next()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.+-/@".contains(&byte);
+    let is_ours = word.starts_with('/') && !WRITABLE.iter().any(|dir| word.starts_with(dir));
+    let is_known = !word.contains('/') || is_ours;
+    (word.bytes().all(is_plain) && !word.starts_with('-') && is_known).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program_of;
+
+    #[test]
+    fn the_program_of_a_command_line_is_its_first_word_if_that_is_plain() {
+        for (command, program) in [
+            ("python3 check.py", Some("python3")),
+            ("  g++-12\tmain.cc", Some("g++-12")),
+            ("/usr/bin/env true", Some("/usr/bin/env")),
+            ("./main", None),
+            ("build/main", None),
+            ("/box/work/main", None),
+            ("A=1 make", None),
+            ("(cd a; make)", None),
+            ("\"my program\"", None),
+            ("$CC main.c", None),
+            ("make;", None),
+            ("-x", None),
+            ("", None),
+        ] {
+            assert_eq!(program_of(command), program, "{command}");
+        }
+    }
+}

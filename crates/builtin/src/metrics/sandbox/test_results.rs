@@ -1,0 +1,211 @@
+//! Test results: whether all tests pass, and whether more pass than before.
+
+use super::command::{Command, CommandSettings, command_metric, tail};
+use super::stages::Ran;
+use crate::core::check::{Explained, Unscored};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{FeedbackMetric, MetricScore};
+use crate::metric;
+use crate::sandbox::counts::{self, Counts};
+use crate::sandbox::{Report, Termination, on_thread};
+
+/// Whether the tests pass: the test command exits with 0, at least one test ran, and none failed.
+///
+/// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
+/// only if all passed and the exit code is 0. The counts are parsed from the output
+/// ([`parse`](crate::sandbox::counts::parse): cargo, pytest, unittest, jest, go test, TAP, JUnit
+/// XML, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
+/// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as
+/// described at [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests
+/// need must be in `folder`, `files` or `readable`.
+///
+/// **One stage does not detect cheating.** Tests that import the tested code run in its process,
+/// where it can print a summary such as `24 passed in 0.12s` and exit with 0, or replace the test
+/// framework, and score 1. For code that may cheat, set `check` to tests over the output of the
+/// program; see [`sandbox`](crate::metrics::sandbox()).
+///
+/// ```no_run
+/// use dsrs_metrics::metrics::{FileSource, TestPass};
+/// use dsrs_metrics::prelude::*;
+///
+/// # async fn run() -> dsrs_metrics::Result<()> {
+/// let metric = TestPass::builder()
+///     .command("python3 -m unittest test_it")
+///     .file("it.py", FileSource::pred("code"))
+///     .folder("tests/it")
+///     .build();
+/// let pred = prediction! { "code" => "def it(): return 1" };
+/// let score = metric.evaluate(&example! {}, &pred).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[metric(tier = truth, cost = "500 msat", range = 0.0..=1.0, threshold = 1.0)]
+pub async fn test_pass(
+    example: &Example,
+    pred: &Prediction,
+    /// The command line for `/bin/sh`.
+    #[param(default = "cargo test")]
+    command: &str,
+    #[param(flatten)] settings: &CommandSettings,
+    /// Whether to score the share of tests that pass instead of all or nothing.
+    #[param(default = false)]
+    partial_credit: bool,
+    /// Wall-clock seconds after which the command is killed, for each stage.
+    #[param(default = 120)]
+    timeout_secs: u64,
+) -> Result<Explained<FeedbackMetric>, Unscored> {
+    let command = Command { command, timeout_secs, settings };
+    let ran = command.run(example, pred).await?;
+    let failure = command.failure(&ran, 0);
+    let output = tail(&ran.report.stdout).to_owned();
+    let score = score(&count(ran).await?, failure, partial_credit);
+    let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
+    let details = (!is_shown).then(|| format!("{}\n{output}", score.feedback));
+    Ok(Explained { score, details })
+}
+
+/// What is known about the tests of a row.
+enum Tests {
+    /// The output has a summary.
+    Counted(Counts),
+    /// The command did not finish the tests: it was killed, or failed without a summary.
+    Crashed,
+    /// The command succeeded, but its output, of which this is the end, has no summary.
+    Unreadable(String),
+}
+
+/// Parses the test counts. The tested code controls the output, so this happens on a thread of its
+/// own, which the row's deadline does not wait for.
+async fn count(ran: Ran) -> Result<Tests, Unscored> {
+    let was_killed = match ran.report.termination {
+        // The shell reports a signal as 128 and its number.
+        Termination::Exited(code) => (129..=192).contains(&code),
+        _ => true,
+    };
+    if was_killed {
+        return Ok(Tests::Crashed);
+    }
+    let parse = move || {
+        let Report { stdout, stderr, termination, .. } = &ran.report;
+        match counts::parse_streams(&[stdout, stderr]) {
+            Some(counts) => Tests::Counted(counts),
+            None if *termination == Termination::Exited(0) => {
+                Tests::Unreadable(ran.output().to_owned())
+            }
+            None => Tests::Crashed,
+        }
+    };
+    on_thread("parsing test results", parse).await.map_err(Unscored::because)
+}
+
+fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
+    let counts = match tests {
+        Tests::Counted(counts) => *counts,
+        Tests::Crashed => {
+            let failure = failure.unwrap_or_default();
+            return FeedbackMetric::new(0.0, format!("the tests did not finish; {failure}"));
+        }
+        Tests::Unreadable(output) => {
+            let feedback = format!("no test summary found in the output; exit code 0\n{output}");
+            return FeedbackMetric::new(0.0, feedback.trim_end().to_owned());
+        }
+    };
+    let Counts { passed, failed, skipped } = counts;
+    let summary = format!("{passed} passed, {failed} failed, {skipped} skipped");
+    let all_passed = failed == 0 && passed > 0 && failure.is_none();
+    let value = match (all_passed, partial_credit) {
+        (true, _) => 1.0,
+        (false, true) => share(counts, failure.is_none()),
+        (false, false) => 0.0,
+    };
+    let feedback = match failure {
+        Some(failure) => format!("{summary}; {failure}"),
+        None => summary,
+    };
+    FeedbackMetric::new(value, feedback)
+        .with_metadata("passed", passed)
+        .with_metadata("failed", failed)
+        .with_metadata("skipped", skipped)
+}
+
+/// The share of tests that passed; below 1 if the command failed for another reason.
+// Counts of tests are exact in a float.
+fn share(counts: Counts, is_success: bool) -> f64 {
+    match counts.run() {
+        0 => 0.0,
+        run if is_success => counts.passed as f64 / run as f64,
+        // The command failed although no test did; this counts as one failed test.
+        run => counts.passed as f64 / (run + u64::from(counts.failed == 0)) as f64,
+    }
+}
+
+/// Whether more tests pass than before: 1 for more, 0.5 for as many, 0 for fewer.
+///
+/// The confidence is 0.9, because the number of passing tests does not tell which tests pass. The
+/// number before is `gold.tests_passing`; the number after is parsed from the output of the test
+/// command as for [`test_pass`]. If the command is killed, or fails without a summary, no tests
+/// pass, and the details show why. If it succeeds without a summary, the row fails with the last
+/// lines of the output. The command runs isolated as described at
+/// [`sandbox`](crate::metrics::sandbox()).
+///
+/// **One stage does not detect cheating.** The exit code is not part of the score, so tested code
+/// that prints a test summary gets the number that it prints. For code that may cheat, set `check`;
+/// see [`sandbox`](crate::metrics::sandbox()).
+///
+/// ```no_run
+/// use dsrs_metrics::metrics::{FileSource, VerificationDelta};
+/// use dsrs_metrics::prelude::*;
+///
+/// # async fn run() -> dsrs_metrics::Result<()> {
+/// let metric = VerificationDelta::builder()
+///     .command("python3 -m unittest")
+///     .file("test_it.py", FileSource::pred("tests"))
+///     .build();
+/// let (gold, pred) = (example! { "tests_passing" => 3 }, prediction! { "tests" => "..." });
+/// let score = metric.evaluate(&gold, &pred).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[metric(tier = truth, cost = "500 msat", range = 0.0..=1.0)]
+pub async fn verification_delta(
+    example: &Example,
+    pred: &Prediction,
+    #[gold(default = 0)] tests_passing: u64,
+    /// The command line for `/bin/sh`.
+    #[param(default = "cargo test")]
+    command: &str,
+    #[param(flatten)] settings: &CommandSettings,
+    /// Wall-clock seconds after which the command is killed, for each stage.
+    #[param(default = 120)]
+    timeout_secs: u64,
+) -> Result<MetricScore, Unscored> {
+    let command = Command { command, timeout_secs, settings };
+    let ran = command.run(example, pred).await?;
+    let failure = command.failure(&ran, 0).unwrap_or_default();
+    let (after, crash) = match count(ran).await? {
+        Tests::Counted(counts) => (counts.passed, String::new()),
+        Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
+        Tests::Unreadable(output) => {
+            return Err(Unscored::Because(format!(
+                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; write \
+                 a command that prints one (see `list verification_delta`)"
+            )));
+        }
+    };
+    Ok(delta(tests_passing, after, &crash))
+}
+
+/// The score for these numbers of passing tests. `crash` ends the details.
+fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
+    let value = match after.cmp(&before) {
+        std::cmp::Ordering::Greater => 1.0,
+        std::cmp::Ordering::Equal => 0.5,
+        std::cmp::Ordering::Less => 0.0,
+    };
+    let delta = i128::from(after) - i128::from(before);
+    let details = format!("Tests before: {before}, after: {after}, delta: {delta}{crash}");
+    MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
+}
+
+command_metric!(TestPass, TestPassBuilder, |_| Ok(()));
+command_metric!(VerificationDelta, VerificationDeltaBuilder, |_| Ok(()));

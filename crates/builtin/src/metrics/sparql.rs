@@ -1,0 +1,152 @@
+//! Metrics of predicted SPARQL queries: valid syntax, execution without error, and at least one
+//! result.
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use crate::core::check::{Check, Unscored, at_least};
+use crate::metric;
+use crate::sparql::{QueryLimits, SparqlStore, check_query};
+
+/// Whether the predicted query is valid SPARQL, by a parser.
+///
+/// A pass or a failure; the feedback has the line and column of the syntax error. Reads
+/// `pred.sparql_query`; a row without it, or with an empty one, fails, as in the heritage document.
+/// The document checks the text instead (it contains `SELECT` and `WHERE`, braces match, no `???`),
+/// which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the optional `WHERE`, and accepts much
+/// that no endpoint accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query and fails.
+/// See [`check_query`] for the grammar. A query over the limits of 65,536 bytes or 100 nested
+/// brackets is not parsed, and its row has no score.
+///
+/// ```
+/// use dsrs_metrics::metrics::SparqlSyntaxValid;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let score = |query: &str| SparqlSyntaxValid.score(&example! {}, &prediction! { "sparql_query" => query });
+/// assert_eq!(score("ASK { ?museum a <https://schema.org/Museum> }")?.value, 1.0);
+/// assert_eq!(score("SELECT ?museum WHERE { ?museum a schema:Museum }")?.value, 0.0); // no PREFIX schema:
+/// # Ok(())
+/// # }
+/// ```
+#[metric(explain = |_, score| (score > 0.0).then_some("the query is valid SPARQL"))]
+pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check, Unscored> {
+    match check_query(sparql_query) {
+        Ok(()) => Ok(Check::pass()),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+    }
+}
+
+/// An error that the query caused fails the row; after any other error the row has no score.
+fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, Unscored> {
+    match is_query_error {
+        true => Ok(Check::fail(error.to_string())),
+        false => Err(Unscored::because(error)),
+    }
+}
+
+/// Whether the predicted query runs without error.
+///
+/// A pass or a failure; the feedback has the error. Reads `pred.sparql_query`; a row without it, or
+/// with an empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded
+/// Oxigraph loads once for all rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A
+/// query fails if it is invalid, is an update, uses `SERVICE`, exceeds a limit (`timeout_secs`, 50
+/// million processed terms, 256 MiB of stored terms, strings of 64 KiB, regular expressions of
+/// 100,000 characters with their repetitions written out) or causes an evaluation error. It cannot
+/// write or access the network. A `SELECT` with more than `max_results` solutions is read up to
+/// there and passes. The queries of all rows under way share 1 GiB of memory: a query waits until
+/// others have ended, and that time does not count.
+///
+/// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure
+/// (unreachable, timeout, 5xx, an invalid response) the row has no score; in the document it scores
+/// 0.
+///
+/// ```
+/// use dsrs_metrics::metrics::SparqlExecutes;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::sparql::SparqlStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris' .")?;
+/// let metric = SparqlExecutes::builder().data(store).build();
+/// let pred = |query: &str| prediction! { "sparql_query" => query };
+/// let valid = metric.evaluate(&example! {}, &pred("SELECT ?c WHERE { ?m <a:city> ?c }")).await?;
+/// assert_eq!(valid.value, 1.0);
+/// let update = metric.evaluate(&example! {}, &pred("DELETE WHERE { ?s ?p ?o }")).await?;
+/// assert_eq!(update.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// On the command line: `--param sparql_executes.data=examples/data/heritage/heritage.ttl`.
+#[metric(tier = truth)]
+pub async fn sparql_executes(
+    #[pred(missing)] sparql_query: &str,
+    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
+    #[param]
+    data: &SparqlStore,
+    /// Seconds after which a query is stopped.
+    #[param(default = 10)]
+    timeout_secs: u64,
+    /// The maximum number of results that are read.
+    #[param(default = 10_000)]
+    max_results: usize,
+) -> Result<Check, Unscored> {
+    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results };
+    match data.execute(sparql_query, limits).await {
+        Ok(_) => Ok(Check::pass().with_feedback("the query runs without an error")),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+    }
+}
+
+/// Whether the predicted query returns at least one result.
+///
+/// A pass or a failure. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0
+/// passes; a `CONSTRUCT` or `DESCRIBE` with at least one triple. An `ASK` passes whenever it runs,
+/// since `false` is a result too (the code of the heritage document finds no bindings there and
+/// returns 0). Everything else is as for [`sparql_executes`](sparql_executes()).
+///
+/// ```
+/// use dsrs_metrics::metrics::SparqlReturnsResults;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::sparql::SparqlStore;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SparqlStore::from_turtle("<a:louvre> <a:city> 'Paris' .")?;
+/// let metric = SparqlReturnsResults::builder().data(store).build();
+/// let pred = |query: &str| prediction! { "sparql_query" => query };
+/// let found = metric.evaluate(&example! {}, &pred("SELECT ?c WHERE { ?m <a:city> ?c }")).await?;
+/// assert_eq!(found.value, 1.0);
+/// let nothing = metric.evaluate(&example! {}, &pred("SELECT ?r WHERE { ?m <a:river> ?r }")).await?;
+/// assert_eq!(nothing.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(tier = truth)]
+pub async fn sparql_returns_results(
+    #[pred(missing)] sparql_query: &str,
+    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
+    #[param]
+    data: &SparqlStore,
+    /// Seconds after which a query is stopped.
+    #[param(default = 10)]
+    timeout_secs: u64,
+) -> Result<Check, Unscored> {
+    // One result is enough to decide.
+    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results: 1 };
+    match data.execute(sparql_query, limits).await {
+        Ok(results) if results.has_results() => {
+            Ok(Check::pass().with_feedback("the query returns results"))
+        }
+        Ok(_) => Ok(Check::fail("the query returns no results")),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
+    }
+}
+
+requires_valid! {
+    SparqlExecutes: |metric| at_least("timeout_secs", metric.timeout_secs, 1)
+        .and(at_least("max_results", metric.max_results, 1));
+    SparqlReturnsResults: |metric| at_least("timeout_secs", metric.timeout_secs, 1);
+}

@@ -1,0 +1,156 @@
+//! Metrics of structured extraction over rows.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::score::Scores;
+use crate::json::depth::{self, TooDeep};
+use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
+use crate::metric;
+use crate::text::NormalForm;
+
+use super::explained::structured as explained;
+use super::input_limits::bounded_pairing;
+use crate::core::check::at_least;
+use crate::core::corpus::record::CountFormula;
+
+/// Returns the value, parsed if it is a string.
+fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).map(Cow::Owned),
+        value => Ok(Cow::Borrowed(value)),
+    }
+}
+
+/// Share of the fields of a JSON value that are right, in [0, 1], with precision, recall and the
+/// share of each field.
+///
+/// Each side is a JSON value, or a string that contains one. Fields are the leaves, at any depth.
+/// The headline is `correct / (expected + extra)`: missing, wrong and unexpected fields lower it.
+/// The other scores are named by the field's path, `/address/city`, or `/items/*/price` over all
+/// items of a list. `null` and `{}` are equal to a missing field, 1 is equal to 1.0, and "1" to
+/// neither. A prediction that is not valid JSON has no correct field and one unexpected field. Gold
+/// that is not valid JSON is an error. If nothing is expected and nothing predicted the score is 1.
+/// The score of the corpus is the same share over the sums of all rows.
+///
+/// ```
+/// use dsrs_metrics::metrics::JsonFieldAccuracy;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = serde_json::json!({"name": "Louvre", "city": "Paris", "floors": 3});
+/// let gold = example! { "answer" => gold };
+/// let pred = prediction! { "answer" => r#"{"name": "Louvre", "city": "Lyon", "floors": 3.0}"# };
+/// assert_eq!(JsonFieldAccuracy::default().score(&gold, &pred)?.value, 2.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |gold, pred, fields, abs, rel, ignore_case, lists, _| {
+    compared(gold, pred, fields, [abs, rel], ignore_case, lists).ok().map(|it| explained::json_field_accuracy(&it))
+})]
+pub fn json_field_accuracy(
+    #[gold] answer: &Value,
+    #[pred("answer")] prediction: &Value,
+    /// The fields to compare, as JSON pointers like `["/name","/address/city"]`; all if empty.
+    #[param(default = &[])]
+    fields: &[String],
+    /// Largest accepted difference of two numbers.
+    #[param(default = 0.0)]
+    abs_tolerance: f64,
+    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    #[param(default = 0.0)]
+    rel_tolerance: f64,
+    /// Whether case and white space at the ends of strings are ignored.
+    #[param(default = false)]
+    ignore_case: bool,
+    /// Whether the order of items in a list matters: `ordered` or `unordered`, for a few thousand
+    /// values.
+    #[param(default = ListOrder::Ordered)]
+    lists: ListOrder,
+) -> Result<WithCorpus<Scores>, String> {
+    let tolerances = [abs_tolerance, rel_tolerance];
+    let Compared { report, .. } =
+        compared(answer, prediction, fields, tolerances, ignore_case, lists)?;
+    let counts = report.counts;
+    let scores = Scores::new("accuracy", counts.accuracy())
+        .with("precision", counts.precision())
+        .with("recall", counts.recall());
+    let scores = report.fields().fold(scores, |scores, (path, share)| {
+        scores.with(if path.is_empty() { "/" } else { path }, share)
+    });
+    let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
+    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, CountFormula::FieldAccuracy)))
+}
+
+/// Both sides as JSON values, and the comparison of their fields.
+pub(super) struct Compared<'a> {
+    pub(super) gold: Cow<'a, Value>,
+    pub(super) pred: Cow<'a, Value>,
+    pub(super) report: FieldReport,
+    /// Why the prediction is not JSON.
+    pub(super) invalid: Option<serde_json::Error>,
+}
+
+/// Compares the fields of both sides.
+///
+/// # Errors
+/// A path that is not a pointer; gold that is not JSON; values that are nested too deep or take too long to compare.
+pub(super) fn compared<'a>(
+    answer: &'a Value,
+    prediction: &'a Value,
+    fields: &[String],
+    [abs_tolerance, rel_tolerance]: [f64; 2],
+    ignore_case: bool,
+    lists: ListOrder,
+) -> Result<Compared<'a>, String> {
+    let options =
+        FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
+    fields.iter().try_for_each(|field| pointer(field))?;
+    for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
+        if depth::is_too_deep(value) {
+            return Err(format!("field `{field}` contains {TooDeep}"));
+        }
+    }
+    let gold =
+        parsed(answer).map_err(|error| format!("`gold.answer` is not valid JSON: {error}"))?;
+    let (pred, invalid) = match parsed(prediction) {
+        Ok(pred) => (pred, None),
+        Err(error) => (Cow::Owned(Value::Null), Some(error)),
+    };
+    if lists == ListOrder::Unordered {
+        bounded_pairing(&pred, &gold)?;
+    }
+    let mut report = match fields {
+        [] => options.compare(&pred, &gold),
+        fields => options.compare_at(&pred, &gold, fields),
+    };
+    if invalid.is_some() {
+        report.counts.predicted += 1;
+        report.counts.extra += 1;
+    }
+    Ok(Compared { gold, pred, report, invalid })
+}
+
+impl Requires for JsonFieldAccuracy {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let tolerances =
+            [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
+        let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
+        let pointers = self.fields.iter().map(|field| pointer(field));
+        let all_of_it = tolerances.chain(pointers);
+        all.extend(all_of_it.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
+    }
+}
+
+/// A path without a leading slash would name a field that no value has, and be right in every row.
+fn pointer(field: &str) -> Result<(), String> {
+    match field.is_empty() || field.starts_with('/') {
+        true => Ok(()),
+        false => {
+            Err(format!("expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The judges of the library, defined with `#[judge]` like any other. With `.offline()` or
+//! `--offline` they score by token overlap ([`lexical`]) in place of a model, and every result says so.
+//!
+//! A gold response or answer that a judge compares with is a string or a list of which each is acceptable
+//! ([`References`]), as for string metrics.
+//!
+//! | judge | reads | returns |
+//! | --- | --- | --- |
+//! | [`SemanticF1`], [`DecompositionalSemanticF1`] | `gold.question`, `gold.response`, `pred.response` | F1 of recall and precision of ideas |
+//! | [`CompleteAndGrounded`] | the same and `pred.context` | F1 of completeness and groundedness |
+//! | [`LlmJudge`] | `gold.question`, `gold.answer` (both optional), `pred.answer` | a score in [0, 1] by your criteria |
+//! | [`AnswerRelevance`] | `gold.question`, `pred.answer` | whether the answer addresses the question |
+//! | [`AnswerGroundedness`] | `pred.context`, `pred.answer` | whether the context supports the answer |
+//! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5, normalized to [0, 1] |
+//! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
+//! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
+//!
+//! The guide compares the fields of each judge with those of its original. A prediction without a
+//! field that a judge reads scores 0 without a call, and so does an empty answer or context under the judges of the
+//! heritage document, [`AnswerRelevance`] and [`AnswerGroundedness`].
+//!
+//! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
+
+mod answers;
+mod completeness;
+mod grounded;
+pub mod lexical;
+mod llm_judge;
+mod preference;
+mod semantic_f1;
+
+pub use self::answers::*;
+pub use self::completeness::*;
+pub use self::grounded::*;
+pub use self::llm_judge::*;
+pub use self::preference::*;
+pub use self::semantic_f1::*;
+pub use crate::core::field_types::{References, TextOrList};

@@ -1,0 +1,63 @@
+//! Errors of results and labels. Each message is one line: where, what was found, what to do.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::agreement::AgreementError;
+use crate::core::rows::pair::Origin;
+use crate::data::DataError;
+use crate::error::CliError;
+use crate::hint::Hint;
+use crate::results::ResultsError;
+
+/// Why results cannot be compared with labels.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AgreeError {
+    #[error("{at}: `{field}`: expected {expected}, found {found}")]
+    InvalidField { at: Origin, field: String, expected: &'static str, found: String },
+    #[error("{}: no row has a score of `{name}`{hint}", file.display())]
+    NoMetric { file: PathBuf, name: String, hint: Hint },
+    #[error("{}: no row has a label `{field}`{hint}", file.display())]
+    NoLabel { file: PathBuf, field: String, hint: Hint },
+    #[error("{at}: duplicate id `{id}`, first in line {first}; ids must be unique within a file")]
+    DuplicateId { at: Origin, id: String, first: u64 },
+    #[error(
+        "{}: no id matches {}: expected ids such as `{result}`, found ids such as `{label}`",
+        labels.display(), results.display()
+    )]
+    NoCommonIds { labels: PathBuf, results: PathBuf, label: String, result: String },
+    #[error(
+        "{}: no row has both a score of `{metric}` and a label `{field}`; rows with a score: {scored}, rows with a label: {labelled}",
+        file.display()
+    )]
+    NothingInCommon { file: PathBuf, metric: String, field: String, scored: u64, labelled: u64 },
+    #[error(
+        "{}: `{metric}` against `{field}`: expected at least two different labels, found `{label}` in all {rows} compared rows",
+        file.display()
+    )]
+    OneClass { file: PathBuf, metric: String, field: String, rows: u64, label: String },
+    #[error("{at}: `{metric}` against `{field}`: {error}")]
+    NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+/// A line, or a whole file.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Line(Origin),
+    File(PathBuf),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(at) => at.fmt(f),
+            Self::File(file) => file.display().fmt(f),
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The arguments of the commands. Every option that is listed here works.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::compare::CompareArguments;
+use crate::data::{Format, Mapping};
+use crate::limit::Limit;
+use crate::lm::parse_msats;
+use crate::report::ReportArguments;
+
+/// Scores the predictions of programs built on language models.
+#[derive(Debug, Parser)]
+#[command(name = "dsrs-metrics", version, arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    List(ListArguments),
+    Score(Box<ScoreArguments>),
+    Agree(AgreeArguments),
+    Compare(CompareArguments),
+    Report(ReportArguments),
+}
+
+/// List the metrics: one line each, or of named metrics the fields, the score and the parameters
+#[derive(Debug, Args)]
+pub(super) struct ListArguments {
+    /// Show these metrics: documentation, fields that they read, score, parameters
+    #[arg(value_name = "NAME")]
+    pub(super) names: Vec<String>,
+    /// Print one JSON array, with everything that is known of each metric
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Score rows of gold labels and predictions
+///
+/// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. The id of a
+/// row without one is its line, or its position in a JSON array. In CSV the columns are `id`,
+/// `gold.FIELD` and `pred.FIELD`. Rows of another shape are mapped with --map.
+///
+/// A row is invalid input if it lacks a field that a metric requires, or has it in a type that the
+/// metric cannot read. Invalid input ends the run; with --max-errors it is a failed row instead. A
+/// metric that fails on a row for any other reason always makes it a failed row.
+///
+/// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, all rows failed,
+/// --max-errors was reached, --budget did not cover all rows, or a judge of a panel was lost without
+/// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
+/// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
+/// the second one abandons them, and the third one ends the program at once.
+#[derive(Debug, Args)]
+pub(super) struct ScoreArguments {
+    /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
+    #[arg(value_name = "DATA", required = true)]
+    pub(super) data: Vec<PathBuf>,
+    /// The metrics, separated by commas; see `list`
+    #[arg(short, long = "metric", value_name = "NAME", required = true, value_delimiter = ',')]
+    pub(super) metrics: Vec<String>,
+    /// Set a parameter of a metric
+    #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
+    pub(super) params: Vec<Param>,
+    /// Read a field from a path in the row, e.g. gold.answer=answers or pred.answer=choices.0.text
+    #[arg(long = "map", value_name = "FIELD=PATH")]
+    pub(super) mappings: Vec<Mapping>,
+    /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) format: Option<FormatArgument>,
+    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+    /// Write gold row and prediction of each row to the file too, e.g. for `report`
+    #[arg(long, requires = "out")]
+    pub(super) with_rows: bool,
+    /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
+    /// same command continues it, and pays no finished call of a language model again
+    #[arg(long, value_name = "DIR")]
+    pub(super) journal: Option<PathBuf>,
+    /// Evaluate the metrics again that failed in the run that the journal continues, such as during an
+    /// outage of a provider
+    #[arg(long, requires = "journal")]
+    pub(super) retry_failed: bool,
+    /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
+    /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
+    /// which `score`, `agree`, `compare` and `report` remove again
+    #[arg(long, requires = "out")]
+    pub(super) raw_csv: bool,
+    /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed;
+    /// `-` prints it instead of the headlines
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Write the headlines as a Markdown table, and the first 20 rows that do not pass, for the
+    /// summary of a CI job; `-` prints it instead of the headlines
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
+    /// Write a CSV table with a row for each metric: score, standard error, interval and counts; `-`
+    /// prints it instead of the headlines
+    #[arg(long, value_name = "FILE")]
+    pub(super) summary: Option<PathBuf>,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
+    /// better. A score is in the range of its metric, that of a bool in [0, 1]: em=0.6, which may be
+    /// written as em=60%. A metric that scored no row is always worse
+    #[arg(long, value_name = "NAME=X")]
+    pub(super) fail_under: Vec<MetricThreshold>,
+    /// The number of rows that are scored at the same time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 32,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(super) concurrency: u32,
+    /// Stop after this number of failed rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_errors: Option<u64>,
+    /// The score of a failed row in the mean
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = finite
+    )]
+    pub(super) failure_score: f64,
+    /// Evaluate every metric N times on each row, for judges whose replies vary. The score of a row
+    /// is the mean, and pass@N, pass^N and the consistency are printed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) repeats: Option<u32>,
+    /// Rows with the same value of this field are alike, such as questions about one document:
+    /// gold.FIELD, pred.FIELD or an attribute of the row. Standard errors and intervals take that
+    /// into account
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// Compute intervals by a BCa bootstrap of N samples of the rows, instead of Wilson's and
+    /// Student's t
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(super) bootstrap: Option<u32>,
+    /// The seed of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "bootstrap")]
+    pub(super) seed: u64,
+    /// The time limit of all metrics for one row, e.g. 30s or 2min
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) timeout: Option<Duration>,
+    /// How long the rows in progress may take after the first Ctrl-C, SIGTERM or SIGHUP
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = humantime::parse_duration
+    )]
+    pub(super) grace: Duration,
+    #[command(flatten)]
+    pub(super) lm: LmArguments,
+    /// Print neither progress nor warnings
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// A format of row files.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum FormatArgument {
+    /// One object per line
+    Jsonl,
+    /// One array of objects
+    Json,
+    /// A header of column names, then one record per row
+    Csv,
+    /// Typed columns, named as those of csv
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl From<FormatArgument> for Format {
+    fn from(format: FormatArgument) -> Self {
+        match format {
+            FormatArgument::Jsonl => Self::Jsonl,
+            FormatArgument::Json => Self::Json,
+            FormatArgument::Csv => Self::Csv,
+            #[cfg(feature = "parquet")]
+            FormatArgument::Parquet => Self::Parquet,
+        }
+    }
+}
+
+/// The language model of judges, its budget and its cache.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LmArguments {
+    /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
+    #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
+    pub(super) lm: Option<String>,
+    /// Call no model: judges score by token overlap, if they can, and every output says so. Without
+    /// a model and without this option, a judge is an error before the first row
+    #[arg(long, conflicts_with = "lm")]
+    pub(super) offline: bool,
+    /// The most that all calls of judges together may cost, e.g. "0.05 usd" or
+    /// "5000 msat". Rows that it does not cover are skipped. A dollar is 1,000,000 msat, unless
+    /// DSRS_MSATS_PER_USD is set
+    #[arg(long, value_name = "MONEY", value_parser = parse_msats)]
+    pub(super) budget: Option<u64>,
+    /// Call models without a known price even with --budget, and count them as free
+    #[arg(long, requires = "budget")]
+    pub(super) allow_unpriced: bool,
+    /// Neither read nor write the cache of replies
+    #[arg(long, conflicts_with = "refresh")]
+    pub(super) no_cache: bool,
+    /// Call the model for every reply again, and replace the cached ones
+    #[arg(long)]
+    pub(super) refresh: bool,
+}
+
+/// Compare the metrics of a result file with labels
+///
+/// Prints for each metric: accuracy, Cohen's kappa (also with linear and quadratic weights),
+/// Spearman's correlation, the confusion matrix, and the share of passes corrected for the metric's
+/// error rates, each with its number of rows and a 95% interval. Rows without a score or label are
+/// counted.
+///
+/// A label is a bool, a number or a string. These are verdicts: bools, 0 and 1, and pairs of words
+/// such as yes and no, pass and fail, correct and incorrect. For other labels, --positive names the
+/// passing ones.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(super) struct AgreeArguments {
+    /// A file written by `score --out`: .jsonl, .json or .csv; `-` is standard input
+    #[arg(value_name = "RESULTS")]
+    pub(super) results: PathBuf,
+    /// The attribute that contains the label, or a dotted path to it
+    #[arg(long, value_name = "FIELD")]
+    pub(super) label: String,
+    /// Read the labels from this file, whose rows have the same ids
+    #[arg(long, value_name = "DATA")]
+    pub(super) labels: Option<PathBuf>,
+    /// Compare only these metrics, separated by commas; NAME.PART is a part, component or metadata
+    /// entry of a metric
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    pub(super) metrics: Vec<String>,
+    /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    pub(super) threshold: Option<Limit>,
+    /// The labels that mean a pass, separated by commas; every other label means a failure
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    pub(super) positive: Vec<String>,
+    /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(super) scale: Vec<String>,
+    /// The seed of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// `NAME.KEY=VALUE`
+#[derive(Debug, Clone)]
+pub(super) struct Param {
+    pub(super) metric: String,
+    pub(super) key: String,
+    pub(super) value: String,
+}
+
+impl FromStr for Param {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('=').and_then(|(name, value)| {
+            let (metric, key) = name.split_once('.')?;
+            (!metric.is_empty() && !key.is_empty()).then_some((metric, key, value))
+        });
+        let (metric, key, value) =
+            parts.ok_or("expected NAME.KEY=VALUE, as in f1.profile=folded")?;
+        Ok(Self { metric: metric.to_owned(), key: key.to_owned(), value: value.to_owned() })
+    }
+}
+
+/// `NAME=X` or `NAME.PART=X`
+#[derive(Debug, Clone)]
+pub(super) struct MetricThreshold {
+    /// The metric, or the metric and one of its parts.
+    pub(super) name: String,
+    pub(super) limit: Limit,
+}
+
+impl MetricThreshold {
+    /// The metric, without the part.
+    pub(super) fn metric(&self) -> &str {
+        self.name.split_once('.').map_or(&*self.name, |(metric, _)| metric)
+    }
+}
+
+impl FromStr for MetricThreshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, limit) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
+        Ok(Self { name: name.to_owned(), limit: limit.parse()? })
+    }
+}
+
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(format!("expected a finite number, found `{text}`")),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("a time limit of zero would fail every row".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// An empty name is rejected: it comes from an unset shell variable.
+fn model(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("expected provider:model, as in openai:gpt-5-mini"),
+        id => Ok(id.to_owned()),
+    }
+}

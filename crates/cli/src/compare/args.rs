@@ -1,0 +1,66 @@
+//! The arguments of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::runs::RunArguments;
+
+/// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
+///
+/// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95%
+/// interval (Student's t of the differences of rows), the p-value, the number of rows in which
+/// either run is better, and the number of rows that a difference of this size needs to be found in
+/// 80% of all studies; also tokens, cost and latency of both runs.
+///
+/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
+/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
+/// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
+/// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
+/// 10,000 random ones beyond. Its interval is that of a paired bootstrap. With several metrics that
+/// can be tested, verdicts use p-values adjusted by Holm's method.
+///
+/// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
+/// skipped or abstained in a run are not compared, and counted.
+///
+/// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
+/// input, and if --fail-if-worse finds nothing worse but cannot test a metric.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
+    /// .csv; `-` is standard input
+    #[arg(value_name = "A")]
+    pub(super) a: PathBuf,
+    /// The second run, usually the newer one
+    #[arg(value_name = "B")]
+    pub(super) b: PathBuf,
+    /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
+    /// a metric, NAME.corpus its score of all rows
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    pub(super) metrics: Vec<String>,
+    /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for rows of a
+    /// group that are alike, and each group is also compared on its own. A row without the field, or
+    /// with null, is a group of its own
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// Compare the rows that both runs have, and leave out the others
+    #[arg(long)]
+    pub(super) only_paired: bool,
+    #[command(flatten)]
+    pub(super) runs: RunArguments,
+    /// The seed of the permutation test and of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
+    /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: with too
+    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set
+    #[arg(long)]
+    pub(super) fail_if_worse: bool,
+    /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it
+    /// instead of the text
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    pub(super) json: bool,
+}

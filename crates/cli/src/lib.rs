@@ -1,0 +1,104 @@
+//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+//!
+//! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
+//!
+//! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
+//! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
+//! of the library uses this module.
+
+mod agree;
+mod args;
+mod compare;
+mod error;
+mod files;
+mod hint;
+mod limit;
+mod list;
+mod output;
+mod panic_hook;
+mod report;
+mod runs;
+mod score;
+mod settings;
+mod stdio;
+mod usage;
+
+use dsrs_metrics_builtin::metrics;
+use dsrs_metrics_core::{self as core, judge, lm};
+use dsrs_metrics_run::{agreement, data, evaluate, results};
+use dsrs_metrics_values::{json, messages};
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+pub use crate::metrics::{Registry, RegistryError};
+
+/// The exit code for invalid usage or input.
+const INVALID: u8 = 2;
+
+/// Runs the command in the arguments of the process, with the built-in metrics and those that `add`
+/// adds. This is what `dsrs_metrics::main!` expands to.
+///
+/// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in
+/// this library becomes one line on standard error and exit code 101.
+pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
+    panic_hook::run_with_hook(|| {
+        let mut registry = Registry::builtin();
+        match add(&mut registry) {
+            Ok(()) => run(&registry, std::env::args_os()),
+            Err(error) => fail(&error),
+        }
+    })
+}
+
+/// Runs one command; `args` starts with the name of the program.
+///
+/// Results are printed to standard output, everything else to standard error. The exit code is 0 on
+/// success, 1 if a metric is worse than `--fail-under` or, with `--fail-if-worse`, than before, all rows failed, `--max-errors` was reached
+/// or `--budget` did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM
+/// or SIGHUP.
+///
+/// ```
+/// use dsrs_metrics::cli::{Registry, run};
+/// use dsrs_metrics::metric_fn;
+///
+/// let mut registry = Registry::new();
+/// registry.add_metric(metric_fn("same", |gold, pred| gold.get("x") == pred.get("x")))?;
+/// let exit = run(&registry, ["scorer", "list"]);
+/// assert_eq!(format!("{exit:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
+/// # Ok::<(), dsrs_metrics::cli::RegistryError>(())
+/// ```
+pub fn run<A: Into<OsString> + Clone>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(args) {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::report(&error),
+    };
+    match arguments.command {
+        Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Score(args) => score::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Compare(args) => {
+            compare::run(registry, &args).unwrap_or_else(|error| fail(&error))
+        }
+        Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+    }
+}
+
+/// Prints errors, and returns the exit code if there is one.
+fn fail_each(errors: impl Iterator<Item = impl Display>) -> Option<ExitCode> {
+    errors.fold(None, |_, error| Some(fail(&error)))
+}
+
+/// Prints an error, and returns the exit code for invalid usage or input.
+fn fail(error: &dyn Display) -> ExitCode {
+    stdio::print_error(format_args!("error: {error}"));
+    ExitCode::from(INVALID)
+}

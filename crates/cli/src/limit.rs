@@ -1,0 +1,133 @@
+//! Limits of scores in options: `0.6`, or `60%` of a score in [0, 1].
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::core::spec::ScoreRange;
+use crate::error::CliError;
+
+/// A limit of a score. `60%` is 0.6.
+#[derive(Debug, Clone)]
+pub(super) struct Limit {
+    pub(super) score: f64,
+    /// As it was written, for messages.
+    text: String,
+}
+
+impl Limit {
+    /// Checks that scores of the metric can be on both sides of the limit. `range` is that of the metric, `reachable`
+    /// that of the score; neither may be known. `option` is the option up to the limit, such as `--fail-under em=`.
+    pub(super) fn check(
+        &self,
+        option: &str,
+        metric: &str,
+        range: Option<ScoreRange>,
+        reachable: Option<ScoreRange>,
+    ) -> Result<(), CliError> {
+        let is_share = range == Some(ScoreRange::UNIT);
+        let invalid =
+            |expected: String| Err(CliError::Limit { option: format!("{option}{self}"), expected });
+        if self.percentage().is_some() && !is_share {
+            return invalid(format!(
+                "a number, since the scores of `{metric}` are not known to be in [0, 1]; remove the percent sign"
+            ));
+        }
+        let Some(ScoreRange { min, max }) = reachable.filter(|it| !it.contains(self.score)) else {
+            return Ok(());
+        };
+        let mut expected = format!("a score from {min} to {max}, the range of `{metric}`");
+        // Less than 2 is rather a mistyped score than a percentage without its sign.
+        let is_percentage = is_share && (2.0..=100.0).contains(&self.score);
+        if let (true, Ok(with_sign)) = (is_percentage, format!("{self}%").parse::<Self>()) {
+            expected += &format!("; write {option}{} or {option}{with_sign}", with_sign.score);
+        }
+        invalid(expected)
+    }
+
+    /// Returns a score in the form of the limit, with the decimals of a headline, or as many as it needs to differ from
+    /// the limit.
+    pub(super) fn written(&self, score: f64) -> String {
+        match self.percentage() {
+            Some(limit) => format!("{}%", rounded(100.0 * score, limit, 2)),
+            None => rounded(score, self.score, 4),
+        }
+    }
+
+    /// The number before the percent sign.
+    fn percentage(&self) -> Option<f64> {
+        self.text.strip_suffix('%')?.parse().ok()
+    }
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = match text.strip_suffix('%') {
+            // Rounded once, unlike a division by 100.
+            Some(percentage) => format!("{percentage}e-2").parse(),
+            None => text.parse(),
+        };
+        match number {
+            Ok(score) if f64::is_finite(score) => Ok(Self { score, text: text.to_owned() }),
+            _ => Err(format!(
+                "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn rounded(score: f64, limit: f64, decimals: usize) -> String {
+    let is_same_side = |text: &String| {
+        let rounded = text.parse::<f64>().unwrap_or(score);
+        rounded.partial_cmp(&limit) == score.partial_cmp(&limit)
+    };
+    let mut texts = (decimals..17).map(|decimals| format!("{score:.decimals$}"));
+    texts.find(is_same_side).unwrap_or_else(|| score.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limit;
+
+    fn limit(text: &str) -> Limit {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_percentage_is_the_score_with_the_same_digits() {
+        for (percentage, number) in
+            [("60%", "0.6"), ("66.7%", "0.667"), ("57%", "0.57"), ("0.1%", "0.001")]
+        {
+            assert_eq!(limit(percentage).score, limit(number).score);
+        }
+        assert_eq!((limit("-5%").score, limit("1e-1").score), (-0.05, 0.1));
+    }
+
+    #[test]
+    fn a_limit_is_a_finite_number_or_percentage() {
+        for text in ["60 %", "%", "", "nan", "inf%", "1e400", "1e1%", "60%%", "0.6 "] {
+            assert_eq!(
+                text.parse::<Limit>().unwrap_err(),
+                format!(
+                    "expected a finite number such as 0.6, or a percentage such as 60%, found `{text}`"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_score_has_as_many_decimals_as_it_needs_to_differ_from_the_limit() {
+        assert_eq!(limit("70%").written(2.0 / 3.0), "66.67%");
+        assert_eq!(limit("66.67%").written(2.0 / 3.0), "66.667%");
+        assert_eq!(limit("0.6").written(0.5), "0.5000");
+        assert_eq!(limit("0.8").written(0.799_999_99), "0.79999999");
+        assert_eq!(limit("1.9").written(1.9 + f64::EPSILON), "1.9000000000000001");
+    }
+}

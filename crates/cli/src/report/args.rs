@@ -1,0 +1,36 @@
+//! The arguments of `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::runs::RunArguments;
+
+/// Write result files as one HTML page: scores, distributions, rows
+///
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
+/// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
+/// id, and those whose verdict changed come first. The page is one file that makes no request.
+///
+/// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
+/// or by `Evaluate` with a program.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
+    /// input
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(super) results: Vec<PathBuf>,
+    /// The HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: PathBuf,
+    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    #[command(flatten)]
+    pub(super) runs: RunArguments,
+    /// The title of the page; the default is the names of the files
+    #[arg(long, value_name = "TITLE")]
+    pub(super) title: Option<String>,
+}

@@ -1,0 +1,64 @@
+//! How the commands that read result files judge their scores: failed rows, and the direction of metrics.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use clap::Args;
+
+use super::args::finite;
+use super::error::CliError;
+use crate::core::spec::Direction;
+use crate::metrics::Registry;
+use crate::results::{Results, ResultsError};
+
+/// Options of `compare` and `report`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// What a failed row counts as
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = finite
+    )]
+    failure_score: f64,
+    /// Metrics of the files whose lower scores are better, separated by commas; the metrics of `list`
+    /// need not be named
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) lower_is_better: Vec<String>,
+}
+
+impl RunArguments {
+    pub(crate) fn read(&self, file: &Path) -> Result<Results, ResultsError> {
+        Ok(Results::read(file)?.with_failure_score(self.failure_score))
+    }
+
+    /// Returns the metrics whose lower scores are better: those of the registry, and those that are named.
+    pub(crate) fn lower_is_better<'a>(
+        &'a self,
+        registry: &Registry,
+        metrics: impl IntoIterator<Item = &'a str>,
+    ) -> Vec<&'a str> {
+        let is_lower = |name: &&str| {
+            let entry = registry.get(name);
+            entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
+        };
+        let named = self.lower_is_better.iter().map(String::as_str);
+        metrics.into_iter().filter(is_lower).chain(named).collect()
+    }
+}
+
+/// The metric of `NAME` or `NAME.PART`.
+pub(crate) fn metric_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(metric, _)| metric)
+}
+
+/// Checks that each metric of `-m` is named once.
+pub(crate) fn check_unique(metrics: &[String]) -> Result<(), CliError> {
+    let mut seen = HashSet::new();
+    match metrics.iter().find(|name| !seen.insert(*name)) {
+        None => Ok(()),
+        Some(name) => Err(CliError::DuplicateMetric { name: name.clone() }),
+    }
+}

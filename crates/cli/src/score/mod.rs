@@ -1,0 +1,170 @@
+//! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
+//!
+//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
+//! `rows.rs` opens the files, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
+//! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
+//! `not_passed.rs`. The harness in `evaluate/` does the scoring.
+
+mod ci_files;
+mod fail_under;
+mod journal;
+mod metrics;
+#[cfg(feature = "lm")]
+mod models;
+#[cfg(not(feature = "lm"))]
+mod no_models;
+mod not_passed;
+mod offline;
+mod report;
+mod rows;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::args::ScoreArguments;
+use super::error::CliError;
+use super::fail_each;
+use super::files::{Files, is_standard};
+use super::stdio::print_error;
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::data::{Format, Pairs};
+use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::metrics::Registry;
+use ci_files::CiFile;
+#[cfg(feature = "lm")]
+use models::RunModels;
+#[cfg(not(feature = "lm"))]
+use no_models::RunModels;
+
+pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
+    let files = files(args);
+    files.check()?;
+    files.check_read_once()?;
+    let metrics = metrics::configure(registry, args)?;
+    files.check_metrics(&metrics)?;
+    let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
+    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+        print_error(warning);
+    }
+    let rows = rows::open(args, &metrics)?;
+    let ci_files = ci_files::create(args)?;
+    let evaluate = evaluator(&metrics, &ci_files, args)?;
+    let result = evaluate_rows(&evaluate, rows, &models, args);
+    let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
+    let code = match result {
+        Ok(result) => {
+            let reported = report::report(registry, &result, &models, &ci_files, args);
+            // Each file is tried, and what was computed is printed even if none can be written.
+            let written = ci_files.iter().map(|file| file.write(args, &result));
+            let failed = fail_each(written.filter_map(Result::err));
+            reported.map(|code| failed.unwrap_or(code))
+        }
+        Err(error) => {
+            ci_files.iter().filter_map(CiFile::unchanged).for_each(print_error);
+            Err(error)
+        }
+    };
+    if let Some(usage) = usage {
+        print_error(usage);
+    }
+    match code {
+        Err(error) if journal::is_stopped(&error) => {
+            print_error(error);
+            Ok(ExitCode::from(report::INTERRUPTED))
+        }
+        code => code,
+    }
+}
+
+/// The files of the command.
+fn files(args: &ScoreArguments) -> Files<'_> {
+    Files::new()
+        .read("DATA", &args.data)
+        .read_params(&args.params)
+        .write_journal("--journal", args.journal.as_ref())
+        .write("--out", args.out.as_ref())
+        .write("--junit", args.junit.as_ref())
+        .write("--markdown", args.markdown.as_ref())
+        .write("--summary", args.summary.as_ref())
+        .print_json(args.json)
+}
+
+type Builder = EvaluateBuilder<Example, Prediction>;
+
+/// The harness for these metrics, with the options of the command.
+fn evaluator(
+    metrics: &[Arc<dyn Metric>],
+    ci_files: &[CiFile],
+    args: &ScoreArguments,
+) -> Result<Evaluate, CliError> {
+    let mut builder = Evaluate::builder()
+        .metrics(metrics.iter().cloned())
+        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+        .failure_score(args.failure_score)
+        .display_progress(!args.quiet)
+        .keep_results(args.junit.is_some())
+        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        .reject_unreadable_rows(args.max_errors.is_none())
+        .stop_on_ctrl_c()
+        .grace_period(args.grace);
+    for observer in ci_files.iter().filter_map(CiFile::observer) {
+        builder = builder.observer(observer);
+    }
+    if let Some(max_errors) = args.max_errors {
+        builder = builder.max_errors(max_errors);
+    }
+    if let Some(repeats) = args.repeats {
+        builder = builder.repeats(repeats);
+    }
+    if let Some(field) = &args.group {
+        builder = builder.group(field);
+    }
+    if let Some(samples) = args.bootstrap {
+        builder = builder.bootstrap(samples).seed(args.seed);
+    }
+    if let Some(timeout) = args.timeout {
+        builder = builder.timeout(timeout);
+    }
+    if let Some(out) = &args.out {
+        builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
+    }
+    Ok(journal::record(builder, args)?.build()?)
+}
+
+/// Adds the result file of `--out`.
+fn save_to(builder: Builder, out: &Path) -> Result<Builder, CliError> {
+    let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
+    match Format::of(out) {
+        Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
+        Some(Format::Json) => Ok(builder.save_as_json(out)),
+        Some(Format::Csv) => Ok(builder.save_as_csv(out)),
+        #[cfg(feature = "parquet")]
+        Some(Format::Parquet) => Ok(builder.save_as_parquet(out)),
+        None if out.extension().is_none() => {
+            reject(format!("missing extension; expected {}", Format::EXTENSIONS))
+        }
+        _ => reject(format!("unknown extension; expected {}", Format::EXTENSIONS)),
+    }
+}
+
+fn evaluate_rows(
+    evaluate: &Evaluate,
+    rows: Pairs,
+    models: &RunModels,
+    args: &ScoreArguments,
+) -> Result<EvaluationResult, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(CliError::Runtime)?;
+    let run = models.settings().scope(async { evaluate.score_files(rows).await });
+    let result = runtime.block_on(run).map_err(|error| rows::with_hint(error, args));
+    // A thread that is blocked on standard input is not awaited.
+    runtime.shutdown_background();
+    result
+}
+
+fn is_regular(file: &Path) -> bool {
+    !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
+}

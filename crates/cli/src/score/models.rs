@@ -1,0 +1,139 @@
+//! `--lm`, `--offline`, `--budget` and the options of the cache: the language models of the judges of a run, and
+//! a summary of their calls.
+//!
+//! The harness checks before the first row whether the models reply.
+
+use std::sync::Arc;
+
+use super::offline;
+use crate::args::LmArguments;
+use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
+use crate::core::settings::Settings;
+use crate::error::CliError;
+use crate::evaluate::EvaluationResult;
+use crate::judge::Models;
+use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
+
+/// The models of one run. All of them share one ledger and one budget.
+pub(super) struct RunModels {
+    models: Models,
+    budget: Option<LmBudget>,
+}
+
+impl RunModels {
+    /// The model of `--lm`, or else that of `DSRS_LM`, if there is one. Models that a judge names
+    /// are added when the judge needs them.
+    ///
+    /// The budget includes what an interrupted run paid.
+    pub(super) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
+        let budget = args.budget.map(LmBudget::msats);
+        budget.iter().for_each(|budget| budget.add_spent(paid_msats));
+        let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
+        let shared_budget = budget.clone();
+        let configure = move |builder: LmBuilder| {
+            let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            match &shared_budget {
+                Some(budget) => builder.budget(budget.clone()),
+                None => builder,
+            }
+        };
+        let models = match args.offline {
+            true => Models::offline(),
+            false => Models::built_by(args.lm.clone().or_else(Models::chosen), configure),
+        };
+        Ok(Self { models, budget })
+    }
+
+    pub(super) fn settings(&self) -> Settings {
+        Settings::new().with(self.models.clone())
+    }
+
+    /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
+    pub(super) fn unused_warning(
+        &self,
+        args: &LmArguments,
+        metrics: &[Arc<dyn Metric>],
+    ) -> Option<String> {
+        if args.offline {
+            return offline::warning(metrics, Models::chosen().as_deref());
+        }
+        let id = args.lm.as_ref()?;
+        let mut requirements = Vec::new();
+        self.settings().scope_sync(|| {
+            metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
+        });
+        let uses_model = |requirement: &Requirement| match requirement.lm() {
+            Some(lm) => self.models.named(id).is_ok_and(|named| Arc::ptr_eq(lm, &named)),
+            // The run itself reports an invalid model.
+            None => !requirement.is_check(),
+        };
+        let is_unused = !requirements.iter().any(uses_model);
+        is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
+    }
+
+    /// The largest possible cost, in millisatoshis, of a call that the budget did not cover.
+    pub(super) fn uncovered_msats(&self) -> Option<u64> {
+        self.budget.as_ref()?.largest_rejected_msats()
+    }
+
+    /// A line if the calls cost more than the budget, which only a provider can cause that charges more
+    /// tokens than a call allows.
+    pub(super) fn overrun(&self) -> Option<String> {
+        let budget = self.budget.as_ref()?;
+        let (overrun, excess) = (budget.overrun_msats(), budget.excess());
+        let why = excess.map_or_else(String::new, |excess| format!("; {excess}"));
+        let spent = budget.spent_msats();
+        (overrun > 0)
+            .then(|| format!("the calls cost {spent} msat, {overrun} msat more than --budget{why}"))
+    }
+
+    /// A warning if a provider reported more tokens than a call allowed, within the budget.
+    pub(super) fn excess_warning(&self) -> Option<String> {
+        let budget = self.budget.as_ref().filter(|budget| budget.overrun_msats() == 0)?;
+        let excess = budget.excess()?;
+        Some(format!("warning: {excess}; calls may cost more than --budget reserves for them"))
+    }
+
+    /// A summary of the calls, if there were any. A run without a result, which failed after the
+    /// preflight probes, has none.
+    pub(super) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
+        let ledger = self.models.ledger()?;
+        let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
+        let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
+        let (calls, is_of_probes) = (total.calls + total.refused, total.calls == probes.calls);
+        if calls == 0 || (result.is_none() && is_of_probes) {
+            return None;
+        }
+        let of_probes = match probes.calls {
+            0 => String::new(),
+            1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
+            calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
+        };
+        let of_rows = result.and_then(|result| declared_cost(result, total, probes));
+        Some(format!("language models: {total}{of_probes}{}", of_rows.unwrap_or_default()))
+    }
+}
+
+/// The cost that rows are charged, if it is more than the known cost of their calls.
+fn declared_cost(
+    result: &EvaluationResult,
+    total: CallTotals,
+    probes: CallTotals,
+) -> Option<String> {
+    let charged: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
+    let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
+    (total.unpriced > probes.unpriced && is_more).then(|| {
+        format!(
+            "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
+        )
+    })
+}
+
+fn cache_mode(args: &LmArguments) -> CacheMode {
+    match (args.no_cache, args.refresh) {
+        (true, _) => CacheMode::Off,
+        (_, true) => CacheMode::Refresh,
+        _ => CacheMode::Use,
+    }
+}

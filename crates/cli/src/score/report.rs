@@ -1,0 +1,248 @@
+//! The result of a run: what is printed, and the exit code.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::ci_files::CiFile;
+#[cfg(feature = "lm")]
+use super::models::RunModels;
+#[cfg(not(feature = "lm"))]
+use super::no_models::RunModels;
+use super::{fail_under, journal, rows};
+use crate::args::ScoreArguments;
+use crate::core::spec::Side;
+use crate::data::Mapping;
+use crate::error::CliError;
+use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::messages::shown;
+use crate::messages::suggest::nearest;
+use crate::metrics::Registry;
+use crate::stdio::{print, print_error, print_json};
+
+/// The exit code of bad usage or input.
+const USAGE: u8 = 2;
+
+/// The exit code that shells use for a program that Ctrl-C ended.
+pub(super) const INTERRUPTED: u8 = 130;
+
+/// Prints the result to standard output, and warnings and violated limits to standard error.
+pub(super) fn report(
+    registry: &Registry,
+    result: &EvaluationResult,
+    models: &RunModels,
+    ci_files: &[CiFile],
+    args: &ScoreArguments,
+) -> Result<ExitCode, CliError> {
+    let printed_file = ci_files.iter().find(|file| file.is_standard());
+    let printed = if args.json {
+        print_json(&Printed::new(result))
+    } else if let Some(file) = printed_file {
+        file.print(args, result)
+    } else if std::io::stdout().is_terminal() {
+        print(&format!("{:#}\n", Headlines(result)))
+    } else {
+        print(&format!("{}\n", Headlines(result)))
+    };
+    printed.map_err(CliError::StandardOutput)?;
+    if let Ending::OutputFailed(error) = &result.ending {
+        return Err(error.clone().into());
+    }
+    if !args.quiet {
+        warn(result, args);
+        models.excess_warning().into_iter().for_each(print_error);
+    }
+    let mut unknown = unknown_fields(result, &args.mappings);
+    unknown.extend(unknown_group(result, args));
+    for line in &unknown {
+        print_error(line);
+    }
+    let mut violations = fail_under::violations(registry, result, &args.fail_under);
+    violations.extend(all_failed(result, args));
+    violations.extend(skipped_for_budget(result, args, models.uncovered_msats()));
+    violations.extend(models.overrun());
+    violations.extend(lost_judges(result, args));
+    for line in &violations {
+        print_error(line);
+    }
+    Ok(match &result.ending {
+        Ending::Stopped => {
+            let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
+            let kept = kept.unwrap_or_default();
+            let next =
+                if args.journal.is_some() { "; the same command continues the run" } else { "" };
+            print_error(format_args!(
+                "stopped after {} rows; their scores are counted{kept}{next}",
+                result.rows
+            ));
+            ExitCode::from(INTERRUPTED)
+        }
+        Ending::MaxErrors => {
+            print_error(format_args!(
+                "stopped after {} rows: {} failed, the limit of --max-errors",
+                result.rows, result.failed_rows
+            ));
+            ExitCode::FAILURE
+        }
+        _ if !unknown.is_empty() => ExitCode::from(USAGE),
+        _ if violations.is_empty() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+/// The result without its first error, which is on standard error.
+struct Headlines<'a>(&'a EvaluationResult);
+
+impl fmt::Display for Headlines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt_headlines(f)
+    }
+}
+
+/// What `--json` prints: the result, and how the run was isolated.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    result: &'a EvaluationResult,
+    #[cfg(feature = "sandbox")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<SandboxUse>,
+}
+
+/// The isolation of the commands that were run, if any was.
+#[cfg(feature = "sandbox")]
+#[derive(Serialize)]
+struct SandboxUse {
+    accounting: Vec<dsrs_metrics_sandbox::Accounting>,
+}
+
+impl<'a> Printed<'a> {
+    fn new(result: &'a EvaluationResult) -> Self {
+        #[cfg(feature = "sandbox")]
+        let accounting = dsrs_metrics_sandbox::Accounting::used();
+        Self {
+            result,
+            #[cfg(feature = "sandbox")]
+            sandbox: (!accounting.is_empty()).then_some(SandboxUse { accounting }),
+        }
+    }
+}
+
+fn warn(result: &EvaluationResult, args: &ScoreArguments) {
+    if let Some(error) = &result.first_error {
+        let rows = if result.failed_rows == 1 { "row" } else { "rows" };
+        print_error(format_args!(
+            "warning: {} {rows} failed; first error: {error}",
+            result.failed_rows
+        ));
+    }
+    if let Some(field) = &args.group
+        && (1..result.rows).contains(&result.without_group)
+    {
+        let (field, without, rows) = (shown::name(field), result.without_group, result.rows);
+        print_error(format_args!(
+            "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
+        ));
+    }
+    let journal = result.journal.unwrap_or_default();
+    journal::lines(journal, args).into_iter().for_each(print_error);
+    for mapping in &result.unused_mappings {
+        let path = mapping.path();
+        print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
+    }
+}
+
+/// A line if no row has the field of `--group`.
+fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
+    let field = args.group.as_deref().filter(|_| result.without_group == result.rows)?;
+    let side = ["gold.", "pred."].into_iter().find(|side| field.starts_with(side));
+    let known = rows::groups_of_first_row(args);
+    // The beginning of a path makes no names similar.
+    let prefix = side.unwrap_or_default();
+    let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
+    let nearest = nearest(&field[prefix.len()..], names);
+    let name = shown::name(field);
+    let (what, otherwise) = match side {
+        Some(_) => ("field", String::new()),
+        None => (
+            "attribute",
+            format!(
+                "; write gold.{name} or pred.{name} for a field of the gold row or the prediction"
+            ),
+        ),
+    };
+    let end = nearest
+        .map_or(otherwise, |nearest| format!("; did you mean `{prefix}{}`?", shown::name(nearest)));
+    Some(format!("--group {name}: no row has this {what}{end}"))
+}
+
+/// A line for each field that a metric reads and no row has.
+fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String> {
+    let metrics = result.metric_names().filter_map(|name| result.metric(name));
+    let all = metrics
+        .flat_map(|metric| metric.unknown_fields.iter().map(move |field| (&metric.name, field)));
+    let line = |(metric, field): (&String, &UnknownField)| {
+        // The suggestion is a question.
+        let end = if field.nearest.is_some() { "" } else { ";" };
+        match mappings.iter().find(|mapping| mapping.sets(Side::Pred, &field.name)) {
+            Some(mapping) => {
+                let path = mapping.path();
+                format!("{metric}: {field}{end} --map names `{path}`, which no row has")
+            }
+            None => {
+                let name = shown::name(&field.name);
+                format!(
+                    "{metric}: {field}{end} if the rows have it elsewhere, write --map pred.{name}=PATH"
+                )
+            }
+        }
+    };
+    all.map(line).collect()
+}
+
+/// A line for each metric that failed on every row, such as a sandbox without isolation or a model
+/// that does not reply. A metric with a threshold already has a line.
+fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
+    let names =
+        args.metrics.iter().map(|name| name.trim()).filter(move |name| !has_threshold(name));
+    let summaries = names.filter_map(|name| result.metric(name));
+    let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
+    failed.map(|metric| match metric.failed {
+        1 => format!("{}: the only row failed", metric.name),
+        rows => format!("{}: all {rows} rows failed", metric.name),
+    })
+}
+
+/// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let summaries = args.metrics.iter().filter_map(|name| result.metric(name.trim()));
+    summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
+        let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
+        let first = metric.first_lost_judge.as_deref().unwrap_or_default();
+        format!(
+            "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
+        )
+    })
+}
+
+/// A line for each metric that has rows skipped because of the budget. `uncovered_msats` is the largest possible cost of
+/// a call that the budget did not cover.
+fn skipped_for_budget(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+    uncovered_msats: Option<u64>,
+) -> impl Iterator<Item = String> {
+    let call = uncovered_msats.map(|msats| format!("; a call may cost up to {msats} msat"));
+    let call = call.unwrap_or_default();
+    let names = args.metrics.iter().map(|name| name.trim());
+    let summaries = names.filter_map(|name| result.metric(name));
+    let incomplete =
+        summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+    incomplete.map(move |metric| {
+        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
+        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
+    })
+}

@@ -1,0 +1,164 @@
+//! Errors of the arguments. Clap's messages have several lines; here each is one.
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+
+use super::INVALID;
+use super::stdio::print_error;
+
+/// Prints the help or version that was asked for, or an error, and returns the exit code.
+pub(super) fn report(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp
+        | ErrorKind::DisplayVersion
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // A closed standard output or standard error is not an error here.
+            let _ = error.print();
+        }
+        _ => print_error(message(error)),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID))
+}
+
+/// An error on one line. If no metric is named, it ends with where their names are.
+fn message(error: &clap::Error) -> String {
+    let line = one_line(&error.to_string());
+    let lacks_metric =
+        error.kind() == ErrorKind::MissingRequiredArgument && line.contains("--metric");
+    if lacks_metric { format!("{line}; see `list` for all metrics") } else { line }
+}
+
+/// Joins the lines of a message, without the usage and the pointer to `--help` at its end.
+fn one_line(message: &str) -> String {
+    let is_end =
+        |line: &&str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = message.lines().map(str::trim).take_while(|line| !is_end(line));
+    let mut joined = String::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (separator, line) = match line.strip_prefix("tip: ") {
+            Some(tip) => ("; ", tip),
+            None if joined.is_empty() => ("", line),
+            None if joined.ends_with(':') || line.starts_with('[') => (" ", line),
+            None => (", ", line),
+        };
+        joined.push_str(separator);
+        joined.push_str(line);
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{message, one_line};
+    use crate::args::Arguments;
+
+    fn error(arguments: &[&str]) -> String {
+        let arguments = [&["dsrs-metrics"], arguments].concat();
+        message(&Arguments::try_parse_from(arguments).unwrap_err())
+    }
+
+    #[test]
+    fn an_error_is_one_line_with_its_tip() {
+        assert_eq!(
+            error(&["score", "-", "-m", "em", "--fail-umder", "em=3"]),
+            "error: unexpected argument '--fail-umder' found; a similar argument exists: '--fail-under'"
+        );
+        assert_eq!(
+            error(&["score"]),
+            "error: the following required arguments were not provided: --metric <NAME>, <DATA>...; see `list` for all metrics"
+        );
+        assert_eq!(
+            error(&["report", "a.jsonl"]),
+            "error: the following required arguments were not provided: --out <FILE>"
+        );
+        assert_eq!(
+            error(&["score", "-", "-m", "em", "--format", "xml"]),
+            match cfg!(feature = "parquet") {
+                true => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, parquet]"
+                }
+                false => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv]"
+                }
+            }
+        );
+        assert_eq!(
+            error(&["scor"]),
+            "error: unrecognized subcommand 'scor'; some similar subcommands exist: 'compare', 'score'"
+        );
+    }
+
+    #[test]
+    fn the_example_of_a_parameter_is_valid() {
+        let error = error(&["score", "-", "-m", "f1", "--param", "f1"]);
+        let (_, example) = error.split_once("as in ").unwrap();
+        let (metric, setting) = example.split_once('.').unwrap();
+        let (key, value) = setting.split_once('=').unwrap();
+        let mut params = crate::core::params::Params::default();
+        params.insert(key, value);
+        let registry = crate::Registry::builtin();
+        assert!(registry.create(metric, &params).is_ok(), "{example}");
+    }
+
+    /// The examples after `marker` in a message, up to the end of the clause.
+    fn examples<'a>(message: &'a str, marker: &str) -> Vec<&'a str> {
+        let Some((_, rest)) = message.split_once(marker) else { return Vec::new() };
+        let end = rest.find([';', '\n']).into_iter().chain(rest.find(". ")).min();
+        let clause = &rest[..end.unwrap_or(rest.len())];
+        clause.split(" or ").map(|example| example.trim().trim_matches('"')).collect()
+    }
+
+    /// The arguments that a command needs besides the option in question.
+    fn required(command: &str) -> &'static [&'static str] {
+        match command {
+            "score" => &["score", "-", "-m", "f1"],
+            "agree" => &["agree", "scores.jsonl", "--label", "label"],
+            "compare" => &["compare", "old.jsonl", "new.jsonl"],
+            "report" => &["report", "scores.jsonl", "--out", "report.html"],
+            _ => &["list"],
+        }
+    }
+
+    #[test]
+    fn every_example_in_help_and_errors_of_options_is_valid() {
+        let mut tried = Vec::new();
+        for command in Arguments::command().get_subcommands() {
+            let start = required(command.get_name());
+            for argument in command.get_arguments() {
+                let Some(long) =
+                    argument.get_long().filter(|_| argument.get_action().takes_values())
+                else {
+                    continue;
+                };
+                let option = format!("--{long}");
+                let help = argument.get_long_help().or_else(|| argument.get_help());
+                let help = help.map(ToString::to_string).unwrap_or_default().replace('\n', " ");
+                let parsed = |value: &str| {
+                    let arguments = [&["dsrs-metrics"], start, &[&*option, value]].concat();
+                    Arguments::try_parse_from(arguments)
+                };
+                let rejection = parsed("?").err().map(|error| one_line(&error.to_string()));
+                let of_error = rejection.iter().flat_map(|error| examples(error, "as in "));
+                for example in examples(&help, "e.g. ").into_iter().chain(of_error) {
+                    let error = parsed(example).err().map(|error| error.to_string());
+                    assert_eq!(error, None, "{option} {example}");
+                    tried.push(format!("{option} {example}"));
+                }
+            }
+        }
+        for example in [
+            "--map pred.answer=choices.0.text",
+            "--map gold.answer=answers",
+            "--timeout 2min",
+            "--budget 5000 msat",
+            "--lm openai:gpt-5-mini",
+            "--param f1.profile=folded",
+            "--fail-under f1=0.8",
+        ] {
+            assert!(tried.iter().any(|tried| tried == example), "{example} is not in {tried:?}");
+        }
+    }
+}

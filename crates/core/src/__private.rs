@@ -1,0 +1,169 @@
+//! What the macros' expansions name. No promise is made about anything here.
+
+pub use crate::absent::{Absent, is_scored, unreadable_field};
+pub use crate::answer::row_answer;
+pub use crate::composite::compiled;
+pub use crate::declared::{Declaration, First, Of, OfNoMetric};
+pub use crate::dedup::key::{Configured, Key};
+pub use crate::explanation::explained;
+pub use crate::field_error::FieldError;
+
+pub use crate::judge::configured::{
+    PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,
+};
+pub use crate::judge::forward::{forward, read_input, read_input_or};
+pub use crate::judge::row::judged;
+pub use crate::param_group::{
+    ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
+    joined, repeated_param,
+};
+pub use crate::params::{Debugged, Parameter, Typed, Undisplayed, Untyped, read_param};
+pub use crate::probe::{Compared, NamesNothing, Naming, NotComparable, RequiresNothing, Requiring};
+pub use crate::requirements::{Requirement, Requires};
+pub use crate::return_types::{Decided, Undecided};
+pub use crate::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
+pub use crate::rows::fields::{
+    Field, Name, Optional, Owned, Raw, ReadAs, ReadField, ReadValue, Ref, Slice, Text, can_read,
+    read, read_or_note, read_row,
+};
+pub use crate::rows::provide::Provide;
+pub use crate::value_type::{Described, Undescribed};
+/// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
+pub mod setters {}
+pub use dsrs_metrics_macros::added_metrics;
+pub use serde::{self, Deserialize};
+pub use serde_json::{Value, json};
+pub use std::sync::{LazyLock, OnceLock};
+pub use std::{borrow, boxed, string, vec};
+
+use crate::answer::{Answer, RowAnswer};
+use crate::call::MetricCall;
+use crate::error::{MetricError, Result};
+use crate::files::MetricFile;
+use crate::metric::Metric;
+use crate::program::{Module, ProgramError};
+use crate::program_run::ProgramOutput;
+use crate::rows::dynamic::{Example, Prediction};
+use crate::score::MetricScore;
+use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+
+/// Thresholds, ranges and directions are for numbers.
+#[must_use]
+pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
+    !matches!(spec.kind, ScoreKind::Bool)
+}
+
+/// A threshold is neither NaN nor infinite.
+#[must_use]
+pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
+    match spec.threshold {
+        Some(threshold) => threshold.is_finite(),
+        None => true,
+    }
+}
+
+/// A threshold lies inside the range, where both make sense by themselves.
+#[must_use]
+pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
+    match (spec.threshold, spec.range) {
+        (Some(threshold), Some(range)) => {
+            !threshold.is_finite() || !range_is_not_empty(spec) || range.contains(threshold)
+        }
+        _ => true,
+    }
+}
+
+/// Some score of the range fails, where the threshold lies inside the range.
+#[must_use]
+pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
+    match (spec.threshold, spec.range, spec.direction) {
+        (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold != range.min,
+        (Some(threshold), Some(range), Direction::LowerIsBetter) => threshold != range.max,
+        _ => true,
+    }
+}
+
+/// The range has a finite lower end below a finite upper end.
+#[must_use]
+pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
+    match spec.range {
+        Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
+        None => true,
+    }
+}
+
+/// The score of a prediction without a field is one that the metric may return.
+#[must_use]
+pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
+    match (spec.missing, spec.range) {
+        (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
+        (Some(score), Some(range)) => {
+            score.is_finite() && (!range_is_not_empty(spec) || range.contains(score))
+        }
+        (Some(score), None) => score.is_finite(),
+        (None, _) => true,
+    }
+}
+
+/// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
+pub type Requirements = Vec<Requirement>;
+
+/// Files of metrics.
+pub type Files = Vec<MetricFile>;
+
+/// The future of `Metric::evaluate`.
+pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore>>;
+
+/// `Metric::evaluate` of a metric that implements `Metric::answer`.
+#[must_use]
+pub fn evaluation<'a, M, G, P>(metric: &'a M, gold: &'a G, pred: &'a P) -> Evaluation<'a>
+where
+    M: Metric<G, P>,
+    G: Sync,
+    P: Sync,
+{
+    let answer = metric.answer(MetricCall::new(gold, pred));
+    Box::pin(async move { score(answer.await) })
+}
+
+/// The error of a metric that requires the steps of the program, in a call without them.
+///
+/// # Errors
+/// Always.
+#[cold]
+pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
+    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
+    Err(MetricError::failed(spec.name, MISSING))
+}
+
+/// The future of `Module::forward`.
+pub type Forward<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<Prediction, ProgramError>>;
+
+/// The future of `Module::forward_traced`.
+pub type ForwardTraced<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<ProgramOutput, ProgramError>>;
+
+/// `Module::forward` of a module that implements `Module::forward_traced`.
+#[must_use]
+pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
+    Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
+}
+
+/// The score of an answer.
+///
+/// # Errors
+/// The answer's error.
+#[inline]
+pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
+    Ok(answer?.into().scored()?.into_score())
+}
+
+/// The score of a synchronous metric's answer.
+///
+/// # Errors
+/// The answer's error, or that the answer is pending.
+pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
+    let is_late = || Err(MetricError::failed(metric, "it has to be awaited"));
+    score(answer.ready().unwrap_or_else(is_late))
+}

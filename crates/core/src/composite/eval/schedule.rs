@@ -1,0 +1,82 @@
+//! Finds the components of a composite with gates that can be evaluated next. Their scores are combined in `fold.rs`.
+
+use super::fold::{Fold, Missing, Resolved, Stop, resolved};
+use super::tree::{Child, Node};
+use crate::component_results::ComponentResult;
+use crate::composite::OnMissing;
+
+/// Returns the components that can be evaluated now: those without a result, but those behind a gate only if all its proxies
+/// have a result and accept the row.
+///
+/// # Errors
+/// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in
+/// `missing`.
+pub(super) fn next(
+    node: &Node,
+    on_missing: OnMissing,
+    results: &[ComponentResult],
+    missing: &mut Missing,
+) -> Result<Vec<usize>, Stop> {
+    let mut search = Search { on_missing, results, missing, ready: Vec::new(), unfinished: 0 };
+    search.node(node)?;
+    let mut ready = search.ready;
+    ready.sort_unstable();
+    ready.dedup();
+    Ok(ready)
+}
+
+struct Search<'a> {
+    on_missing: OnMissing,
+    results: &'a [ComponentResult],
+    missing: &'a mut Missing,
+    ready: Vec<usize>,
+    /// The number of components found without a result, including pending ones.
+    unfinished: usize,
+}
+
+impl Search<'_> {
+    fn node(&mut self, node: &Node) -> Result<(), Stop> {
+        match node {
+            Node::Leaf(index) => self.leaf(*index),
+            Node::Gate { proxies, at_least, truths, .. } => self.gate(proxies, *at_least, truths),
+            _ => self.parts(node.operands()),
+        }
+    }
+
+    fn parts<'c>(&mut self, mut parts: impl Iterator<Item = &'c Child>) -> Result<(), Stop> {
+        parts.try_for_each(|part| self.node(&part.node))
+    }
+
+    fn leaf(&mut self, index: usize) -> Result<(), Stop> {
+        let result = &self.results[index];
+        if result.is_open() {
+            self.ready.push(index);
+        }
+        if result.is_open() || result.is_pending() {
+            self.unfinished += 1;
+            return Ok(());
+        }
+        let stop = match resolved(result) {
+            Resolved::Gated => Stop::Gated,
+            Resolved::Missing if self.on_missing == OnMissing::Fail => Stop::Missing,
+            Resolved::Value(_) | Resolved::Missing => return Ok(()),
+        };
+        *self.missing = Missing::Leaf(index);
+        Err(stop)
+    }
+
+    fn gate(&mut self, proxies: &[Child], at_least: f64, truths: &[Child]) -> Result<(), Stop> {
+        let before = self.unfinished;
+        self.parts(proxies.iter())?;
+        if self.unfinished > before {
+            return Ok(());
+        }
+        let Self { on_missing, results, missing, .. } = self;
+        match (Fold { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
+            Ok(()) => self.parts(truths.iter()),
+            // All proxies are missing, but the composite may have a value without this gate.
+            Err(Stop::Missing) => Ok(()),
+            Err(Stop::Gated) => Err(Stop::Gated),
+        }
+    }
+}

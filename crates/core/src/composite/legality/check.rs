@@ -1,0 +1,282 @@
+//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or a mistake.
+
+use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
+use super::error::Mistake;
+use crate::composite::OnMissing;
+use crate::composite::eval::{Child, Node, Value, Weighted};
+use crate::composite::shape::{Leaf, Shape};
+use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+
+/// The components of an expression, without duplicates.
+pub(in crate::composite) struct Leaves<L> {
+    pub(in crate::composite) all: Vec<L>,
+    on_missing: OnMissing,
+    /// Whether the expression that is being resolved is inverted an odd number of times.
+    inverted: bool,
+}
+
+impl<L> Leaves<L> {
+    pub(in crate::composite) fn new(on_missing: OnMissing) -> Self {
+        Self { all: Vec::new(), on_missing, inverted: false }
+    }
+
+    /// Returns the worst value of an operand: the minimum of its range, or the maximum if it is inverted.
+    fn worst(&self, derived: &Derived) -> Value {
+        let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
+        Value { value: derived.range.map_or(0.0, end), passed: Some(self.inverted) }
+    }
+
+    /// Returns the properties of a combination, whose operands may be omitted with `OnMissing::Skip`.
+    fn known(&self, combined: Derived, parts: &[Derived]) -> Derived {
+        if self.on_missing == OnMissing::Skip { combined.or_fewer(parts) } else { combined }
+    }
+}
+
+/// Resolves an expression, and adds each distinct component to `leaves` once.
+pub(in crate::composite) fn resolve<L: Leaf>(
+    part: Shape<L>,
+    leaves: &mut Leaves<L>,
+) -> Result<(Node, Derived), Mistake> {
+    match part {
+        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
+            Err(Mistake::Corpus { component: component.spec().name.to_owned() })
+        }
+        Shape::Leaf(component) => Ok(leaf(component, leaves)),
+        Shape::Weighted(parts) => weighted(parts, leaves),
+        Shape::All(parts) => verdicts("all", parts, leaves, Node::All),
+        Shape::Any(parts) => verdicts("any", parts, leaves, Node::Any),
+        Shape::Min(parts) => {
+            let (children, known) = children("min", parts, leaves)?;
+            Ok((Node::Min(children), leaves.known(Derived::min(&known), &known)))
+        }
+        Shape::Max(parts) => {
+            let (children, known) = children("max", parts, leaves)?;
+            Ok((Node::Max(children), leaves.known(Derived::max(&known), &known)))
+        }
+        Shape::Gate { proxies, at_least, truths } => gate(proxies, at_least, truths, leaves),
+        Shape::Invert(part) => invert(*part, leaves),
+        Shape::AtLeast(part, bound) => at_least(*part, bound, leaves),
+    }
+}
+
+/// Returns the range of a component, which every combination needs.
+fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<ScoreRange, Mistake> {
+    let unknown = || Mistake::UnknownRange { component: name.to_owned(), within };
+    derived.range.ok_or_else(unknown)
+}
+
+fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
+    let derived = Derived::of(&component.spec());
+    let known = leaves.all.iter().position(|leaf| leaf.is(&component));
+    let index = known.unwrap_or_else(|| {
+        leaves.all.push(component);
+        leaves.all.len() - 1
+    });
+    (Node::Leaf(index), derived)
+}
+
+/// Checks that the name is in snake case, as `#[metric]` requires.
+pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
+    let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
+    if starts && name.chars().all(is_snake) { Ok(()) } else { Err(Mistake::Name) }
+}
+
+/// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
+pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), Mistake> {
+    if let Shape::AtLeast(part, _) = expression {
+        return Err(Mistake::UselessBound { component: part.name(), within: "the composite" });
+    }
+    siblings("the composite", &[expression])
+}
+
+/// Checks the operands of one combination: at least one, no duplicates, all higher-is-better.
+fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), Mistake> {
+    if parts.is_empty() {
+        return Err(Mistake::Empty { within });
+    }
+    for (position, part) in parts.iter().enumerate() {
+        let Some(found) = part.component() else { continue };
+        if !Derived::of(&found.spec()).higher_is_better {
+            return Err(Mistake::LowerIsBetter { component: part.name() });
+        }
+        let twice = |other: &&Shape<L>| other.component().is_some_and(|other| other.is(found));
+        if parts[..position].iter().any(twice) {
+            return Err(Mistake::Twice { component: part.name(), within });
+        }
+    }
+    Ok(())
+}
+
+fn children<L: Leaf>(
+    within: &'static str,
+    parts: Vec<Shape<L>>,
+    leaves: &mut Leaves<L>,
+) -> Result<(Vec<Child>, Vec<Derived>), Mistake> {
+    siblings(within, &parts.iter().collect::<Vec<_>>())?;
+    let mut nodes = Vec::with_capacity(parts.len());
+    let mut known = Vec::with_capacity(parts.len());
+    for part in parts {
+        // These combinations use the number only, so a bound would have no effect.
+        if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
+            (&part, within)
+        {
+            return Err(Mistake::UselessBound { component: part.name(), within });
+        }
+        let name = part.name();
+        let (node, derived) = resolve(part, leaves)?;
+        range_of(&derived, &name, within)?;
+        nodes.push(Child { node, worst: leaves.worst(&derived), name });
+        known.push(derived);
+    }
+    Ok((nodes, known))
+}
+
+fn weighted<L: Leaf>(
+    parts: Vec<(Shape<L>, f64)>,
+    leaves: &mut Leaves<L>,
+) -> Result<(Node, Derived), Mistake> {
+    for (part, weight) in &parts {
+        if !is_weight(*weight) {
+            return Err(Mistake::BadWeight { component: part.name(), weight: *weight });
+        }
+    }
+    let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
+    let (children, known) = children("weighted", parts, leaves)?;
+    let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
+    if let Some(sum) = wrong_sum(&parts) {
+        // Twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
+        return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });
+    }
+    let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
+    let derived = leaves.known(Derived::weighted(&parts), &known);
+    let parts = children.into_iter().zip(weights).collect();
+    Ok((Node::Weighted(Weighted::new(parts, derived.range)), derived))
+}
+
+fn verdicts<L: Leaf>(
+    within: &'static str,
+    parts: Vec<Shape<L>>,
+    leaves: &mut Leaves<L>,
+    node: fn(Vec<Child>) -> Node,
+) -> Result<(Node, Derived), Mistake> {
+    let (children, known) = children(within, parts, leaves)?;
+    if let Some((child, _)) = children.iter().zip(&known).find(|(_, known)| !known.has_verdict()) {
+        return Err(Mistake::NoVerdict { component: child.name.clone() });
+    }
+    Ok((node(children), Derived::verdict(&known)))
+}
+
+fn gate<L: Leaf>(
+    proxies: Vec<Shape<L>>,
+    at_least: f64,
+    truths: Vec<Shape<L>>,
+    leaves: &mut Leaves<L>,
+) -> Result<(Node, Derived), Mistake> {
+    // Proxies only open the gate, so an inversion around the gate does not apply to them.
+    let inverted = std::mem::take(&mut leaves.inverted);
+    let (proxies, known_proxies) = children("proxy", proxies, leaves)?;
+    leaves.inverted = inverted;
+    let (truths, known_truths) = children("truth", truths, leaves)?;
+    let misplaced = |children: &[Child], known: &[Derived], tier: MetricTier| {
+        let wrong = children.iter().zip(known).find(|(_, known)| known.tier != tier);
+        wrong.map(|(child, _)| child.name.clone())
+    };
+    if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
+        return Err(Mistake::TruthAsProxy { component });
+    }
+    if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
+        return Err(Mistake::ProxyAsTruth { component });
+    }
+    bound_fits(
+        "proxy(..)",
+        at_least,
+        &leaves.known(Derived::mean(&known_proxies), &known_proxies),
+    )?;
+    let derived = leaves.known(Derived::mean(&known_truths), &known_truths);
+    Ok((Node::Gate { proxies, at_least, truths, range: derived.range }, derived))
+}
+
+fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), Mistake> {
+    let component = part.name();
+    leaves.inverted = !leaves.inverted;
+    // After a mistake `leaves` is not used, so `inverted` need not be restored.
+    let (node, derived) = resolve(part, leaves)?;
+    let worst = leaves.worst(&derived);
+    leaves.inverted = !leaves.inverted;
+    let range = range_of(&derived, &component, "invert")?;
+    let child = Child { node, worst, name: component };
+    Ok((Node::Invert(Box::new(child), range), derived.invert()))
+}
+
+fn at_least<L: Leaf>(
+    part: Shape<L>,
+    bound: f64,
+    leaves: &mut Leaves<L>,
+) -> Result<(Node, Derived), Mistake> {
+    let component = part.name();
+    let (node, derived) = resolve(part, leaves)?;
+    bound_fits(&component, bound, &derived)?;
+    let child = Child { node, worst: leaves.worst(&derived), name: component };
+    Ok((Node::AtLeast(Box::new(child), bound), derived.at_least(bound)))
+}
+
+fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), Mistake> {
+    let component = component.to_owned();
+    let range = derived.range.unwrap_or(ScoreRange::UNIT);
+    match derived.bound(threshold) {
+        Bound::Fits => Ok(()),
+        Bound::NotFinite => Err(Mistake::ThresholdNotFinite { component, threshold }),
+        Bound::Outside => Err(Mistake::ThresholdOutside { component, threshold, range }),
+        Bound::CannotFail => Err(Mistake::ThresholdCannotFail { component, threshold, range }),
+    }
+}
+
+/// The declarations for the composite.
+#[derive(Debug, Default)]
+pub(in crate::composite) struct Declaration {
+    pub(in crate::composite) threshold: Option<f64>,
+    pub(in crate::composite) tier: Option<MetricTier>,
+    pub(in crate::composite) budget_msats: Option<u64>,
+    pub(in crate::composite) strict: bool,
+}
+
+impl Declaration {
+    /// Returns the composite's spec, without its name, if the declarations agree with the derived properties.
+    pub(in crate::composite) fn spec(
+        &self,
+        derived: &Derived,
+        components: &[MetricSpec<'_>],
+    ) -> Result<MetricSpec<'static>, Mistake> {
+        let Self { threshold, tier, strict, .. } = *self;
+        self.check_limits(derived, total_cost(components))?;
+        self.check_verdict(derived)?;
+        Ok(derived.spec("", components, tier, threshold, strict))
+    }
+
+    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), Mistake> {
+        let found = derived.tier;
+        if let Some(declared @ MetricTier::Proxy) = self.tier
+            && found == MetricTier::Truth
+        {
+            return Err(Mistake::TierBelow { declared, found });
+        }
+        match self.budget_msats {
+            Some(budget) if cost > budget => Err(Mistake::OverBudget { cost, budget }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
+        if derived.is_bool() && (self.threshold.is_some() || self.strict) {
+            return Err(Mistake::ThresholdOnBool { within: "the composite" });
+        }
+        match self.threshold {
+            Some(threshold) => bound_fits("the composite", threshold, derived),
+            None if self.strict && derived.threshold.is_none() => {
+                Err(Mistake::StrictWithoutThreshold)
+            }
+            None => Ok(()),
+        }
+    }
+}

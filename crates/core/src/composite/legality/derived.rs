@@ -1,0 +1,367 @@
+//! Derives an expression's kind, range, tier and threshold from its components, as `const` functions: the compiler
+//! uses them for a `#[metric]` composite, and `check.rs` for a composite that is built at run time. Rules that
+//! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
+
+use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+
+/// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.
+const WEIGHT_TOLERANCE: f64 = 1e-9;
+
+/// The properties of a component or combination that are derived before it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Derived {
+    pub(super) kind: ScoreKind,
+    pub(super) range: Option<ScoreRange>,
+    pub(super) tier: MetricTier,
+    /// The smallest value that is a pass, if the value is a number with a threshold.
+    pub(super) threshold: Option<f64>,
+    pub(super) higher_is_better: bool,
+}
+
+/// The position of a bound relative to a component's range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bound {
+    Fits,
+    NotFinite,
+    Outside,
+    /// Every value of the range reaches it.
+    CannotFail,
+}
+
+impl Derived {
+    /// Derives the properties of a single metric.
+    #[must_use]
+    pub const fn of(spec: &MetricSpec<'_>) -> Self {
+        Self {
+            kind: spec.kind,
+            range: if spec.strict { Some(ScoreRange::UNIT) } else { spec.range },
+            tier: spec.tier,
+            threshold: match spec.higher_is_better() {
+                true if spec.strict => Some(1.0),
+                true => spec.threshold,
+                false => None,
+            },
+            higher_is_better: spec.higher_is_better(),
+        }
+    }
+
+    /// Whether the metric has one score for all rows, and none for a row.
+    pub(super) const fn is_corpus(&self) -> bool {
+        matches!(self.kind, ScoreKind::Corpus)
+    }
+
+    const fn number(range: Option<ScoreRange>, tier: MetricTier) -> Self {
+        let kind = ScoreKind::Number;
+        Self { kind, range, tier, threshold: None, higher_is_better: true }
+    }
+
+    /// Derives the properties of a weighted mean.
+    #[must_use]
+    pub const fn weighted(parts: &[(Self, f64)]) -> Self {
+        let mut index = 0;
+        let mut is_truth = false;
+        let mut has_range = true;
+        while index < parts.len() {
+            is_truth |= parts[index].0.is_truth();
+            has_range &= parts[index].0.range.is_some();
+            index += 1;
+        }
+        let range = match has_range {
+            true => Some(ScoreRange {
+                min: sum_in_order(parts, Term::Min),
+                max: sum_in_order(parts, Term::Max),
+            }),
+            false => None,
+        };
+        Self::number(range, tier(is_truth))
+    }
+
+    /// Derives the properties of `all` and `any`.
+    #[must_use]
+    pub const fn verdict(parts: &[Self]) -> Self {
+        Self {
+            kind: ScoreKind::Bool,
+            range: Some(ScoreRange::UNIT),
+            tier: highest_tier(parts),
+            threshold: None,
+            higher_is_better: true,
+        }
+    }
+
+    /// Derives the properties of the smallest value.
+    #[must_use]
+    pub const fn min(parts: &[Self]) -> Self {
+        Self::extreme(parts, false)
+    }
+
+    /// Derives the properties of the largest value.
+    #[must_use]
+    pub const fn max(parts: &[Self]) -> Self {
+        Self::extreme(parts, true)
+    }
+
+    const fn extreme(parts: &[Self], larger: bool) -> Self {
+        let mut range = match parts {
+            [first, ..] => first.range,
+            [] => None,
+        };
+        let mut index = 0;
+        while index < parts.len() {
+            range = match (range, parts[index].range) {
+                (Some(a), Some(b)) => Some(ScoreRange {
+                    min: pick(a.min, b.min, larger),
+                    max: pick(a.max, b.max, larger),
+                }),
+                _ => None,
+            };
+            index += 1;
+        }
+        Self::number(range, highest_tier(parts))
+    }
+
+    /// Derives the properties of a mean, as of a gate's proxies and truths. A single component is returned unchanged.
+    #[must_use]
+    pub const fn mean(parts: &[Self]) -> Self {
+        if let [only] = parts {
+            return *only;
+        }
+        let mut min = 0.0;
+        let mut max = 0.0;
+        let mut known = !parts.is_empty();
+        let mut index = 0;
+        while index < parts.len() {
+            match parts[index].range {
+                Some(range) => {
+                    min += range.min / parts.len() as f64;
+                    max += range.max / parts.len() as f64;
+                }
+                None => known = false,
+            }
+            index += 1;
+        }
+        let range = if known { Some(ScoreRange { min, max }) } else { None };
+        Self::number(range, highest_tier(parts))
+    }
+
+    /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
+    /// range includes that of each component.
+    #[must_use]
+    pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
+        let mut index = 0;
+        while index < parts.len() {
+            self.range = match (self.range, parts[index].range) {
+                (Some(a), Some(b)) => Some(ScoreRange {
+                    min: pick(a.min, b.min, false),
+                    max: pick(a.max, b.max, true),
+                }),
+                _ => None,
+            };
+            index += 1;
+        }
+        self
+    }
+
+    /// Derives the properties of the value mirrored in its range.
+    #[must_use]
+    pub const fn invert(self) -> Self {
+        Self::number(self.range, self.tier)
+    }
+
+    /// Derives the properties with a smallest value that is a pass.
+    #[must_use]
+    pub const fn at_least(self, bound: f64) -> Self {
+        Self { kind: ScoreKind::Number, threshold: Some(bound), ..self }
+    }
+
+    /// Returns the composite's spec from the derived properties and the declared tier and threshold. A gate with a
+    /// single truth has the truth's threshold.
+    #[must_use]
+    pub const fn spec<'a>(
+        &self,
+        name: &'a str,
+        components: &[MetricSpec<'_>],
+        tier: Option<MetricTier>,
+        threshold: Option<f64>,
+        strict: bool,
+    ) -> MetricSpec<'a> {
+        let tier = match tier {
+            Some(tier) => tier,
+            None => self.tier,
+        };
+        let mut spec = MetricSpec::new(name).with_tier(tier).with_kind(self.kind);
+        spec.cost_msats = total_cost(components);
+        spec.range = self.range;
+        spec.threshold = if threshold.is_some() { threshold } else { self.threshold };
+        spec.strict = strict;
+        spec.is_async = is_async(components);
+        spec
+    }
+
+    pub(super) const fn has_verdict(&self) -> bool {
+        self.is_bool() || self.threshold.is_some()
+    }
+
+    pub(super) const fn is_truth(&self) -> bool {
+        matches!(self.tier, MetricTier::Truth)
+    }
+
+    pub(super) const fn is_bool(&self) -> bool {
+        matches!(self.kind, ScoreKind::Bool)
+    }
+
+    pub(super) const fn bound(&self, bound: f64) -> Bound {
+        if !bound.is_finite() {
+            return Bound::NotFinite;
+        }
+        match self.range {
+            Some(range) if !range.contains(bound) => Bound::Outside,
+            Some(range) if bound <= range.min => Bound::CannotFail,
+            _ => Bound::Fits,
+        }
+    }
+}
+
+/// Returns the largest expected cost of all components together, in millisatoshis.
+pub(super) const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
+    let mut total: u64 = 0;
+    let mut index = 0;
+    while index < components.len() {
+        total = total.saturating_add(components[index].cost_msats);
+        index += 1;
+    }
+    total
+}
+
+const fn is_async(components: &[MetricSpec<'_>]) -> bool {
+    let mut index = 0;
+    while index < components.len() {
+        if components[index].is_async {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+pub(super) const fn is_weight(weight: f64) -> bool {
+    weight.is_finite() && weight >= 0.0
+}
+
+/// Returns the sum of the weights if it is not 1. Returns `None` if a weight is invalid, which is reported as
+/// a different mistake.
+pub(super) const fn wrong_sum(parts: &[(Derived, f64)]) -> Option<f64> {
+    let mut index = 0;
+    while index < parts.len() {
+        if !is_weight(parts[index].1) {
+            return None;
+        }
+        index += 1;
+    }
+    let sum = sum_in_order(parts, Term::Weight);
+    if (sum - 1.0).abs() > WEIGHT_TOLERANCE { Some(sum) } else { None }
+}
+
+const fn tier(is_truth: bool) -> MetricTier {
+    if is_truth { MetricTier::Truth } else { MetricTier::Proxy }
+}
+
+const fn highest_tier(parts: &[Derived]) -> MetricTier {
+    let mut is_truth = false;
+    let mut index = 0;
+    while index < parts.len() {
+        is_truth |= parts[index].is_truth();
+        index += 1;
+    }
+    tier(is_truth)
+}
+
+const fn pick(a: f64, b: f64, larger: bool) -> f64 {
+    if (a < b) == larger { b } else { a }
+}
+
+#[derive(Clone, Copy)]
+enum Term {
+    Weight,
+    Min,
+    Max,
+}
+
+const fn term(part: &(Derived, f64), term: Term) -> f64 {
+    match (term, part.0.range) {
+        (Term::Min, Some(range)) => part.1 * range.min,
+        (Term::Max, Some(range)) => part.1 * range.max,
+        _ => part.1,
+    }
+}
+
+/// Sums the terms from the smallest to the largest, so that the result does not depend on their order. A `const`
+/// function cannot sort, so the term of each rank is searched for, which is fast for the usual number of
+/// components.
+const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
+    let mut sum = 0.0;
+    let mut rank = 0;
+    while rank < parts.len() {
+        let mut index = 0;
+        while index < parts.len() {
+            if rank_of(parts, of, index) == rank {
+                sum += term(&parts[index], of);
+            }
+            index += 1;
+        }
+        rank += 1;
+    }
+    sum
+}
+
+/// Returns the rank of the term at `at`: the number of terms that are sorted before it.
+const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
+    let value = term(&parts[at], of);
+    let mut count = 0;
+    let mut index = 0;
+    while index < parts.len() {
+        let other = term(&parts[index], of);
+        if other < value || (index < at && other <= value) {
+            count += 1;
+        }
+        index += 1;
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Derived, Term, sum_in_order, wrong_sum};
+    use crate::spec::{MetricSpec, ScoreRange};
+
+    fn part(min: f64, max: f64) -> Derived {
+        Derived::of(&MetricSpec::new("part").with_range(min, max))
+    }
+
+    #[test]
+    fn sums_do_not_depend_on_the_order_of_parts() {
+        let weights = [0.1, 0.2, 0.3, 0.1, 0.1, 0.2];
+        let parts = weights.map(|weight| (part(0.0, 1.0), weight));
+        let mut reversed = parts;
+        reversed.reverse();
+        let sum = sum_in_order(&parts, Term::Weight);
+        assert_eq!(sum.to_bits(), sum_in_order(&reversed, Term::Weight).to_bits());
+        assert_eq!(wrong_sum(&parts), None);
+        assert_eq!(wrong_sum(&parts[..5]).map(|sum| (sum * 10.0).round()), Some(8.0));
+    }
+
+    #[test]
+    fn ranges_follow_from_the_parts() {
+        let (unit, stars) = (part(0.0, 1.0), part(1.0, 5.0));
+        let range = |derived: Derived| derived.range.map(|ScoreRange { min, max }| (min, max));
+        assert_eq!(range(Derived::weighted(&[(unit, 0.5), (stars, 0.5)])), Some((0.5, 3.0)));
+        assert_eq!(range(Derived::min(&[unit, stars])), Some((0.0, 1.0)));
+        assert_eq!(range(Derived::max(&[unit, stars])), Some((1.0, 5.0)));
+        assert_eq!(range(Derived::mean(&[stars, unit])), Some((0.5, 3.0)));
+        assert_eq!(range(stars.invert()), Some((1.0, 5.0)));
+        let mean = Derived::mean(&[stars, unit]);
+        assert_eq!(range(mean.or_fewer(&[stars, unit])), Some((0.0, 5.0)));
+        let open = Derived::of(&MetricSpec::new("open"));
+        assert_eq!(range(Derived::min(&[unit, open])), None);
+        assert_eq!(range(Derived::weighted(&[(open, 1.0)])), None);
+    }
+}

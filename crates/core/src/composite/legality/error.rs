@@ -1,0 +1,179 @@
+//! What is wrong with a composite, found before the first row is scored.
+
+use crate::spec::{MetricTier, ScoreRange};
+
+/// A composite that makes no sense.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("composite `{composite}`: {mistake}")]
+pub struct CompositeError {
+    /// The composite's name.
+    pub composite: String,
+    /// What is wrong with it.
+    pub mistake: Mistake,
+}
+
+/// The rule that a composite breaks.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// Nothing is put together.
+    #[error("`{within}` has no components; add at least one")]
+    Empty {
+        /// The combination.
+        within: &'static str,
+    },
+    /// The name cannot stand on a command line or in a file.
+    #[error("expected a metric name in ASCII snake case that starts with a letter")]
+    Name,
+    /// The weights do not sum to 1.
+    #[error("the weights sum to {sum}; they must sum to 1")]
+    WeightsSum {
+        /// What they sum to.
+        sum: f64,
+    },
+    /// A weight is negative, NaN or infinite.
+    #[error("the weight {weight} of `{component}` is not a finite number of at least 0")]
+    BadWeight {
+        /// The component.
+        component: String,
+        /// Its weight.
+        weight: f64,
+    },
+    /// A component of a declared composite has a threshold or strictness of its own, which the compiler does not see.
+    #[error(
+        "the component `{component}` has a `{setting}` of its own, which a declared composite does not support; write `{component} >= 0.5` in the expression, or use `Composite::builder`"
+    )]
+    OwnSetting {
+        /// The component.
+        component: String,
+        /// `threshold` or `strict`.
+        setting: &'static str,
+    },
+    /// A component stands twice in one combination.
+    #[error("duplicate component `{component}` in `{within}`; use it once")]
+    Twice {
+        /// The component.
+        component: String,
+        /// The combination.
+        within: &'static str,
+    },
+    /// A truth metric stands where a gate expects proxies.
+    #[error(
+        "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
+    )]
+    TruthAsProxy {
+        /// The component.
+        component: String,
+    },
+    /// A proxy metric stands where a gate expects truth metrics.
+    #[error(
+        "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
+    )]
+    ProxyAsTruth {
+        /// The component.
+        component: String,
+    },
+    /// The declared tier is below a component's.
+    #[error(
+        "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
+    )]
+    TierBelow {
+        /// What was declared.
+        declared: MetricTier,
+        /// What the components make it.
+        found: MetricTier,
+    },
+    /// The components may cost more than the budget.
+    #[error(
+        "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
+    )]
+    OverBudget {
+        /// What all components cost at most.
+        cost: u64,
+        /// The budget.
+        budget: u64,
+    },
+    /// A component scores all rows together.
+    #[error(
+        "`{component}` scores all rows together and no single row; run it beside the composite"
+    )]
+    Corpus {
+        /// The component.
+        component: String,
+    },
+    /// A lower-is-better component stands beside others.
+    #[error("`{component}` is lower-is-better; write `invert({component})`")]
+    LowerIsBetter {
+        /// The component.
+        component: String,
+    },
+    /// A part of `all` or `any` is no pass or fail.
+    #[error("`{component}` has a score but no verdict; set a pass threshold with `at_least`")]
+    NoVerdict {
+        /// The component.
+        component: String,
+    },
+    /// A threshold that no score can reach, or a bound of a part.
+    #[error(
+        "the threshold {threshold} of `{component}` is outside its range {range}; set one within it"
+    )]
+    ThresholdOutside {
+        /// The component, or the composite's combination.
+        component: String,
+        /// The threshold.
+        threshold: f64,
+        /// The range.
+        range: ScoreRange,
+    },
+    /// A threshold that is NaN or infinite.
+    #[error("the threshold {threshold} of `{component}` is not finite; set a finite number")]
+    ThresholdNotFinite {
+        /// The component, or the composite's combination.
+        component: String,
+        /// The threshold.
+        threshold: f64,
+    },
+    /// A threshold that every score reaches.
+    #[error(
+        "the threshold {threshold} of `{component}` never fails: every score is in {range}; set a larger one"
+    )]
+    ThresholdCannotFail {
+        /// The component, or the composite's combination.
+        component: String,
+        /// The threshold.
+        threshold: f64,
+        /// The range.
+        range: ScoreRange,
+    },
+    /// A bound on a part of which only the number counts.
+    #[error(
+        "thresholds are not supported in `{within}`, which uses the score of `{component}`; remove `at_least`"
+    )]
+    UselessBound {
+        /// The component.
+        component: String,
+        /// The combination.
+        within: &'static str,
+    },
+    /// A component without a range, which every combination needs.
+    #[error(
+        "`{within}` needs the range of `{component}`, which declares none; declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
+    )]
+    UnknownRange {
+        /// The component.
+        component: String,
+        /// The combination.
+        within: &'static str,
+    },
+    /// `all` and `any` are verdicts themselves.
+    #[error(
+        "`{within}` is true or false, so it takes no threshold; remove the threshold and `strict`"
+    )]
+    ThresholdOnBool {
+        /// The combination.
+        within: &'static str,
+    },
+    /// A strict composite without threshold.
+    #[error("`strict` requires a threshold; set one")]
+    StrictWithoutThreshold,
+}

@@ -1,0 +1,125 @@
+//! The fields that a `#[metric]` composite reads: those of its components, without duplicates, as a `const`.
+
+use crate::rows::by_name::WHOLE;
+use crate::sentence::same;
+use crate::spec::{FieldSpec, MetricSpec, Side};
+
+const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
+    match side {
+        Side::Gold => spec.gold,
+        Side::Pred => spec.pred,
+    }
+}
+
+/// Fields in a `const`, at most `N`.
+#[derive(Debug)]
+pub struct FieldList<const N: usize> {
+    all: [FieldSpec<'static>; N],
+    len: usize,
+}
+
+impl<const N: usize> FieldList<N> {
+    const fn new() -> Self {
+        Self { all: [FieldSpec::new("", "", false); N], len: 0 }
+    }
+
+    const fn push(&mut self, field: FieldSpec<'static>) {
+        self.all[self.len] = field;
+        self.len += 1;
+    }
+
+    /// Returns the fields.
+    #[must_use]
+    pub const fn as_slice(&self) -> &[FieldSpec<'static>] {
+        self.all.split_at(self.len).0
+    }
+}
+
+/// Returns the number of fields that components read on one side, with duplicates.
+#[must_use]
+pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
+    let (mut count, mut spec) = (0, 0);
+    while spec < specs.len() {
+        count += fields(&specs[spec], side).len();
+        spec += 1;
+    }
+    count
+}
+
+/// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure. A
+/// parameter that selects the whole row has no field.
+#[must_use]
+pub const fn configured<const N: usize>(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    texts: &[(&str, &'static str)],
+) -> FieldList<N> {
+    let mut configured = FieldList::new();
+    let mut field = 0;
+    while field < fields(spec, side).len() {
+        let name = name(spec, side, field, texts);
+        if !same(name, WHOLE) {
+            configured.push(FieldSpec { name, ..fields(spec, side)[field] });
+        }
+        field += 1;
+    }
+    configured
+}
+
+/// Returns a field's configured name.
+const fn name(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    field: usize,
+    texts: &[(&str, &'static str)],
+) -> &'static str {
+    let mut text = 0;
+    while text < texts.len() {
+        let mut param = 0;
+        while param < spec.params.len() {
+            let names = spec.params[param].names;
+            if same(spec.params[param].name, texts[text].0) && has(names, side, field) {
+                return texts[text].1;
+            }
+            param += 1;
+        }
+        text += 1;
+    }
+    fields(spec, side)[field].name
+}
+
+const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if names[index].0 as u8 == side as u8 && names[index].1 == field {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Returns the fields of one side without duplicates. A field's type is that of the first component that reads it. It is
+/// required if any component requires it, and may be missing unless that is an error for any.
+#[must_use]
+pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
+    let mut union = FieldList::new();
+    let mut spec = 0;
+    while spec < specs.len() {
+        let all = fields(&specs[spec], side);
+        let mut field = 0;
+        while field < all.len() {
+            let mut known = 0;
+            while known < union.len && !same(union.all[known].name, all[field].name) {
+                known += 1;
+            }
+            if known == union.len {
+                union.push(all[field]);
+            }
+            union.all[known].merge(&all[field]);
+            field += 1;
+        }
+        spec += 1;
+    }
+    union
+}

@@ -1,0 +1,241 @@
+//! The rules of `#[metric]` composites that need the components' specs. Each returns the message that
+//! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro provides the place.
+
+use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
+use crate::sentence::{Sentence, same};
+use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+
+const fn says(what: &str) -> Sentence {
+    Sentence::new().text(what)
+}
+
+const fn names(name: &str) -> Sentence {
+    Sentence::new().name(name)
+}
+
+const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
+    match range {
+        Some(range) => sentence.decimal(range.min).text("..=").decimal(range.max),
+        None => sentence,
+    }
+}
+
+/// Every component must score single rows.
+#[must_use]
+pub const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
+    if !derived.is_corpus() {
+        return None;
+    }
+    let found = names(part).text(" scores all rows together and no single row");
+    Some(found.text("; remove it from the composite and run it beside it"))
+}
+
+/// Every component must score single rows, and be higher-is-better.
+#[must_use]
+pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
+    if let Some(sentence) = scores_rows(part, derived) {
+        return Some(sentence);
+    }
+    if derived.higher_is_better {
+        return None;
+    }
+    let found = names(part)
+        .text(" is lower-is-better, but a composite is higher-is-better; write `invert(");
+    Some(found.text(part).text(")`"))
+}
+
+/// Every operand of `all` and `any` must have a verdict.
+#[must_use]
+pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
+    // A lower-is-better operand breaks the rule before this one.
+    if derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better {
+        return None;
+    }
+    let found = names(part).text(" has a score but no verdict; write a pass threshold, such as `");
+    let half = match derived.range {
+        Some(range) => range.min / 2.0 + range.max / 2.0,
+        None => 0.5,
+    };
+    Some(found.text(part).text(" >= ").decimal(half).text("`"))
+}
+
+/// A threshold must be one that some scores reach and others do not.
+#[must_use]
+pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
+    // A lower-is-better operand breaks another rule first.
+    if !derived.higher_is_better {
+        return None;
+    }
+    let found = says("the ").text(what).text(" ").decimal(bound);
+    let sentence = match derived.bound(bound) {
+        Bound::Fits => return None,
+        Bound::NotFinite => found.text(" is not finite; write a finite number"),
+        Bound::Outside => {
+            with_range(found.text(" is outside the range ").text(of).text(", "), derived.range)
+                .text("; write a threshold within it")
+        }
+        Bound::CannotFail => {
+            let found = found.text(" never fails: every score ").text(of).text(" is in ");
+            with_range(found, derived.range).text("; write a larger one")
+        }
+    };
+    Some(sentence)
+}
+
+/// Every component must have a range: it defines the range of the composite, the values of `invert`, and which
+/// thresholds can be reached.
+#[must_use]
+pub const fn has_range(within: &str, part: &str, derived: &Derived) -> Option<Sentence> {
+    // A corpus metric breaks another rule.
+    if derived.range.is_some() || derived.is_corpus() {
+        return None;
+    }
+    let found = names(within).text(" needs the range of ").name(part);
+    Some(found.text(", which declares none; write `range = 0.0..=1.0` in its attribute"))
+}
+
+/// The fields that a component reads must be known to the compiler.
+#[must_use]
+pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> Option<Sentence> {
+    let mut index = 0;
+    while index < spec.params.len() {
+        if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
+            let found = names(param).text(" names the field that ").name(part).text(" reads");
+            return Some(
+                found.text("; expected a string literal, since the compiler checks the field"),
+            );
+        }
+        index += 1;
+    }
+    None
+}
+
+/// An argument of a judge must be one of its parameters: the compiler does not see the settings of an instance.
+#[must_use]
+pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
+    let (mut index, mut is_judge) = (0, false);
+    while index < spec.params.len() {
+        let name = spec.params[index].name;
+        if same(name, argument) {
+            return None;
+        }
+        is_judge |= same(name, "max_concurrent_judges");
+        index += 1;
+    }
+    if !is_judge {
+        // The builder has no such method, which rustc reports.
+        return None;
+    }
+    let found =
+        says("a component of `#[metric]` has the ").text(argument).text(" of its declaration");
+    Some(match same(argument, "threshold") {
+        true => found.text("; write `").text(spec.name).text(" >= 0.5` for another one"),
+        false => found.text("; write it in `Composite::builder` for another one"),
+    })
+}
+
+/// The proxies of a gate must be proxy metrics.
+#[must_use]
+pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
+    if !derived.is_truth() {
+        return None;
+    }
+    let found = names(part).text(" is a truth metric, found among the proxies of the gate");
+    Some(found.text("; write it in `truth(..)`"))
+}
+
+/// The truths of a gate must be truth metrics.
+#[must_use]
+pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
+    if derived.is_truth() {
+        return None;
+    }
+    let found = names(part).text(" is a proxy metric, found among the truths of the gate");
+    Some(found.text("; write it in `proxy(..)`, or outside of the gate"))
+}
+
+/// A weight must be a finite number of at least 0.
+#[must_use]
+pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
+    if is_weight(weight) {
+        return None;
+    }
+    let found = says("the weight ").decimal(weight).text(" of ").name(part);
+    Some(found.text(" is not a finite number of at least 0"))
+}
+
+/// The weights must sum to 1.
+#[must_use]
+pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
+    match wrong_sum(parts) {
+        Some(sum) => {
+            let found = says("the weights sum to ").decimal(sum).text("; they must sum to 1: ");
+            let (gap, what) = if sum < 1.0 { (1.0 - sum, "add ") } else { (sum - 1.0, "remove ") };
+            Some(found.text(what).decimal(gap))
+        }
+        None => None,
+    }
+}
+
+/// Two operands of one combinator must not have the same name.
+#[must_use]
+pub const fn differ(
+    part: &str,
+    spec: &MetricSpec<'_>,
+    before: &str,
+    other: &MetricSpec<'_>,
+) -> Option<Sentence> {
+    if !same(spec.name, other.name) {
+        return None;
+    }
+    let found = names(part).text(" and ").name(before).text(" are both named ").name(spec.name);
+    Some(found.text(
+        " in results; write one metric once, or give one of two metrics another `name = \"..\"`",
+    ))
+}
+
+/// A declared tier must not be below the components'.
+#[must_use]
+pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
+    if matches!(declared, MetricTier::Truth) || !derived.is_truth() {
+        return None;
+    }
+    Some(says(
+        "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`",
+    ))
+}
+
+/// The components together must not cost more than the budget.
+#[must_use]
+pub const fn is_within_budget(budget: u64, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
+    let cost = total_cost(specs);
+    if cost <= budget {
+        return None;
+    }
+    let found = says("the components cost up to ").whole(cost as u128);
+    let found = found.text(" msat per row, but the budget is ").whole(budget as u128);
+    Some(
+        found
+            .text(" msat; write `budget = \"")
+            .whole(cost as u128)
+            .text(" msat\"`, or remove a component"),
+    )
+}
+
+/// A composite that is a verdict takes no threshold.
+#[must_use]
+pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
+    if !derived.is_bool() {
+        return None;
+    }
+    Some(names(key).text(" is not supported for a composite that is true or false; remove it"))
+}
+
+/// `strict` needs a threshold.
+#[must_use]
+pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
+    if derived.has_verdict() {
+        return None;
+    }
+    Some(says("`strict` requires a threshold; add `threshold = 0.5`"))
+}

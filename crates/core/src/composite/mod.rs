@@ -1,0 +1,248 @@
+//! Composites: several metrics combined into one, validated before the first row is scored.
+//!
+//! An [`Expression`] is checked against the components' specs (`legality/`) and becomes a [`Composite`], which is a
+//! [`Metric`]. Evaluation of a row is in `eval/`.
+
+mod eval;
+mod expression;
+mod legality;
+mod on_missing;
+mod plan;
+mod shape;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use smallvec::SmallVec;
+
+pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
+pub use self::legality::error::{CompositeError, Mistake};
+#[doc(hidden)]
+pub use self::on_missing::IsMissing;
+pub use self::on_missing::OnMissing;
+
+use self::legality::check;
+use self::plan::Plan;
+use crate::answer::Answer;
+use crate::call::MetricCall;
+use crate::dedup::key::Key;
+use crate::error::Result;
+use crate::files::MetricFile;
+use crate::interned_names;
+use crate::metric::Metric;
+use crate::optimizer::AcceptanceTest;
+use crate::requirements::Requirement;
+use crate::rows::dynamic::{Example, Prediction};
+use crate::score::MetricScore;
+use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
+
+/// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
+#[doc(hidden)]
+pub mod compiled {
+    pub use super::legality::derived::Derived;
+    pub use super::legality::fields::{FieldList, configured, count, union};
+    pub use super::legality::rules::*;
+    pub use super::plan::Plan;
+    pub use super::shape::{Leaf, Named, Shape};
+}
+
+/// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, gate, component, weighted};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let blend = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.75)]);
+/// let blend = Composite::builder("blend", blend).threshold(0.8).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// let scored = blend.answer(MetricCall::new(&gold, &pred)).ready().expect("all components are synchronous")?;
+/// assert_eq!((scored.score.value, scored.passed), (0.5, Some(false)));
+/// assert_eq!(scored.components().last().unwrap().outcome.value(), Some(2.0 / 3.0));
+///
+/// let typo = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.7)]);
+/// let error = Composite::builder("blend", typo).build().unwrap_err();
+/// assert_eq!(error.to_string(), "composite `blend`: the weights sum to 0.95; they must sum to 1");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Composite<G = Example, P = Prediction> {
+    name: String,
+    spec: MetricSpec<'static>,
+    /// The fields that the components read, without duplicates.
+    gold: Vec<FieldSpec<'static>>,
+    pred: Vec<FieldSpec<'static>>,
+    /// The expression as text, to compare it with that of another run.
+    expression: String,
+    plan: Plan,
+    leaves: Vec<Arc<dyn Metric<G, P>>>,
+}
+
+/// The builder of a [`Composite`].
+#[must_use]
+pub struct CompositeBuilder<G = Example, P = Prediction> {
+    name: String,
+    expression: Expression<G, P>,
+    declared: check::Declaration,
+    on_missing: OnMissing,
+}
+
+impl Composite {
+    /// Starts a composite over dynamic rows with its name and expression.
+    pub fn builder(name: impl Into<String>, expression: Expression) -> CompositeBuilder {
+        Self::typed(name, expression)
+    }
+}
+
+impl<G: Sync, P: Sync> Composite<G, P> {
+    /// Starts a composite over rows of any type with its name and expression.
+    pub fn typed(name: impl Into<String>, expression: Expression<G, P>) -> CompositeBuilder<G, P> {
+        CompositeBuilder {
+            name: name.into(),
+            expression,
+            declared: check::Declaration::default(),
+            on_missing: OnMissing::Fail,
+        }
+    }
+
+    /// Iterates over the names of the components, without duplicates, in the order of the expression.
+    pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.plan.names().iter().copied()
+    }
+}
+
+/// Returns the fields of one side, in the same way as `union` for a composite that is checked at compile time.
+fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
+    let mut fields: Vec<FieldSpec<'static>> = Vec::new();
+    let all = specs.iter().flat_map(MetricSpec::get_input_spec);
+    for (_, field) in all.filter(|(of, _)| *of == side) {
+        match fields.iter_mut().find(|known| known.name == field.name) {
+            Some(known) => known.merge(&field),
+            None => fields.push(FieldSpec {
+                name: interned_names::intern(field.name),
+                ty: interned_names::intern(field.ty),
+                required: field.required,
+                may_be_missing: field.may_be_missing,
+                help: field.help,
+            }),
+        }
+    }
+    fields
+}
+
+impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
+    setters! {
+        /// Sets the smallest value of the composite that is a pass.
+        pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
+
+        /// Declares the tier. It is derived by default, and must not be below a component's.
+        pub fn tier(tier: MetricTier) => declared.tier = Some(tier);
+
+        /// Sets the largest allowed cost of one call, in millisatoshis.
+        pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
+
+        /// Sets the effect of a component without a score.
+        pub fn on_missing(on_missing: OnMissing) => on_missing = on_missing;
+
+        /// Replaces the score with 1 (pass) or 0 (fail).
+        pub fn strict() => declared.strict = true;
+    }
+
+    /// Validates the expression and the declarations, and builds the composite.
+    ///
+    /// # Errors
+    /// [`CompositeError`] for the first rule that is violated.
+    pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
+        let composite = self.name.clone();
+        self.checked().map_err(|mistake| CompositeError { composite, mistake })
+    }
+
+    fn checked(self) -> Result<Composite<G, P>, Mistake> {
+        check::name(&self.name)?;
+        check::top_level(&self.expression.0)?;
+        let expression = self.expression.0.shown(self.on_missing);
+        let mut leaves = check::Leaves::new(self.on_missing);
+        let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
+        let leaves = leaves.all;
+        // The cost of a judge depends on its panel.
+        let specs = leaves.iter().map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
+        let specs: Vec<_> = specs.collect();
+        let spec = self.declared.spec(&derived, &specs)?;
+        let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
+        let keys = leaves.iter().map(Metric::<G, P>::key).collect();
+        let mut all = Vec::new();
+        leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
+        let plan = Plan::checked(node, names, self.on_missing, keys, &all);
+        let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
+        Ok(Composite { name: self.name, spec, gold, pred, expression, plan, leaves })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec { name: &self.name, gold: &self.gold, pred: &self.pred, ..self.spec }
+    }
+
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        self.leaves.iter().all(|leaf| leaf.can_evaluate(gold, pred))
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        let leaves: SmallVec<[&dyn Metric<G, P>; 8]> =
+            self.leaves.iter().map(|leaf| &**leaf).collect();
+        self.plan.answer(&leaves, call, &self.name, &self.spec)
+    }
+
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        all.push(("expression".to_owned(), self.expression.clone()));
+        self.leaves.iter().for_each(|leaf| leaf.parameters(all));
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, all));
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::files(leaf, all));
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync> AcceptanceTest<G, P> for Composite<G, P> {}
+
+impl<G, P> fmt::Debug for Composite<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut composite = f.debug_struct("Composite");
+        composite.field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompositeBuilder").field("name", &self.name).finish_non_exhaustive()
+    }
+}

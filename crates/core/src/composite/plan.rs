@@ -1,0 +1,125 @@
+//! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
+//! share it.
+
+use super::OnMissing;
+use super::eval::{Node, Run, Tree};
+use super::legality::check::{Leaves, resolve};
+use super::legality::error::Mistake;
+use super::shape::{Named, Shape};
+use crate::answer::Answer;
+use crate::call::MetricCall;
+use crate::dedup::key::Key;
+use crate::dedup::memo::Sharing;
+use crate::error::MetricError;
+use crate::interned_names;
+use crate::metric::Metric;
+use crate::requirements::Requirement;
+use crate::spec::MetricSpec;
+
+/// The computation of a composite's score from those of its components.
+#[derive(Debug)]
+pub struct Plan {
+    tree: Result<Tree, Mistake>,
+    names: &'static [&'static str],
+    on_missing: OnMissing,
+    /// The keys of the components, by number.
+    keys: Vec<Option<Key>>,
+    /// The keys that occur more than once in the expression, nested composites included.
+    sharing: Option<Sharing>,
+}
+
+impl Plan {
+    /// Creates the plan of a composite that was checked at compile time. `all` are the keys of the components and of their
+    /// components, `specs` the specs of the components as they are configured.
+    #[must_use]
+    pub fn declared(
+        expression: Shape<Named>,
+        on_missing: OnMissing,
+        keys: Vec<Option<Key>>,
+        all: &[Key],
+        specs: &[MetricSpec<'_>],
+    ) -> Self {
+        let mut leaves = Leaves::new(on_missing);
+        // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
+        let tree = resolve(expression, &mut leaves).map(|(node, _)| Tree::new(node));
+        let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
+        let tree = own_setting.map_or(tree, Err);
+        let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
+        let names: Vec<String> = leaves.all.iter().map(name).collect();
+        let names = interned_names::intern_all(names.iter().map(String::as_str));
+        Self { tree, names, on_missing, keys, sharing: Sharing::among(all) }
+    }
+
+    pub(super) fn checked(
+        node: Node,
+        names: &'static [&'static str],
+        on_missing: OnMissing,
+        keys: Vec<Option<Key>>,
+        all: &[Key],
+    ) -> Self {
+        Self { tree: Ok(Tree::new(node)), names, on_missing, keys, sharing: Sharing::among(all) }
+    }
+
+    /// Adds the requirement of a composite that cannot be evaluated.
+    pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(composite, self.tree.as_ref().map(|_| ())));
+    }
+
+    pub(super) fn names(&self) -> &'static [&'static str] {
+        self.names
+    }
+
+    /// Evaluates the composite on one row. Components that have to be awaited are awaited concurrently.
+    #[inline]
+    pub fn answer<'a, G: Sync, P: Sync>(
+        &'a self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+        name: &'a str,
+        spec: &'a MetricSpec<'a>,
+    ) -> Answer<'a> {
+        let tree = match &self.tree {
+            Ok(tree) => tree,
+            Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
+        };
+        let (spec, call) = (call.spec(spec), call.with_spec(None));
+        let Self { names, on_missing, keys, sharing, .. } = self;
+        let run = Run { tree, on_missing: *on_missing, components: names, keys, name, spec };
+        match sharing {
+            Some(sharing) if call.memo.is_none() => memoized(run, sharing, leaves, call),
+            _ => run.answer(leaves, call),
+        }
+    }
+}
+
+/// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
+fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
+    let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
+    let setting = match (own.threshold == declared.threshold, own.strict == declared.strict) {
+        (true, true) => return None,
+        (false, _) => "threshold",
+        (true, false) => "strict",
+    };
+    Some(Mistake::OwnSetting { component: declared.name.to_owned(), setting })
+}
+
+/// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
+#[cold]
+fn memoized<'a, G: Sync, P: Sync>(
+    run: Run<'a>,
+    sharing: &'a Sharing,
+    leaves: &[&'a dyn Metric<G, P>],
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    if run.spec.is_async {
+        let leaves = leaves.to_vec();
+        return Answer::pending(async move {
+            let memo = sharing.memo(call.address());
+            run.answer(&leaves, call.with_memo(Some(&memo))).await
+        });
+    }
+    let (name, memo) = (run.name, sharing.memo(call.address()));
+    let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
+    let unexpected = "a component has to be awaited, but its spec says that it is synchronous";
+    answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
+}

@@ -1,0 +1,152 @@
+//! An expression over components of any kind, before validation: metrics at run time
+//! ([`Expression`](super::Expression)), or the components that `#[metric]` names.
+
+use std::sync::Arc;
+
+use super::OnMissing;
+use crate::metric::Metric;
+use crate::spec::MetricSpec;
+
+/// A component, or a combination of components.
+#[derive(Debug, Clone)]
+pub enum Shape<L> {
+    /// One component.
+    Leaf(L),
+    /// The weighted mean.
+    Weighted(Vec<(Self, f64)>),
+    /// Whether every component passes.
+    All(Vec<Self>),
+    /// Whether any component passes.
+    Any(Vec<Self>),
+    /// The smallest value.
+    Min(Vec<Self>),
+    /// The largest value.
+    Max(Vec<Self>),
+    /// The mean of the truths if the mean of the proxies reaches a bound.
+    Gate {
+        /// The components that are evaluated first.
+        proxies: Vec<Self>,
+        /// The bound.
+        at_least: f64,
+        /// The components that are evaluated if the proxies pass.
+        truths: Vec<Self>,
+    },
+    /// The component's value mirrored in its range.
+    Invert(Box<Self>),
+    /// The component with the smallest value that is a pass.
+    AtLeast(Box<Self>, f64),
+}
+
+/// A component, as far as the rules need it.
+pub trait Leaf {
+    /// Returns the metric's name.
+    fn name(&self) -> &str;
+    /// Returns the metric's spec.
+    fn spec(&self) -> MetricSpec<'_>;
+    /// Returns whether both are the same component, which is evaluated once per row.
+    fn is(&self, other: &Self) -> bool;
+}
+
+impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        (**self).spec()
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Self::ptr_eq(self, other)
+    }
+}
+
+/// A component that `#[metric]` names.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    /// Its number among the composite's components, in the order of the expression.
+    pub index: usize,
+    /// The suffix of its name in results: its configuration.
+    pub configured: &'static str,
+    /// Its spec.
+    pub spec: &'static MetricSpec<'static>,
+}
+
+impl Leaf for Named {
+    fn name(&self) -> &str {
+        self.spec.name
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        *self.spec
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+
+impl<L: Leaf> Shape<L> {
+    /// Returns the name in messages: the metric's, or the combination's.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Leaf(leaf) => leaf.name().to_owned(),
+            Self::Weighted(_) => "weighted(..)".to_owned(),
+            Self::All(_) => "all(..)".to_owned(),
+            Self::Any(_) => "any(..)".to_owned(),
+            Self::Min(_) => "min(..)".to_owned(),
+            Self::Max(_) => "max(..)".to_owned(),
+            Self::Gate { .. } => "gate(..)".to_owned(),
+            Self::Invert(part) => format!("invert({})", part.name()),
+            Self::AtLeast(part, _) => part.name(),
+        }
+    }
+
+    /// Returns the whole expression with the settings of its components, to compare it with that of another run.
+    pub(super) fn shown(&self, on_missing: OnMissing) -> String {
+        match on_missing {
+            OnMissing::Fail => self.expression(),
+            OnMissing::Skip => format!("{}, missing components are omitted", self.expression()),
+            OnMissing::Zero => format!("{}, missing components count as 0", self.expression()),
+        }
+    }
+
+    fn expression(&self) -> String {
+        let list =
+            |parts: &[Self]| parts.iter().map(Self::expression).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Leaf(leaf) => {
+                let spec = leaf.spec();
+                let range = spec.range.map(|range| format!(" in {range}"));
+                let threshold =
+                    spec.threshold.map(|threshold| format!(" with threshold {threshold}"));
+                let strict = if spec.strict { ", strict" } else { "" };
+                let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
+                format!("{}{range}{threshold}{strict}", leaf.name())
+            }
+            Self::Weighted(parts) => {
+                let part =
+                    |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
+                format!("weighted({})", parts.iter().map(part).collect::<Vec<_>>().join(", "))
+            }
+            Self::All(parts) => format!("all({})", list(parts)),
+            Self::Any(parts) => format!("any({})", list(parts)),
+            Self::Min(parts) => format!("min({})", list(parts)),
+            Self::Max(parts) => format!("max({})", list(parts)),
+            Self::Gate { proxies, at_least, truths } => {
+                format!("gate([{}], at least {at_least}, [{}])", list(proxies), list(truths))
+            }
+            Self::Invert(part) => format!("invert({})", part.expression()),
+            Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
+        }
+    }
+
+    /// Returns the component if this is one, with or without bounds.
+    pub(super) fn component(&self) -> Option<&L> {
+        match self {
+            Self::Leaf(leaf) => Some(leaf),
+            Self::AtLeast(part, _) => part.component(),
+            _ => None,
+        }
+    }
+}

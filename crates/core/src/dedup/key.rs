@@ -1,0 +1,119 @@
+//! Metric identity: a metric's type and configuration. Metrics with equal keys are evaluated once per row.
+
+use std::any::{Any, TypeId, type_name};
+use std::fmt;
+use std::sync::Arc;
+
+use crate::instance_settings::InstanceSettings;
+
+/// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct Key(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    /// A type without parameters.
+    Type(TypeId),
+    /// A copy of the metric, compared by its parameters' own equality.
+    Configured(Arc<dyn Erased>),
+    /// One value that is used in several places, by its address. The caller keeps the value alive.
+    Shared(usize),
+    /// A metric with settings of its own.
+    Instance(Arc<Key>, InstanceSettings),
+}
+
+impl Key {
+    /// Returns the key of a metric without parameters.
+    #[must_use]
+    pub fn of_type<M: 'static>() -> Self {
+        Self(Kind::Type(TypeId::of::<M>()))
+    }
+
+    /// Returns the key of a metric with parameters.
+    #[must_use]
+    pub fn of<M: Configured + Clone>(metric: &M) -> Self {
+        Self(Kind::Configured(Arc::new(metric.clone())))
+    }
+
+    #[doc(hidden)]
+    pub fn of_instance(metric: Self, settings: InstanceSettings) -> Self {
+        Self(Kind::Instance(Arc::new(metric), settings))
+    }
+
+    /// Returns the parameters of the metric as `TYPE.NAME` with their values, as far as these can be shown.
+    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+        match &self.0 {
+            Kind::Configured(metric) => metric.parameters(),
+            Kind::Instance(metric, _) => metric.parameters(),
+            Kind::Type(_) | Kind::Shared(_) => Vec::new(),
+        }
+    }
+
+    pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
+        Self(Kind::Shared(Arc::as_ptr(value).cast::<()>().addr()))
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Type(one), Kind::Type(other)) => one == other,
+            (Kind::Configured(one), Kind::Configured(other)) => {
+                Arc::ptr_eq(one, other) || one.is_same(&**other)
+            }
+            (Kind::Shared(one), Kind::Shared(other)) => one == other,
+            (Kind::Instance(one, set), Kind::Instance(other, also_set)) => {
+                one == other && set == also_set
+            }
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
+            Kind::Configured(_) => f.write_str("Configured(..)"),
+            Kind::Instance(metric, settings) => {
+                f.debug_tuple("Instance").field(metric).field(settings).finish()
+            }
+            Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
+        }
+    }
+}
+
+/// A metric whose parameters can be compared.
+#[doc(hidden)]
+pub trait Configured: Send + Sync + 'static {
+    /// Returns whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
+    fn has_same_parameters(&self, other: &Self) -> bool;
+
+    /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor
+    /// `Debug`.
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
+}
+
+trait Erased: Send + Sync {
+    fn is_same(&self, other: &dyn Erased) -> bool;
+    fn parameters(&self) -> Vec<(String, String)>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: Configured> Erased for M {
+    fn is_same(&self, other: &dyn Erased) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.has_same_parameters(other))
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let metric = type_name::<M>().rsplit("::").next().unwrap_or_default();
+        let named =
+            |(name, value): (&str, Option<String>)| Some((format!("{metric}.{name}"), value?));
+        Configured::parameters(self).into_iter().filter_map(named).collect()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

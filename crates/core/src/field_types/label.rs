@@ -1,0 +1,93 @@
+//! The field types of metrics over all rows: labels, and whether something is true.
+
+use std::borrow::Cow;
+
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::json::written_scalar::WrittenScalar;
+use crate::value_type::{TypeHelp, ValueKind, ValueType};
+
+/// A label: a string without the white space around it, a number, or true or false.
+///
+/// Whole numbers are the same label however they are written: 1, 1.0 and "1".
+///
+/// ```
+/// use dsrs_metrics::metrics::Label;
+///
+/// let label = |json: &'static str| serde_json::from_str::<Label<'_>>(json).unwrap();
+/// assert_eq!(label("\" yes\"").as_str(), "yes");
+/// assert_eq!((label("1.0"), label("true").as_str()), (label("\"1\""), "true"));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Label<'a>(Cow<'a, str>);
+
+impl Label<'_> {
+    /// Returns the label.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.0.trim()
+    }
+}
+
+/// Whether something is true: `true` or `false`, 1 or 0, or one of these as a string.
+///
+/// ```
+/// use dsrs_metrics::metrics::Truth;
+///
+/// let truth = |json: &'static str| serde_json::from_str::<Truth>(json).map(|truth| truth.0).ok();
+/// assert_eq!([truth("1"), truth("false"), truth("\"True\""), truth("2")], [Some(true), Some(false), Some(true), None]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truth(pub bool);
+
+const LABEL: WrittenScalar = WrittenScalar {
+    expected: "a string, a number, true or false",
+    allows_bools: true,
+    // `Display` writes whole numbers without a point.
+    write_float: Some(|number| number.to_string()),
+};
+
+impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(LABEL).map(Self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Truth {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let label = from.deserialize_any(LABEL)?;
+        match label.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => Ok(Self(true)),
+            "false" | "0" => Ok(Self(false)),
+            _ => Err(Error::custom("expected true, false, 1 or 0")),
+        }
+    }
+}
+
+provide! {
+    String => Label<'r>: |text| Label(text.as_str().into());
+    &'static str => Label<'r>: |text| Label((*text).into());
+    bool => Label<'r>: |value| Label(if *value { "true" } else { "false" }.into());
+    f64 => Label<'r>: |number| Label(number.to_string().into());
+    i64 => Label<'r>: |number| Label(number.to_string().into());
+    u64 => Label<'r>: |number| Label(number.to_string().into());
+    i32 => Label<'r>: |number| Label(number.to_string().into());
+    u32 => Label<'r>: |number| Label(number.to_string().into());
+    bool => Truth: |value| Truth(*value);
+}
+
+impl ValueType for Label<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false").with_kinds(&[
+        ValueKind::Str,
+        ValueKind::Number,
+        ValueKind::Bool,
+    ]);
+}
+
+impl ValueType for Truth {
+    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0").with_kinds(&[
+        ValueKind::Bool,
+        ValueKind::Number,
+        ValueKind::Str,
+    ]);
+}

@@ -1,0 +1,182 @@
+//! The parameters of a panel on the command line. The panel itself is in `panel.rs`.
+
+use std::num::NonZeroUsize;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use super::panel::{Aggregation, Panel};
+use crate::lm::{IntoModel as _, JudgeModel};
+use crate::params::{ParamError, Params, read_param};
+use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
+use crate::value_type::TypeHelp;
+
+/// Returns the spec of a parameter with a default, whose type is described by `ty` only.
+pub const fn param(
+    name: &'static str,
+    ty: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> ParamSpec<'static> {
+    ParamSpec { name, ty, help: TypeHelp::NONE, default: Some(default), doc, names: &[] }
+}
+
+/// The parameters of a panel, as on the command line.
+pub const PANEL: [ParamSpec<'static>; 4] = [
+    param(
+        "models",
+        "provider:model,..",
+        "default",
+        "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
+    ),
+    param(
+        "aggregation",
+        "majority | median | average",
+        "majority of verdicts, median of grades",
+        "How the answers of several judges are aggregated.",
+    ),
+    param(
+        "max_concurrent_judges",
+        "number | all",
+        "all",
+        "How many judges are called concurrently per row.",
+    ),
+    param(
+        "quorum",
+        "number | majority",
+        "majority",
+        "How many judges must return a verdict for a score; `majority` is more than half. A number also allows the others to fail: without it, the exit code is 1 if one does.",
+    ),
+];
+
+/// Returns the parameters of a panel with the defaults that a judge sets.
+#[must_use]
+pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
+    let mut params = PANEL;
+    let mut index = 0;
+    while index < params.len() {
+        if defaults[index].is_some() {
+            params[index].default = defaults[index];
+        }
+        index += 1;
+    }
+    params
+}
+
+/// Returns the defaults of a panel's parameters; see [`panel_default`].
+#[must_use]
+pub fn panel_defaults(spec: &MetricSpec<'_>) -> Vec<Option<String>> {
+    (0..PANEL.len()).map(|index| panel_default(index, spec)).collect()
+}
+
+/// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
+#[must_use]
+pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
+    let param = &PANEL[index];
+    let declared = spec.params.iter().find(|declared| declared.name == param.name);
+    let depends = param.name == "aggregation"
+        && declared.is_some_and(|declared| declared.default == param.default);
+    let aggregation = match spec.kind {
+        ScoreKind::Bool => "majority",
+        ScoreKind::Number | ScoreKind::Corpus => "median",
+    };
+    depends.then(|| aggregation.to_owned())
+}
+
+/// Returns the settings of a panel on which a verdict depends. Its models, and its own threshold, strictness and cost, are in
+/// the requirements and in the spec of the judge.
+#[must_use]
+pub fn shown_panel(panel: &Panel) -> Vec<(&'static str, Option<String>)> {
+    panel.shown()
+}
+
+/// Returns the panel that the parameters describe.
+///
+/// # Errors
+/// [`ParamError::WrongType`].
+pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, ParamError> {
+    let [models, aggregation, limit, quorum] = &PANEL;
+    let mut panel = Panel::new();
+    if let Some(cost_msats) = params.cost_msats {
+        panel = panel.cost_msats(cost_msats);
+    }
+    if let Some(Models(models)) = read(params, spec, models)? {
+        panel = panel.models(models);
+    }
+    if let Some(aggregation) = read::<Aggregation>(params, spec, aggregation)? {
+        panel = panel.aggregation(aggregation);
+    }
+    if let Some(judges) = judges(params, spec, limit)? {
+        panel = panel.max_concurrent_judges(judges);
+    }
+    if let Some(judges) = judges(params, spec, quorum)? {
+        panel = panel.quorum(judges);
+    }
+    Ok(panel)
+}
+
+fn read<T: serde::de::DeserializeOwned>(
+    params: &Params,
+    spec: &MetricSpec<'static>,
+    param: &ParamSpec<'static>,
+) -> Result<Option<T>, ParamError> {
+    params.has(param.name).then(|| read_param(params, spec, param, None)).transpose()
+}
+
+/// Returns a number of judges; `None` if it is not set, or set to the default.
+fn judges(
+    params: &Params,
+    spec: &MetricSpec<'static>,
+    param: &ParamSpec<'static>,
+) -> Result<Option<usize>, ParamError> {
+    if params.is(param.name, param.default) {
+        return Ok(None);
+    }
+    Ok(read(params, spec, param)?.map(|Judges(number)| number.get()))
+}
+
+/// A number of judges.
+struct Judges(NonZeroUsize);
+
+impl<'de> Deserialize<'de> for Judges {
+    fn deserialize<D: Deserializer<'de>>(number: D) -> Result<Self, D::Error> {
+        let number = NonZeroUsize::deserialize(number);
+        number.map(Self).map_err(|_| D::Error::custom("expected an integer of at least 1"))
+    }
+}
+
+/// Names of models, as a JSON list or separated by commas.
+struct Models(Vec<JudgeModel>);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "names of models")]
+enum Written {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Models {
+    fn deserialize<D: Deserializer<'de>>(names: D) -> Result<Self, D::Error> {
+        let names = match Written::deserialize(names)? {
+            Written::Text(text) => text.split(',').map(str::to_owned).collect(),
+            Written::List(names) => names,
+        };
+        if names.is_empty() {
+            return Err(D::Error::custom(
+                "expected at least one model, found an empty list; write a model, or `default`",
+            ));
+        }
+        let model = |name: &String| match name.trim() {
+            "default" => Ok("default".into_model()),
+            name if is_whole(name) => Ok(name.into_model()),
+            name => Err(D::Error::custom(format!(
+                "expected `provider:model`, found `{name}`; write for instance `openai:gpt-5-mini`"
+            ))),
+        };
+        names.iter().map(model).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+fn is_whole(name: &str) -> bool {
+    name.split_once(':').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+}

@@ -1,0 +1,130 @@
+//! A judge as a program: from its inputs to its outputs, so that it can itself be evaluated and tuned. `#[judge]` emits the
+//! impl of [`Module`](crate::Module), which calls [`forward`].
+
+use std::error::Error;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::error::JudgeError;
+use super::judged::Judgement;
+use super::row::{Judge, judgement};
+use super::untrusted::Untrusted;
+use crate::lm::Usage;
+use crate::program_run::{ProgramOutput, ProgramUsage};
+use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
+use crate::rows::fields::FieldType;
+use crate::spec::{MetricSpec, ScoreKind};
+
+/// Reads one input of a judge from an example.
+///
+/// # Errors
+/// [`JudgeError::Input`] if it is missing or has another type.
+pub fn read_input<T>(inputs: &Example, name: &'static str) -> Result<Untrusted<T>, JudgeError>
+where
+    T: for<'read> FieldType<'read>,
+{
+    let value = inputs.get(name).unwrap_or(&Value::Null);
+    let input = T::read(value, inputs.data.textual).map_err(|error| match inputs.get(name) {
+        Some(_) => JudgeError::Input(format!("cannot read the input `{name}`: {error}")),
+        None => {
+            let found: Vec<_> = inputs.keys().collect();
+            let found = if found.is_empty() {
+                "no field".to_owned()
+            } else {
+                format!("`{}`", found.join("`, `"))
+            };
+            JudgeError::Input(format!(
+                "expected the input `{name}`, found {found}; add the field `{name}` to the example"
+            ))
+        }
+    });
+    input.map(Untrusted::new)
+}
+
+/// As [`read_input`], with a default if the example has no such field.
+///
+/// # Errors
+/// [`JudgeError::Input`] if it has another type.
+pub fn read_input_or<T>(
+    inputs: &Example,
+    name: &'static str,
+    default: impl FnOnce() -> T,
+) -> Result<Untrusted<T>, JudgeError>
+where
+    T: for<'read> FieldType<'read>,
+{
+    match inputs.get(name) {
+        None | Some(Value::Null) => Ok(Untrusted::new(default())),
+        Some(_) => read_input(inputs, name),
+    }
+}
+
+/// Judges one example and returns the outputs, with the usage of the calls and a trace of one step.
+///
+/// # Errors
+/// An invalid setting, a missing input, or no verdict.
+pub fn forward<'a, J: Judge<Input: 'a>>(
+    judge: &'a J,
+    inputs: Example,
+    input: Result<J::Input, JudgeError>,
+    declared: &'a MetricSpec<'static>,
+) -> BoxFuture<'a, Result<ProgramOutput, Box<dyn Error + Send + Sync>>> {
+    Box::pin(judged(judge, inputs, input, declared))
+}
+
+async fn judged<J: Judge>(
+    judge: &J,
+    inputs: Example,
+    input: Result<J::Input, JudgeError>,
+    declared: &MetricSpec<'static>,
+) -> Result<ProgramOutput, Box<dyn Error + Send + Sync>> {
+    let spec = judge.panel().spec(declared)?;
+    let (result, cost_msats) = judgement(judge, &input?, &spec).await;
+    let result = result?;
+    let usage =
+        result.metadata.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());
+    let usage: Usage = usage.unwrap_or_default();
+    let prediction = prediction::<J>(result, spec.kind);
+    let step = TraceStep { predictor: spec.name.to_owned(), inputs, outputs: prediction.clone() };
+    let usage = ProgramUsage {
+        input_tokens: usage.prompt_tokens.unwrap_or(0),
+        output_tokens: usage.completion_tokens.unwrap_or(0),
+        cost_msats: Some(cost_msats),
+    };
+    Ok(ProgramOutput::new(prediction).with_trace(Trace { steps: vec![step] }).with_usage(usage))
+}
+
+/// Returns the outputs of the judge whose score is the nearest to that of the panel, and the score of the panel.
+fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
+    let Judgement { value, mut metadata, .. } = judgement;
+    let mut answer = answer(&mut metadata, value);
+    let outputs = J::signature().outputs.iter();
+    let outputs = outputs.filter_map(|output| Some((output.name, answer.remove(output.name)?)));
+    let mut prediction: Prediction = outputs.collect();
+    if J::signature().output_spec("score").is_none() {
+        let score = match kind {
+            ScoreKind::Bool => json!(value > 0.5),
+            ScoreKind::Number | ScoreKind::Corpus => json!(value),
+        };
+        prediction.data.insert("score", score);
+    }
+    prediction
+}
+
+fn answer(metadata: &mut Map<String, Value>, value: f64) -> Map<String, Value> {
+    let distance = |judge: &Value| (judge["value"].as_f64().unwrap_or(f64::INFINITY) - value).abs();
+    let judges = metadata.get_mut("judges").and_then(Value::as_array_mut);
+    let nearest = judges.and_then(|judges| {
+        judges.iter_mut().min_by(|one, other| distance(one).total_cmp(&distance(other)))
+    });
+    let answer = match nearest {
+        Some(judge) => judge["answers"].get_mut(0).map(Value::take),
+        // The offline judge is not one of a panel.
+        None => metadata.remove("answer"),
+    };
+    match answer {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}

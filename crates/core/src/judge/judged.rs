@@ -1,0 +1,122 @@
+//! The aggregated judgement of a row, and its conversion to a metric's score.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value};
+
+use super::error::JudgeError;
+use crate::error::{MetricError, MetricErrorKind, Result};
+use crate::return_types::{Decided, MetricReturn, Undecided};
+use crate::score::{LostJudges, MetricScore, Scored};
+use crate::spec::{MetricSpec, ScoreKind};
+
+/// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
+pub struct Judged<Kind> {
+    result: Result<Judgement, JudgeError>,
+    cost_msats: u64,
+    kind: PhantomData<Kind>,
+}
+
+impl<Kind> fmt::Debug for Judged<Kind> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judged").field("result", &self.result).finish_non_exhaustive()
+    }
+}
+
+impl<K> Judged<K> {
+    pub(super) fn new(result: Result<Judgement, JudgeError>, cost_msats: u64) -> Self {
+        Self { result, cost_msats, kind: PhantomData }
+    }
+
+    /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. The
+    /// confidence is the smaller of the two.
+    #[doc(hidden)]
+    pub fn with(
+        self,
+        other: Self,
+        names: [&str; 2],
+        combine: impl FnOnce(f64, f64) -> f64,
+    ) -> Self {
+        let cost_msats = self.cost_msats.saturating_add(other.cost_msats);
+        let both = match (self.result, other.result) {
+            (Ok(first), Ok(second)) => Ok((first, second)),
+            (Err(_), Err(error)) if error.budget_msats().is_some() => Err(error),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
+        let result = both.map(|(first, second)| {
+            let line = |name: &str, judgement: &Judgement| {
+                let details = judgement.details.as_deref().unwrap_or_default();
+                format!("{name} {}: {details}", judgement.value)
+            };
+            let details = names.iter().zip([&first, &second]).map(|(name, part)| line(name, part));
+            let details = Some(details.collect::<Vec<_>>().join("\n"));
+            let mut metadata = Map::new();
+            if let Some(label) = first.metadata.get("judge") {
+                metadata.insert("judge".to_owned(), label.clone());
+            }
+            let (value, confidence) =
+                (combine(first.value, second.value), first.confidence.min(second.confidence));
+            let lost = [&first, &second].into_iter().find_map(|part| part.lost.clone());
+            for (name, part) in names.into_iter().zip([first, second]) {
+                metadata.insert(name.to_owned(), Value::Object(part.metadata));
+            }
+            Judgement { value, confidence, details, feedback: None, metadata, lost }
+        });
+        Self::new(result, cost_msats)
+    }
+}
+
+/// A score with its explanation.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    pub(super) value: f64,
+    pub(super) confidence: f64,
+    pub(super) details: Option<String>,
+    pub(super) feedback: Option<String>,
+    pub(super) metadata: Map<String, Value>,
+    /// The judges of the panel without a verdict, if there are any.
+    pub(super) lost: Option<LostJudges>,
+}
+
+/// The kind of a judge's score.
+pub trait Kind {
+    /// Whether the score is a bool or a number.
+    const KIND: ScoreKind;
+    /// Whether the score itself is a verdict.
+    type Verdict;
+}
+
+impl Kind for bool {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+}
+
+impl Kind for f64 {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: Kind> MetricReturn for Judged<K> {
+    const KIND: ScoreKind = K::KIND;
+    type Verdict = K::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let cost = self.cost_msats;
+        let failed = |error: JudgeError| {
+            let error = match error.budget_msats() {
+                Some(budget_msats) => {
+                    MetricError::new(spec.name, MetricErrorKind::OverBudget { budget_msats })
+                }
+                None => MetricError::caused_by(spec.name, error),
+            };
+            error.with_cost_msats(cost)
+        };
+        let judgement = self.result.map_err(failed)?;
+        let Judgement { value, confidence, details, feedback, metadata, lost } = judgement;
+        let score = MetricScore { value, confidence, details, cost_msats: cost };
+        let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
+        Ok(scored.with_lost_judges(lost))
+    }
+}

@@ -1,0 +1,221 @@
+//! The models of judges: set on the judge, or configured in the scope or the environment. Panels of several
+//! models are in `panel.rs`.
+
+#[cfg(feature = "lm")]
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+#[cfg(feature = "lm")]
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::error::JudgeError;
+use crate::lm::{JudgeModel, LanguageModel, Ledger, LmError};
+#[cfg(feature = "lm")]
+use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest};
+use crate::score::OFFLINE_JUDGE;
+use crate::settings::Settings;
+
+/// Returns the name of the model, `default` for the configured one.
+pub(super) fn shown(model: &JudgeModel) -> String {
+    match model {
+        JudgeModel::Configured => "default".to_owned(),
+        JudgeModel::Named(id) => id.clone(),
+        JudgeModel::Held(lm) => lm.id().to_owned(),
+        JudgeModel::Offline => OFFLINE_JUDGE.to_owned(),
+    }
+}
+
+/// The models of a scope: the model of judges that name none, and how a named model is connected. Part of
+/// [`Settings`], so that it applies to every judge that runs within the scope.
+///
+/// ```
+/// use dsrs_metrics::Settings;
+/// use dsrs_metrics::judge::Models;
+/// use dsrs_metrics::lm::ScriptedLm;
+///
+/// let lm = ScriptedLm::new().otherwise(r#"{ "relevant": true }"#);
+/// let settings = Settings::new().with(Models::new(lm));
+/// # drop(settings);
+/// ```
+#[derive(Clone, Default)]
+pub struct Models {
+    /// `Held`, `Named` or `Offline`.
+    configured: Option<JudgeModel>,
+    connect: Option<Arc<Connect>>,
+    ledger: Option<Ledger>,
+}
+
+type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
+
+impl Models {
+    /// Returns models with `lm` as the default of judges that name no model.
+    pub fn new(lm: impl LanguageModel + 'static) -> Self {
+        Self { configured: Some(JudgeModel::Held(Arc::new(lm))), ..Self::default() }
+    }
+
+    /// Returns models of which none is called: judges that name no model score by their offline stand-in, whatever
+    /// `DSRS_LM` is, and their results say so. A judge without a stand-in, and one that names a model, is an error before the
+    /// first row. A judge with a model passed as a value calls it.
+    ///
+    /// ```
+    /// use dsrs_metrics::Settings;
+    /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "in Paris" }, prediction! { "answer" => "Paris" });
+    /// let judge = SemanticEquivalence::default();
+    /// let offline = Settings::new().with(Models::offline());
+    /// let score = offline.scope(judge.evaluate(&gold, &pred)).await?;
+    /// assert_eq!(score.details.as_deref(), Some("judge: offline-lexical. Token F1: 0.67."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn offline() -> Self {
+        Self { configured: Some(JudgeModel::Offline), ..Self::default() }
+    }
+
+    /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
+    /// should cache its connections.
+    #[must_use]
+    pub fn connecting(
+        mut self,
+        connect: impl Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync + 'static,
+    ) -> Self {
+        self.connect = Some(Arc::new(connect));
+        self
+    }
+
+    /// Returns the model that `DSRS_LM` names as the default, and connects to any other by its name, with the API
+    /// keys and endpoints of the environment; see [`Lm`](crate::lm::Lm). All are counted in one
+    /// [ledger](Self::ledger), and models of one account share its rate limits. Judges use these models by default,
+    /// unless their scope has its own.
+    ///
+    /// # Errors
+    /// [`LmError`] if `DSRS_LM` does not name a model.
+    #[cfg(feature = "lm")]
+    pub fn from_env() -> Result<Self, LmError> {
+        let id = Self::chosen();
+        let models = Self::built_by(id.clone(), |builder| builder);
+        if let (Some(id), Some(connect)) = (id, &models.connect) {
+            connect(&id)?;
+        }
+        Ok(models)
+    }
+
+    /// Returns the value of `DSRS_LM`, if it is set.
+    #[cfg(feature = "lm")]
+    #[doc(hidden)]
+    pub fn chosen() -> Option<String> {
+        let id = std::env::var("DSRS_LM").ok()?;
+        Some(id.trim().to_owned()).filter(|id| !id.is_empty())
+    }
+
+    /// Returns models that are built on first use, each once and all with the same settings; `id` is the model of
+    /// judges that name none.
+    #[cfg(feature = "lm")]
+    #[doc(hidden)]
+    pub fn built_by(
+        id: Option<String>,
+        set_up: impl Fn(LmBuilder) -> LmBuilder + Send + Sync + 'static,
+    ) -> Self {
+        let known: Mutex<HashMap<String, Arc<dyn LanguageModel>>> = Mutex::default();
+        let ledger = Ledger::new();
+        let configured = id.map(JudgeModel::Named);
+        let models = Self { configured, connect: None, ledger: Some(ledger.clone()) };
+        models.connecting(move |id| {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(lm) = known.get(id) {
+                return Ok(Arc::clone(lm));
+            }
+            let builder = Lm::builder(id).ledger(ledger.clone());
+            let lm: Arc<dyn LanguageModel> = match set_up(builder).build() {
+                Ok(lm) => Arc::new(lm),
+                Err(error) => Arc::new(WithoutKey::new(error)?),
+            };
+            known.insert(id.to_owned(), Arc::clone(&lm));
+            Ok(lm)
+        })
+    }
+
+    /// Returns the ledger of all calls, if these are the models of the environment; a model passed as a value has its
+    /// own.
+    #[must_use]
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
+    }
+
+    /// Returns the models of the scope, or else those of the environment.
+    pub(super) fn of_scope() -> Result<Option<Arc<Self>>, JudgeError> {
+        if let Some(models) = Settings::get::<Self>() {
+            return Ok(Some(models));
+        }
+        #[cfg(feature = "lm")]
+        {
+            static OF_ENVIRONMENT: OnceLock<Result<Arc<Models>, LmError>> = OnceLock::new();
+            let models = OF_ENVIRONMENT.get_or_init(|| Self::from_env().map(Arc::new));
+            Ok(Some(models.clone()?))
+        }
+        #[cfg(not(feature = "lm"))]
+        Ok(None)
+    }
+
+    /// Returns the model of judges that name none.
+    pub(crate) fn configured(&self) -> Option<&JudgeModel> {
+        self.configured.as_ref()
+    }
+
+    #[doc(hidden)]
+    pub fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
+        match &self.configured {
+            Some(JudgeModel::Held(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
+            Some(JudgeModel::Offline) => {
+                return Err(JudgeError::NamedOffline { id: id.to_owned() });
+            }
+            _ => {}
+        }
+        match &self.connect {
+            Some(connect) => Ok(connect(id)?),
+            None => Err(JudgeError::NoConnection { id: id.to_owned() }),
+        }
+    }
+}
+
+/// A model whose API key is missing. Every call returns that error, but a run that is restored from its journal, which
+/// compares the names of the models, makes none.
+#[cfg(feature = "lm")]
+struct WithoutKey {
+    id: String,
+    error: LmError,
+}
+
+#[cfg(feature = "lm")]
+impl WithoutKey {
+    /// Returns any other error.
+    fn new(error: LmError) -> Result<Self, LmError> {
+        match (error.kind(), error.model()) {
+            (LmErrorKind::MissingApiKey { .. }, Some(id)) => Ok(Self { id: id.to_owned(), error }),
+            _ => Err(error),
+        }
+    }
+}
+
+#[cfg(feature = "lm")]
+#[async_trait::async_trait]
+impl LanguageModel for WithoutKey {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+        Err(self.error.clone())
+    }
+}
+
+impl fmt::Debug for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Models").field("configured", &self.configured).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,329 @@
+//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `fold.rs`.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::error::JudgeError;
+use super::models::{Models, shown};
+use super::offline::Offline;
+use super::prompt_settings::PromptSettings;
+use super::signature::Signature;
+use crate::error::MetricError;
+use crate::instance_settings::InstanceSettings;
+use crate::lm::LanguageModel;
+use crate::lm::{IntoModel, JudgeModel};
+use crate::requirements::Requirement;
+use crate::rows::dynamic::Example;
+use crate::spec::MetricSpec;
+
+/// The calls for one question at most: the question, and one repair.
+const CALLS_PER_QUESTION: u64 = 2;
+
+/// How the answers of several judges are aggregated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Aggregation {
+    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
+    /// grade, and the median of several such grades. The default for verdicts.
+    Majority,
+    /// The median. The default for grades.
+    Median,
+    /// The mean.
+    Average,
+}
+
+impl Aggregation {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Median => "median",
+            Self::Average => "average",
+        }
+    }
+}
+
+/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PanelSettings {
+    pub(super) models: Vec<JudgeModel>,
+    pub(super) aggregation: Option<Aggregation>,
+    pub(super) max_concurrent_judges: Option<usize>,
+    pub(super) quorum: Option<usize>,
+}
+
+/// The concurrency does not affect the answer.
+impl PartialEq for PanelSettings {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
+        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
+    }
+}
+
+/// The panel of a judge: settings that override those of `#[judge]`.
+///
+/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
+/// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges itself has these parameters too
+/// if it takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+///
+/// Two panels are equal if they give the same answer: the concurrency is not compared, and models passed as values
+/// are equal if they are the same value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Panel {
+    lm: Option<JudgeModel>,
+    pub(super) settings: PanelSettings,
+    /// Threshold, strictness and cost of the judge.
+    instance: InstanceSettings,
+    /// Instruction, demonstrations and context of the judge.
+    prompt: Option<Arc<PromptSettings>>,
+}
+
+impl Panel {
+    /// Returns a panel that overrides nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Sets the model to use wherever the judge names none.
+        pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
+
+        /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
+        /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
+        pub fn offline() => lm = Some(JudgeModel::Offline);
+
+        /// Sets the models, which are all called; one that is listed twice is called twice.
+        pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
+            => settings.models = models.into_iter().map(IntoModel::into_model).collect();
+
+        /// Sets how the judges' answers are aggregated.
+        pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
+
+        /// Sets how many judges are called concurrently per row; the default is all of them.
+        pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
+
+        /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
+        /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
+        /// set. A judge that the budget does not cover is never left out: the row is skipped.
+        pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
+
+        /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
+        pub fn threshold(threshold: f64) => instance.threshold = Some(threshold);
+
+        /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
+        pub fn strict() => instance.strict = Some(true);
+
+        /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
+        /// known price is this one.
+        pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
+    }
+
+    /// Sets the instruction, in place of the doc comment of the judge's signature.
+    #[must_use]
+    pub fn instruction(self, instruction: impl Into<String>) -> Self {
+        let instruction = Some(instruction.into());
+        self.prompted(|prompt| prompt.instruction = instruction)
+    }
+
+    /// Sets the demonstrations: examples with the inputs of the judge and its outputs, under the names of the
+    /// signature's fields. An output `reasoning` that the judge adds itself may be left out.
+    #[must_use]
+    pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
+        let demos = demos.into_iter().collect();
+        self.prompted(|prompt| prompt.demos = demos)
+    }
+
+    /// Sets extra context, which follows the instruction. Like the instruction it is trusted: text of others belongs into an
+    /// input.
+    #[must_use]
+    pub fn context(self, context: impl Into<String>) -> Self {
+        let context = Some(context.into());
+        self.prompted(|prompt| prompt.context = context)
+    }
+
+    fn prompted(mut self, set: impl FnOnce(&mut PromptSettings)) -> Self {
+        set(Arc::make_mut(self.prompt.get_or_insert_default()));
+        self
+    }
+
+    /// Returns instruction, demonstrations and context, if any is set.
+    pub(super) fn prompt(&self) -> Option<&PromptSettings> {
+        self.prompt.as_deref()
+    }
+
+    /// Returns the instruction of the judge: its own, or that of its signature.
+    #[must_use]
+    pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
+        let own = self.prompt().and_then(|prompt| prompt.instruction.as_deref());
+        own.unwrap_or(&signature.instruction)
+    }
+
+    /// Returns the panel for one of two judges that share its cost and are combined into one score: `index` is 0 or 1.
+    #[doc(hidden)]
+    pub fn of_half(mut self, index: u64) -> Self {
+        let cost_msats = self.instance.cost_msats.map(|cost| cost / 2 + (cost % 2) * index);
+        self.instance = InstanceSettings { cost_msats, ..InstanceSettings::default() };
+        if self.prompt.is_some() {
+            self = self.prompted(|prompt| prompt.is_half = true);
+        }
+        self
+    }
+
+    /// Returns the spec of the judge with its own threshold, strictness and cost.
+    ///
+    /// # Errors
+    /// A threshold or strictness that the judge does not support.
+    #[doc(hidden)]
+    pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
+        self.instance.apply(*declared).map_err(|error| MetricError::failed(declared.name, error))
+    }
+
+    /// As [`spec`](Self::spec), but without invalid settings.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
+        self.instance.shown(declared)
+    }
+
+    /// Returns the requirement of a judge with an invalid threshold or strictness.
+    #[doc(hidden)]
+    pub fn invalid_setting(&self, declared: &MetricSpec<'_>) -> Option<Requirement> {
+        Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
+    }
+
+    /// Returns the settings on which a verdict depends, as a user writes them; see `shown_panel`.
+    pub(super) fn shown(&self) -> Vec<(&'static str, Option<String>)> {
+        let PanelSettings { models, aggregation, max_concurrent_judges: _, quorum } =
+            &self.settings;
+        let models: Vec<String> = models.iter().map(shown).collect();
+        let prompt = self.prompt();
+        let demos = prompt.map(|prompt| &prompt.demos).filter(|demos| !demos.is_empty());
+        vec![
+            ("models", (!models.is_empty()).then(|| models.join(","))),
+            ("aggregation", aggregation.map(|aggregation| aggregation.name().to_owned())),
+            ("quorum", quorum.map(|quorum| quorum.to_string())),
+            ("instruction", prompt.and_then(|prompt| prompt.instruction.clone())),
+            ("demos", demos.and_then(|demos| serde_json::to_string(demos).ok())),
+            ("context", prompt.and_then(|prompt| prompt.context.clone())),
+        ]
+    }
+
+    /// Returns how many judges are called per row.
+    #[must_use]
+    pub fn num_judges(&self, signature: &Signature) -> usize {
+        self.models_of(signature).len()
+    }
+
+    /// Returns the models of the panel, of which there is at least one.
+    fn models_of<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
+        let own = [&self.settings.models, &signature.panel.models];
+        let set = own.into_iter().find(|models| !models.is_empty());
+        set.map_or(&[JudgeModel::Configured], Vec::as_slice)
+    }
+
+    pub(super) fn aggregation_of(&self, signature: &Signature, is_bool: bool) -> Aggregation {
+        let default = if is_bool { Aggregation::Majority } else { Aggregation::Median };
+        self.settings.aggregation.or(signature.panel.aggregation).unwrap_or(default)
+    }
+
+    /// Returns how many judges are called concurrently.
+    pub(super) fn limit(&self, signature: &Signature) -> usize {
+        let limit = self.settings.max_concurrent_judges.or(signature.panel.max_concurrent_judges);
+        limit.unwrap_or(usize::MAX).clamp(1, 1024)
+    }
+
+    /// Returns how many judges must return a verdict; the default is more than half.
+    pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
+        let quorum = self.settings.quorum.or(signature.panel.quorum);
+        quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
+    }
+
+    /// Returns whether a quorum is set, so that a judge without a verdict is allowed.
+    pub(super) fn has_quorum(&self, signature: &Signature) -> bool {
+        self.settings.quorum.or(signature.panel.quorum).is_some()
+    }
+
+    /// Returns the largest expected cost of a row, in millisatoshis, if `verdict_msats` is that of one verdict of one
+    /// model: each model of the panel is called, and once more if its reply has to be repaired.
+    #[doc(hidden)]
+    pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
+        let judges = self.num_judges(signature) as u64;
+        verdict_msats.saturating_mul(judges).saturating_mul(CALLS_PER_QUESTION)
+    }
+
+    /// Validates the settings.
+    pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
+        self.prompt().map_or(Ok(()), PromptSettings::check)?;
+        let (judges, quorum) = (self.num_judges(signature), self.quorum_of(signature));
+        if !(1..=judges).contains(&quorum) {
+            return Err(JudgeError::Panel(match judges {
+                1 => format!(
+                    "`quorum` must be 1 for one judge, found {quorum}; set it to 1, or add judges"
+                ),
+                judges => format!(
+                    "`quorum` must be between 1 and {judges} for {judges} judges, found {quorum}"
+                ),
+            }));
+        }
+        let aggregation = self.aggregation_of(signature, is_bool);
+        if is_bool && aggregation != Aggregation::Majority {
+            return Err(JudgeError::Panel(format!(
+                "`aggregation` must be `majority` for yes-or-no verdicts, found `{}`",
+                aggregation.name()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns who answers: the models in order, or the offline stand-in if that was asked for.
+    ///
+    /// # Errors
+    /// No model is configured where the judge names none, or a model cannot be connected to.
+    pub(super) fn resolve<'s>(&self, signature: &'s Signature) -> Result<Judges<'s>, JudgeError> {
+        let or_own = |model: &'_ JudgeModel| match (model, &self.lm) {
+            (JudgeModel::Configured, Some(lm)) => lm.clone(),
+            (model, _) => model.clone(),
+        };
+        let models: Vec<JudgeModel> = self.models_of(signature).iter().map(or_own).collect();
+        let needs_scope =
+            |model: &_| matches!(model, JudgeModel::Configured | JudgeModel::Named(_));
+        let scope = if models.iter().any(needs_scope) { Models::of_scope()? } else { None };
+        let no_model = || JudgeError::NoModel { has_stand_in: signature.offline.is_some() };
+        let lms = models.iter().map(|model| connect(model, scope.as_deref(), no_model));
+        let lms: Vec<Option<_>> = lms.collect::<Result<_, _>>()?;
+        if lms.iter().all(Option::is_none) {
+            return signature.offline.as_ref().map(Judges::Offline).ok_or(JudgeError::NoStandIn);
+        }
+        let lms: Option<Vec<_>> = lms.into_iter().collect();
+        lms.map(Judges::Models).ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
+    }
+}
+
+/// Who answers for a panel.
+pub(super) enum Judges<'s> {
+    Models(Vec<Arc<dyn LanguageModel>>),
+    Offline(&'s Offline),
+}
+
+const MIXED: &str = "expected models, or offline for all judges of the panel, found both; remove the named models, or do not ask for offline";
+
+/// Returns one model of a panel, with the models of the scope; `None` for the offline stand-in.
+fn connect(
+    model: &JudgeModel,
+    scope: Option<&Models>,
+    no_model: impl Fn() -> JudgeError,
+) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
+    let model = match model {
+        JudgeModel::Configured => scope.and_then(Models::configured).unwrap_or(model),
+        model => model,
+    };
+    match (model, scope) {
+        (JudgeModel::Held(lm), _) => Ok(Some(Arc::clone(lm))),
+        (JudgeModel::Named(id), Some(scope)) => scope.named(id).map(Some),
+        (JudgeModel::Named(id), None) => Err(JudgeError::NoConnection { id: id.clone() }),
+        (JudgeModel::Offline, _) => Ok(None),
+        (JudgeModel::Configured, _) => Err(no_model()),
+    }
+}

@@ -1,0 +1,350 @@
+//! Parses a reply into a judge's answer: finds the JSON object, reads each output, and validates it against its
+//! range and labels. The repair is in `model_call.rs`.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::signature::Signature;
+use crate::json::describe::found;
+use crate::json::numbers::inexact_number;
+use crate::json::unique_keys::UniqueKeys;
+use crate::spec::ScoreRange;
+
+/// The outputs of a judge; implemented by `#[judge]`.
+pub trait JudgeOutput: Sized + Send {
+    /// Reads every output; `None` if one is missing or invalid, in which case the reply records why.
+    fn read(reply: &mut Reply<'_>) -> Option<Self>;
+}
+
+/// A reply while its outputs are read.
+#[derive(Debug)]
+pub struct Reply<'a> {
+    signature: &'a Signature,
+    fields: Map<String, Value>,
+    flaws: Vec<String>,
+}
+
+impl<'a> Reply<'a> {
+    /// Finds the JSON object in the text of a reply.
+    ///
+    /// # Errors
+    /// A description of what is wrong with the text.
+    pub(super) fn find(signature: &'a Signature, text: &str) -> Result<Self, Flaw> {
+        Ok(Self { signature, fields: object(text)?, flaws: Vec::new() })
+    }
+
+    /// Reads the outputs, and returns them with the fields of the reply.
+    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Map<String, Value>), Flaw> {
+        let fields = self.fields.clone();
+        let output = O::read(&mut self);
+        // Every output was taken. A remaining field is unexpected, and may be another verdict.
+        // Sorted, since the order of a map's keys depends on the features of `serde_json`.
+        let mut others: Vec<&String> = self.fields.keys().collect();
+        others.sort();
+        let others: Vec<String> = others.into_iter().take(3).map(|key| in_brief(key, 40)).collect();
+        if !others.is_empty() {
+            self.flaws.push(format!("unexpected `{}`", others.join("`, `")));
+        }
+        match output {
+            Some(output) if self.flaws.is_empty() => Ok((output, fields)),
+            _ => Err(Flaw { text: self.flaws.join("; "), is_cut: false }),
+        }
+    }
+
+    /// Reads one output.
+    pub fn take<T: Answer>(&mut self, name: &str) -> Option<T> {
+        T::take(self, name)
+    }
+
+    fn flaw<T>(&mut self, flaw: String) -> Option<T> {
+        self.flaws.push(flaw);
+        None
+    }
+
+    /// Converts 5.0 to an integer: it is one for JSON Schema, and so for models, but not for serde.
+    fn as_integer(&self, name: &str, value: Value) -> Value {
+        let spec = self.signature.output_spec(name);
+        let is_integer = spec.is_some_and(|spec| spec.schema["type"] == "integer");
+        let number = value.as_f64().filter(|number| is_integer && value.is_f64() && exact(*number));
+        // An integer below 2^53.
+        number.map_or(value, |number| Value::from(number as i64))
+    }
+
+    /// Returns what is wrong with a value of the right type.
+    fn violation(&self, name: &str, value: &Value) -> Option<String> {
+        let spec = self.signature.output_spec(name)?;
+        if let (Some(range), Some(number)) = (spec.range, value.as_f64())
+            && !range.contains(number)
+        {
+            let ScoreRange { min, max } = range;
+            return Some(format!("`{name}` must be between {min} and {max}, found {value}"));
+        }
+        let is_label = |text: &str| spec.labels.contains(&text);
+        if !spec.labels.is_empty() && !value.is_null() && !value.as_str().is_some_and(is_label) {
+            let labels = spec.labels.join("`, `");
+            return Some(format!("`{name}` must be one of `{labels}`, found {}", found(value)));
+        }
+        None
+    }
+}
+
+/// Types of a judge's outputs: all that implement `serde::Deserialize` and `JsonSchema`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an output of a judge",
+    label = "not an output type",
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait Answer: Sized {
+    /// Returns the JSON schema.
+    fn schema() -> Value;
+
+    /// Reads the output `name`.
+    fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> Answer for T {
+    fn schema() -> Value {
+        let mut settings = SchemaSettings::draft2020_12();
+        settings.inline_subschemas = true;
+        let mut generator = settings.into_generator();
+        // Not as the root schema, where a recursive type refers to itself as `#`, which is the whole answer.
+        let mut schema = Value::from(generator.subschema_for::<T>());
+        let definitions = generator.take_definitions(true);
+        if let Value::Object(schema) = &mut schema {
+            schema.remove("title");
+            if !definitions.is_empty() {
+                schema.insert("$defs".to_owned(), Value::Object(definitions));
+            }
+        }
+        closed(&mut schema);
+        schema
+    }
+
+    fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self> {
+        let Some(value) = reply.fields.remove(name) else {
+            // Only an optional type can be read from `null`.
+            return match T::deserialize(Value::Null) {
+                Ok(absent) => Some(absent),
+                Err(_) => reply.flaw(format!("`{name}` is missing")),
+            };
+        };
+        let value = reply.as_integer(name, value);
+        if let Some(violation) = reply.violation(name, &value) {
+            return reply.flaw(violation);
+        }
+        match T::deserialize(&value) {
+            Ok(answer) => Some(answer),
+            Err(error) => {
+                reply.flaw(format!("`{name}` is {}: {}", found(&value), in_short(&error)))
+            }
+        }
+    }
+}
+
+/// An output type, as the expansion of a judge names it. Since there are two impls, rustc does not select one of them for a
+/// type that is not an [`Answer`]: it reports that, and nothing else that the type lacks.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an output of a judge",
+    label = "not an output type",
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+)]
+pub trait OutputType<Kind>: Sized {
+    /// The type itself, which rustc knows only if the type is an output.
+    type Itself;
+
+    /// Returns the value as what rustc knows of it.
+    fn by_ref(&self) -> &Self::Itself;
+
+    /// Returns the value as what rustc knows of it.
+    fn into_itself(self) -> Self::Itself;
+
+    /// Returns the value as its type.
+    fn from_itself(value: Self::Itself) -> Self;
+
+    /// As [`Answer::schema`].
+    fn schema() -> Value;
+
+    /// As [`Answer::take`].
+    fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self>;
+}
+
+macro_rules! output_type {
+    ($kind:ty, $bound:ident) => {
+        #[diagnostic::do_not_recommend]
+        impl<T: $bound> OutputType<$kind> for T {
+            type Itself = T;
+
+            fn by_ref(&self) -> &T {
+                self
+            }
+
+            fn into_itself(self) -> T {
+                self
+            }
+
+            fn from_itself(value: T) -> T {
+                value
+            }
+
+            fn schema() -> Value {
+                <T as Answer>::schema()
+            }
+
+            fn take(reply: &mut Reply<'_>, name: &str) -> Option<T> {
+                <T as Answer>::take(reply, name)
+            }
+        }
+    };
+}
+output_type!(Known, Answer);
+output_type!(Unknown, Unmet);
+
+/// The kind of an output type.
+#[derive(Debug)]
+pub enum Known {}
+
+/// The kind of no type.
+#[derive(Debug)]
+pub enum Unknown {}
+
+/// A trait that no type implements.
+pub trait Unmet: Answer {}
+
+/// Returns whether a number is an integer that a double represents exactly.
+fn exact(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
+}
+
+/// Adapts a schema to providers: they require `additionalProperties: false`, and reject formats of numbers.
+fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if matches!(fields.get("type"), Some(kind) if kind == "number" || kind == "integer") {
+                fields.remove("format");
+            }
+            if fields.contains_key("properties") {
+                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
+            fields.values_mut().for_each(closed);
+        }
+        Value::Array(items) => items.iter_mut().for_each(closed),
+        _ => {}
+    }
+}
+
+/// What is wrong with a reply; sent to the model for the repair.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Flaw {
+    pub(super) text: String,
+    /// Whether the reply is truncated.
+    pub(super) is_cut: bool,
+}
+
+/// The largest reply that is parsed, in bytes. A reply of a judge has some KiB, and JSON may need more than twenty times
+/// its own size in memory.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected,
+/// since it may be quoted from the data, or quoted to contradict it.
+fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
+    let flaw = |text: &str| Flaw { text: text.to_owned(), is_cut: false };
+    if text.len() > MAX_BYTES {
+        return Err(Flaw {
+            text: format!("the reply is longer than {MAX_BYTES} bytes"),
+            is_cut: false,
+        });
+    }
+    let text = after_thoughts(text.trim());
+    if text.is_empty() {
+        return Err(flaw("the reply is empty"));
+    }
+    let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
+    let read =
+        serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
+    let object = read.map_err(|error| Flaw {
+        text: format!("the reply is not a JSON object: {}", in_short(&error)),
+        is_cut: error.is_eof(),
+    })?;
+    match inexact_number(inside) {
+        Some((number, problem)) => {
+            Err(flaw(&format!("the number {} {problem}", in_brief(number, 40))))
+        }
+        None => Ok(object),
+    }
+}
+
+/// Returns the text after the `<think>` block of open models. A block that quotes its own end tag leaves more than
+/// one object, which is rejected.
+fn after_thoughts(text: &str) -> &str {
+    let thoughts =
+        text.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    thoughts.map_or(text, |(_, reply)| reply.trim_start())
+}
+
+/// Returns the text between the first and the last Markdown fence; the rest, if there is only one.
+fn code_block(text: &str) -> Result<&str, &'static str> {
+    let Some(after) = text.strip_prefix("```") else {
+        return Err(match text.contains('{') {
+            true => "the reply contains text outside the JSON object",
+            false => "the reply is not a JSON object",
+        });
+    };
+    let block = match after.rsplit_once("```") {
+        Some((block, "")) => block,
+        Some(_) => return Err("the reply contains text outside the JSON object"),
+        None => after,
+    };
+    let unnamed = block.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    Ok(unnamed.trim())
+}
+
+/// Formats an error in one line of at most 160 characters, since it may quote the reply, and the reply the row.
+fn in_short(error: &serde_json::Error) -> String {
+    in_brief(&error.to_string(), 160)
+}
+
+/// Returns the beginning of a string, in one line.
+fn in_brief(text: &str, length: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BYTES, object};
+
+    #[test]
+    fn a_number_that_would_be_read_as_another_one_is_not_a_verdict() {
+        for (number, expected) in [
+            ("1e-400", "the number 1e-400 is out of range"),
+            ("-0.1e-400", "the number -0.1e-400 is out of range"),
+            ("18446744073709551616", "the number 18446744073709551616 is longer than 64 bits"),
+        ] {
+            let error = object(&format!("{{\"score\": {number}}}")).unwrap_err();
+            assert_eq!((&*error.text, error.is_cut), (expected, false));
+        }
+        let long = object(&format!("{{\"score\": 1{}}}", "0".repeat(300))).unwrap_err().text;
+        assert_eq!(long, format!("the number 1{}... is longer than 64 bits", "0".repeat(39)));
+        for number in ["0", "0.0e-400", "1e-300", "18446744073709551615", "\"1e-400\""] {
+            assert_eq!(object(&format!("{{\"score\": {number}}}")).unwrap().len(), 1, "{number}");
+        }
+    }
+
+    #[test]
+    fn replies_that_are_too_long_or_too_deep_are_not_objects() {
+        let flaw = |text: String| object(&text).unwrap_err().text;
+        let nested =
+            |levels: usize| format!("{{\"a\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(object(&nested(126)).unwrap().len(), 1);
+        assert!(flaw(nested(127)).contains("recursion limit exceeded"));
+        assert!(flaw(nested(400_000)).contains("recursion limit exceeded"));
+        let long = format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_BYTES));
+        assert_eq!(flaw(long), "the reply is longer than 1048576 bytes");
+    }
+}

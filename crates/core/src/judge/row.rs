@@ -1,0 +1,414 @@
+//! Judges one row with all judges of a panel: both orders of a pair, the quorum, the aggregated score with its
+//! confidence, and the cost.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use serde_json::{Map, Value, json};
+
+use super::error::JudgeError;
+use super::fold::{agreement, fold, majority};
+use super::judged::{Judged, Judgement, Kind};
+use super::model_call::{Calls, Question, Verdict, call_model, request};
+use super::offline::Offline;
+use super::panel::{Judges, Panel};
+use super::prompt::{Demo, Prompt};
+use super::prompt_settings::demos;
+use super::reply::{JudgeOutput, Reply};
+use super::score::{Overflow, score};
+use super::signature::Signature;
+use super::unsupported_params::UnsupportedParams;
+use super::untrusted::Content;
+use crate::absent::Absent;
+use crate::answer::Answer;
+use crate::declared::Declared;
+use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
+#[cfg(feature = "lm")]
+use crate::lm::{panel_reservation, recording};
+use crate::repeat::RepeatNumber;
+use crate::requirements::{Requirement, Requires};
+use crate::return_types::MetricReturn as _;
+use crate::score::{LostJudges, OFFLINE_JUDGE};
+use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
+
+/// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
+const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
+
+/// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
+pub trait Judge: Send + Sync {
+    /// The inputs, from a row.
+    type Input: Send + Sync;
+    /// The outputs.
+    type Output: JudgeOutput;
+
+    /// Returns the signature.
+    fn signature() -> &'static Signature;
+
+    /// Returns the panel.
+    fn panel(&self) -> &Panel;
+
+    /// Returns the inputs for the prompt.
+    fn shown(&self, input: &Self::Input) -> Vec<Content>;
+
+    /// Returns the configuration for the prompt.
+    fn configured(&self) -> Vec<(&'static str, Content)>;
+
+    /// Returns the score of an answer.
+    fn worth(&self, output: Self::Output, overflow: &Overflow) -> f64;
+}
+
+/// Returns the answer of a judge to one call; `spec` is that of the call, `absent` the fields that it lacks. The type of the future is erased here, since
+/// the compiler would otherwise prove for each judge that all of it is `Send`.
+#[doc(hidden)]
+pub fn judged<'a, J, K>(
+    judge: &'a J,
+    input: J::Input,
+    spec: MetricSpec<'a>,
+    absent: Absent,
+) -> Answer<'a>
+where
+    J: Judge<Input: 'a> + Declared,
+    K: Kind + 'a,
+{
+    Answer::pending(async move {
+        let judged: Judged<K> = row(judge, &input, const { &<J as Declared>::SPEC }).await;
+        absent.mark(judged.into_scored(&spec))
+    })
+}
+
+/// Judges one row.
+pub async fn row<J: Judge, K: Kind>(
+    judge: &J,
+    input: &J::Input,
+    spec: &MetricSpec<'static>,
+) -> Judged<K> {
+    let spec = judge.panel().shown_spec(*spec);
+    let (result, cost_msats) = judgement(judge, input, &spec).await;
+    Judged::new(result, cost_msats)
+}
+
+/// Returns the judgement of one row, and its cost in millisatoshis.
+pub(super) async fn judgement<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    spec: &MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let signature = J::signature();
+    let contents = judge.shown(input);
+    if let Some(judgement) = of_empty_input(signature, &contents) {
+        return (Ok(judgement), 0);
+    }
+    let demos = check(judge, spec);
+    match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
+        Err(error) => (Err(error), 0),
+        Ok((demos, Judges::Models(lms))) => call_all(judge, &lms, &demos, contents, spec).await,
+        Ok((_, Judges::Offline(answer))) => (offline(judge, answer, &contents), 0),
+    }
+}
+
+/// Validates the settings of a judge and returns its demonstrations.
+fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
+    judge.panel().check(J::signature(), spec.kind == ScoreKind::Bool)?;
+    demos(judge)
+}
+
+/// Returns the score of a row with an empty input, if the judge scores it without a model.
+fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgement> {
+    let (value, inputs) = signature.empty?;
+    let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
+    let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
+    let details = Some(format!("`{name}` is empty; no model was called"));
+    let (feedback, metadata) = (None, Map::new());
+    Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
+}
+
+/// Requires the models of the panel, unless the offline stand-in was asked for.
+impl<J: Judge + Declared> Requires for J {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
+        all.extend(self.panel().invalid_setting(&spec));
+        match check(self, &spec).and_then(|_| self.panel().resolve(signature)) {
+            Ok(Judges::Models(lms)) => {
+                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
+            }
+            Ok(Judges::Offline(_)) => all.push(Requirement::offline(spec.name)),
+            Err(error @ JudgeError::NoModel { .. }) => {
+                all.push(Requirement::missing_model(spec.name, error));
+            }
+            Err(error) => all.push(Requirement::missing(spec.name, error)),
+        }
+    }
+
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        self.panel().max_cost(J::signature(), declared_msats)
+    }
+}
+
+fn offline<J: Judge>(
+    judge: &J,
+    answer: &Offline,
+    contents: &[Content],
+) -> Result<Judgement, JudgeError> {
+    let signature = J::signature();
+    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.text.as_deref()).collect();
+    let mut answer = answer.answer(&texts);
+    // One function may serve several judges, and returns no reasoning.
+    answer.retain(|name, _| signature.output_spec(name).is_some());
+    if signature.output_spec("reasoning").is_some() {
+        answer.entry("reasoning").or_insert_with(|| json!(""));
+    }
+    let text = Value::Object(answer).to_string();
+    let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
+    let (output, answer) = read.map_err(|flaw| JudgeError::Unreadable {
+        lm: OFFLINE_JUDGE.to_owned(),
+        flaws: flaw.text,
+        reply: text,
+    })?;
+    let mut metadata = Map::new();
+    metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
+    let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
+    let details = Some(format!("judge: {OFFLINE_JUDGE}. {reasoning}").trim_end().to_owned());
+    metadata.insert("answer".to_owned(), Value::Object(answer));
+    let value = score(judge, output, OFFLINE_JUDGE)?;
+    Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata, lost: None })
+}
+
+/// The result of one judge of the panel, from one order of the row or from both.
+struct Member {
+    id: String,
+    verdict: Result<Opinion, JudgeError>,
+}
+
+struct Opinion {
+    value: f64,
+    confidence: f64,
+    answers: Vec<Map<String, Value>>,
+}
+
+/// The verdict on a question, and what it cost.
+type Answered = (Result<Verdict, JudgeError>, Question);
+
+async fn call_all<J: Judge>(
+    judge: &J,
+    lms: &[Arc<dyn LanguageModel>],
+    demos: &[Demo],
+    contents: Vec<Content>,
+    spec: &MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let signature = J::signature();
+    let mut prompts = prompts(judge, demos, contents);
+    let orders = prompts.len();
+    let results: Vec<Answered> = match (lms, orders) {
+        // One question needs no list of futures.
+        ([lm], 1) => {
+            let request = request(signature, &**lm, prompts.remove(0), draw(lms, 0));
+            vec![call_model(judge, &**lm, request, spec).await]
+        }
+        _ => {
+            let mut questions = Vec::with_capacity(lms.len() * orders);
+            for (index, lm) in lms.iter().enumerate() {
+                let draw = draw(lms, index);
+                let prompts = prompts.iter().cloned();
+                let of_model = prompts.map(|prompt| request(signature, &**lm, prompt, draw));
+                questions.extend(of_model.map(|request| (&**lm, request)));
+            }
+            match call_together(judge, questions, spec).await {
+                Ok(results) => results,
+                Err(error) => return (Err(error.into()), 0),
+            }
+        }
+    };
+    let mut cost_msats: u64 = 0;
+    let mut calls = Calls::default();
+    let mut omitted = UnsupportedParams::new();
+    for (_, question) in &results {
+        omitted.extend(&question.omitted);
+        cost_msats = cost_msats.saturating_add(question.msats);
+        calls.add(question.calls);
+    }
+    let mut results = results.into_iter();
+    let members = lms.iter().map(|lm| {
+        let verdicts: Result<Vec<Verdict>, _> =
+            results.by_ref().take(orders).map(|(verdict, _)| verdict).collect();
+        Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
+    });
+    let members: Vec<Member> = members.collect();
+    let judgement = aggregate(judge.panel(), signature, &members, spec).map(|mut judgement| {
+        judgement.metadata.insert("calls".to_owned(), json!(calls.made));
+        judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
+        if calls.usage != Usage::default() {
+            judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
+        }
+        report_omitted(&mut judgement, &omitted);
+        judgement
+    });
+    (judgement, cost_msats)
+}
+
+/// Calls all models of a panel, or none if a budget does not cover all of them.
+async fn call_together<J: Judge>(
+    judge: &J,
+    questions: Vec<(&dyn LanguageModel, LmRequest)>,
+    spec: &MetricSpec<'static>,
+) -> Result<Vec<Answered>, LmError> {
+    let limit = judge.panel().limit(J::signature());
+    #[cfg(feature = "lm")]
+    let quotes = recording::quotes(questions.iter().map(|(lm, request)| (*lm, request)));
+    let calls = questions.into_iter().map(|(lm, request)| call_model(judge, lm, request, spec));
+    let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
+    #[cfg(feature = "lm")]
+    return panel_reservation::run(quotes, calls).await;
+    #[cfg(not(feature = "lm"))]
+    Ok(calls.await)
+}
+
+/// Reports the sampling parameters that a model does not support.
+fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
+    if omitted.is_empty() {
+        return;
+    }
+    let names: Vec<_> = omitted.iter().map(|parameter| parameter.name()).collect();
+    let note =
+        format!("(called without {}, which the model does not support)", names.join(" and "));
+    judgement.details = Some(match judgement.details.take() {
+        Some(details) => format!("{details}\n{note}"),
+        None => note,
+    });
+    judgement.metadata.insert("omitted_params".to_owned(), json!(names));
+}
+
+/// Returns the prompt, or both orders of a pair.
+fn prompts<J: Judge>(judge: &J, demos: &[Demo], mut contents: Vec<Content>) -> Vec<Prompt> {
+    let (signature, configured) = (J::signature(), judge.configured());
+    let settings = judge.panel().prompt();
+    let prompt = |contents: &[_]| Prompt::new(signature, &configured, settings, demos, contents);
+    let mut prompts = vec![prompt(&contents)];
+    if let Some((first, second)) = signature.pairwise {
+        contents.swap(first, second);
+        prompts.push(prompt(&contents));
+    }
+    prompts
+}
+
+/// Returns the number of earlier judges with the same model, which is different in each repeat of the row.
+fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
+    let same = |lm: &&Arc<dyn LanguageModel>| {
+        lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
+    };
+    let earlier = u32::try_from(lms[..index].iter().filter(same).count()).unwrap_or(u32::MAX);
+    RepeatNumber::current().0.saturating_mul(MAX_JUDGES).saturating_add(earlier)
+}
+
+/// More judges than a panel has.
+const MAX_JUDGES: u32 = 1 << 10;
+
+/// Returns the opinion of one judge, from the verdict on a row or from those on both orders of a pair. Verdicts that
+/// contradict each other (position bias) count as a tie.
+fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
+    let (values, answers): (Vec<f64>, Vec<_>) =
+        verdicts.into_iter().map(|verdict| (verdict.value, verdict.answer)).unzip();
+    let [straight, swapped] = values[..] else {
+        return Opinion { value: values[0], confidence: 1.0, answers };
+    };
+    let (min, max) = spec.range.map_or((0.0, 1.0), |range| (range.min, range.max));
+    let middle = f64::midpoint(min, max);
+    let swapped = min + max - swapped;
+    if (straight - middle) * (swapped - middle) < 0.0 {
+        return Opinion { value: middle, confidence: POSITION_BIAS_CONFIDENCE, answers };
+    }
+    let value = f64::midpoint(straight, swapped);
+    let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
+    Opinion { value, confidence, answers }
+}
+
+fn aggregate(
+    panel: &Panel,
+    signature: &Signature,
+    members: &[Member],
+    spec: &MetricSpec<'_>,
+) -> Result<Judgement, JudgeError> {
+    let answered: Vec<(&str, &Opinion)> = members
+        .iter()
+        .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
+        .collect();
+    let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
+    // Without the judges that the budget does not cover, another panel would judge this row than the others.
+    if let Some(over_budget) = errors().find(|error| error.budget_msats().is_some()) {
+        return Err(over_budget.clone());
+    }
+    let quorum = panel.quorum_of(signature);
+    if answered.len() < quorum {
+        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel { has_stand_in: false });
+        return Err(match members.len() {
+            1 => first,
+            judges => JudgeError::NoQuorum {
+                answered: answered.len(),
+                judges,
+                quorum,
+                first: Box::new(first),
+            },
+        });
+    }
+    let is_bool = spec.kind == ScoreKind::Bool;
+    let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
+    let tied = JudgeError::Tied { votes: values.len() / 2, judges: members.len() };
+    let value = match is_bool {
+        true => majority(&values).ok_or(tied)?,
+        false => fold(&values, panel.aggregation_of(signature, is_bool)),
+    };
+    let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
+    // Far fewer than 2^52 judges.
+    let (sure, share) =
+        (own.iter().sum::<f64>() / own.len() as f64, answered.len() as f64 / members.len() as f64);
+    Ok(Judgement {
+        value,
+        confidence: agreement(&values, value, spec.range) * sure * share,
+        details: details(&answered),
+        feedback: text_output(&answered, "feedback"),
+        metadata: metadata(&answered, members),
+        lost: errors().next().map(|first| LostJudges {
+            is_allowed: panel.has_quorum(signature),
+            first_error: first.to_string().into(),
+        }),
+    })
+}
+
+/// Returns a text output of the judges; of several judges, one line each with its model.
+fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
+    let all: Vec<(&str, f64, &str)> = answered
+        .iter()
+        .flat_map(|(id, opinion)| {
+            opinion.answers.iter().map(move |answer| (*id, opinion.value, answer))
+        })
+        .filter_map(|(id, value, answer)| Some((id, value, answer.get(output)?.as_str()?)))
+        .collect();
+    match &all[..] {
+        [] => None,
+        [(_, _, words)] => Some((*words).to_owned()),
+        all => {
+            let lines = all.iter().map(|(id, value, words)| format!("{id} ({value}): {words}"));
+            Some(lines.collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+fn details(answered: &[(&str, &Opinion)]) -> Option<String> {
+    text_output(answered, "reasoning")
+}
+
+fn metadata(answered: &[(&str, &Opinion)], members: &[Member]) -> Map<String, Value> {
+    let mut metadata = Map::new();
+    let answers = answered.iter().map(
+        |(id, opinion)| json!({ "judge": id, "value": opinion.value, "answers": opinion.answers }),
+    );
+    metadata.insert("judges".to_owned(), Value::Array(answers.collect()));
+    let errors = members.iter().filter_map(|member| {
+        let error = member.verdict.as_ref().err()?;
+        Some(json!({ "judge": member.id, "error": error.to_string() }))
+    });
+    let errors: Vec<Value> = errors.collect();
+    if !errors.is_empty() {
+        metadata.insert("failed".to_owned(), Value::Array(errors));
+    }
+    metadata
+}

@@ -1,0 +1,129 @@
+//! The score of a judge's answer: the types that are scores, and the formulas that judges share.
+
+use std::cell::Cell;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::JudgeError;
+use super::row::Judge;
+use crate::panic;
+
+/// Returns the score of an answer of `lm`.
+pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
+    let overflow = Overflow::default();
+    let value = panic::catch(false, || judge.worth(output, &overflow));
+    if let Some(expression) = overflow.0.get() {
+        return Err(JudgeError::Overflow { lm: lm.to_owned(), expression });
+    }
+    value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
+}
+
+/// The first subexpression of a score that overflowed, as in the source.
+#[derive(Debug, Default)]
+pub struct Overflow(Cell<Option<&'static str>>);
+
+impl Overflow {
+    fn record(&self, written: &'static str) {
+        self.0.set(self.0.get().or(Some(written)));
+    }
+}
+
+/// Checked integer arithmetic of `score = ..`: an overflow, such as `grade - 1` of a grade 0, is recorded, where plain
+/// arithmetic would panic in debug builds and wrap in release builds.
+pub trait Whole: Sized {
+    /// Adds, recording an overflow.
+    fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// Subtracts, recording an overflow.
+    fn sub(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// Multiplies, recording an overflow.
+    fn mul(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// Returns the remainder, recording an overflow.
+    fn rem(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+}
+
+macro_rules! whole {
+    ($($number:ty),*) => {$(
+        whole!(@ $number: add checked_add sub checked_sub mul checked_mul rem checked_rem);
+    )*};
+    (@ $number:ty: $($name:ident $checked:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl Whole for $number {$(
+            fn $name(self, other: Self, overflow: &Overflow, written: &'static str) -> Self {
+                self.$checked(other).unwrap_or_else(|| {
+                    overflow.record(written);
+                    self
+                })
+            }
+        )*}
+    };
+}
+whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+/// The types that `score = ..` may have, besides `bool`.
+#[diagnostic::on_unimplemented(
+    message = "expected a number as a judge's score, found `{Self}`",
+    label = "not a number",
+    note = "write an expression over the outputs that returns a number, as in `score = harmonic_mean(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
+)]
+pub trait Worth {
+    /// Returns the score.
+    fn worth(self) -> f64;
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Worth for $number {
+            fn worth(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+/// The answer that a pairwise judge prefers.
+///
+/// ```
+/// use dsrs_metrics::judge::{Preference, Worth};
+///
+/// let preferred: Preference = serde_json::from_str(r#""second""#).unwrap();
+/// assert_eq!((Preference::First.worth(), Preference::Tie.worth(), preferred.worth()), (1.0, 0.5, 0.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preference {
+    /// The first is better; scored 1.
+    First,
+    /// The second is better; scored 0.
+    Second,
+    /// Neither is better; scored 0.5.
+    Tie,
+}
+
+#[diagnostic::do_not_recommend]
+impl Worth for Preference {
+    fn worth(self) -> f64 {
+        match self {
+            Self::First => 1.0,
+            Self::Tie => 0.5,
+            Self::Second => 0.0,
+        }
+    }
+}
+
+/// Normalizes a grade on a scale to [0, 1]: `(grade - worst) / (best - worst)`.
+///
+/// ```
+/// use dsrs_metrics::judge::rescale;
+///
+/// assert_eq!([1, 3, 5].map(|grade| rescale(grade, 1..=5)), [0.0, 0.5, 1.0]);
+/// assert_eq!(rescale(0.25, 1.0..=0.0), 0.75);
+/// ```
+#[must_use]
+pub fn rescale<S: Into<f64>>(grade: impl Into<f64>, scale: std::ops::RangeInclusive<S>) -> f64 {
+    let (worst, best) = scale.into_inner();
+    let (worst, best): (f64, f64) = (worst.into(), best.into());
+    (grade.into() - worst) / (best - worst)
+}

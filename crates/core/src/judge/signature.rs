@@ -1,0 +1,304 @@
+//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the default settings of
+//! its calls. `#[judge]` generates it; the prompt is built in `prompt.rs`.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use super::offline::Offline;
+use super::panel::{Panel, PanelSettings};
+use super::prompt::system;
+use super::prompt_settings::PromptSettings;
+use super::untrusted::Content;
+use crate::lm::{ReplySchema, Sampling};
+use crate::spec::{MetricSpec, ScoreRange};
+
+/// The seed of every request, except for repeated judges: at temperature 0 and with a seed, equal questions get
+/// equal answers, as far as the provider supports it.
+const SEED: u64 = 42;
+
+/// The question of a judge: instruction, inputs and outputs.
+#[derive(Debug, Clone)]
+pub struct Signature {
+    pub(super) purpose: String,
+    pub(super) instruction: String,
+    pub(super) inputs: Vec<(&'static str, &'static str)>,
+    /// The inputs that are traces.
+    pub(super) traces: Vec<&'static str>,
+    pub(super) outputs: Vec<OutputSpec>,
+    pub(super) temperature: f64,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) pairwise: Option<(usize, usize)>,
+    pub(super) panel: PanelSettings,
+    pub(super) offline: Option<Offline>,
+    /// The score of a row without a call if one of these inputs is empty.
+    pub(super) empty: Option<(f64, &'static [usize])>,
+    name: String,
+    reply: OnceLock<Arc<ReplySchema>>,
+    plain_system: OnceLock<String>,
+}
+
+/// One output of a judge.
+#[derive(Debug, Clone)]
+pub struct OutputSpec {
+    pub(super) name: &'static str,
+    pub(super) desc: &'static str,
+    pub(super) schema: Value,
+    pub(super) range: Option<ScoreRange>,
+    pub(super) labels: &'static [&'static str],
+}
+
+impl OutputSpec {
+    /// Returns an output with this JSON schema.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
+        Self { name, desc, schema, range: None, labels: &[] }
+    }
+
+    setters! {
+        /// Sets the range of the values.
+        #[doc(hidden)]
+        pub fn in_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
+
+        /// Sets the allowed values.
+        #[doc(hidden)]
+        pub fn labelled(labels: &'static [&'static str]) => labels = labels;
+    }
+
+    /// Returns the JSON schema with range and labels.
+    fn full_schema(&self) -> Value {
+        let mut schema = self.schema.clone();
+        if let Value::Object(schema) = &mut schema {
+            if let Some(range) = self.range {
+                schema.insert("minimum".to_owned(), json!(range.min));
+                schema.insert("maximum".to_owned(), json!(range.max));
+            }
+            if !self.labels.is_empty() {
+                schema.insert("enum".to_owned(), json!(self.labels));
+            }
+            if !self.desc.is_empty() {
+                schema.insert("description".to_owned(), json!(self.desc));
+            }
+        }
+        schema
+    }
+
+    /// Describes the format of the value in the prompt.
+    pub(super) fn format(&self) -> String {
+        if let Some(ScoreRange { min, max }) = self.range {
+            let what = if self.schema["type"] == "integer" { "integer" } else { "number" };
+            return format!("{what} from {min} to {max}");
+        }
+        if !self.labels.is_empty() {
+            let labels: Vec<String> =
+                self.labels.iter().map(|label| json!(label).to_string()).collect();
+            return format!("one of {}", labels.join(", "));
+        }
+        match self.schema["type"].as_str() {
+            Some("number") => "number".to_owned(),
+            Some("integer") => "integer".to_owned(),
+            Some("boolean") => "true or false".to_owned(),
+            Some("string") if self.schema.get("enum").is_none() => "string".to_owned(),
+            _ => format!("JSON matching the schema {}", self.schema),
+        }
+    }
+}
+
+impl Signature {
+    /// Returns a signature without inputs and outputs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new(spec: &MetricSpec<'_>, instruction: &str) -> Self {
+        Self {
+            purpose: format!("judge {} version {}", spec.name, spec.version),
+            instruction: instruction.to_owned(),
+            inputs: Vec::new(),
+            traces: Vec::new(),
+            outputs: Vec::new(),
+            temperature: 0.0,
+            max_tokens: None,
+            pairwise: None,
+            panel: PanelSettings::default(),
+            offline: None,
+            empty: None,
+            name: spec.name.to_owned(),
+            reply: OnceLock::new(),
+            plain_system: OnceLock::new(),
+        }
+    }
+
+    /// Returns the number of questions to each judge about a row: two for a pair, which is judged in both orders.
+    pub(super) fn questions(&self) -> u64 {
+        if self.pairwise.is_some() { 2 } else { 1 }
+    }
+
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is that of one verdict of one model,
+    /// in both orders of a pair.
+    pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
+        spec.cost_msats.div_ceil(self.questions())
+    }
+
+    /// Returns the instruction.
+    #[must_use]
+    pub fn instruction(&self) -> &str {
+        &self.instruction
+    }
+
+    /// Iterates over the names of the inputs, in the order of the prompt.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.inputs.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns the JSON schema of the answer.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        let mut properties = Map::new();
+        let mut definitions = Map::new();
+        for output in &self.outputs {
+            let mut schema = output.full_schema();
+            if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove("$defs"))
+            {
+                add_definitions(&mut definitions, own, &mut schema);
+            }
+            properties.insert(output.name.to_owned(), schema);
+        }
+        let names: Vec<&str> = self.outputs.iter().map(|output| output.name).collect();
+        let mut schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": names,
+            "additionalProperties": false,
+        });
+        if !definitions.is_empty() {
+            schema["$defs"] = Value::Object(definitions);
+        }
+        schema
+    }
+
+    /// Returns the schema of requests, which is built once.
+    pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
+        let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
+        Arc::clone(self.reply.get_or_init(schema))
+    }
+
+    /// Returns the system message, which is built once for a judge without configuration.
+    pub(super) fn system(
+        &self,
+        configured: &[(&'static str, Content)],
+        settings: Option<&PromptSettings>,
+    ) -> String {
+        if configured.is_empty() && settings.is_none() {
+            return self.plain_system.get_or_init(|| system(self, configured, None)).clone();
+        }
+        system(self, configured, settings)
+    }
+
+    /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
+    pub(super) fn sampling_of(&self, draw: u32) -> Sampling {
+        Sampling {
+            temperature: Some(self.temperature),
+            max_tokens: self.max_tokens,
+            seed: Some(SEED + u64::from(draw)),
+            ..Sampling::default()
+        }
+    }
+
+    pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
+        self.outputs.iter().find(|output| output.name == name)
+    }
+}
+
+/// Adds the definitions of one output. A definition whose name another output uses for a different type is renamed,
+/// here and wherever `schema` refers to it.
+fn add_definitions(
+    definitions: &mut Map<String, Value>,
+    own: Map<String, Value>,
+    schema: &mut Value,
+) {
+    let is_known = |(name, value): (&String, &Value)| definitions.get(name) == Some(value);
+    if own.iter().all(is_known) {
+        return;
+    }
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for name in own.keys().filter(|name| definitions.contains_key(*name)) {
+        let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
+        let new = (2_u32..).map(|number| format!("{name}{number}")).find(|new| !is_taken(new));
+        renamed.push((name.clone(), new.unwrap_or_default()));
+    }
+    rename_references(schema, &renamed);
+    for (name, mut value) in own {
+        rename_references(&mut value, &renamed);
+        let new = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
+        definitions.insert(new.unwrap_or(name), value);
+    }
+}
+
+/// Replaces references to renamed definitions.
+fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
+    const DEFINITIONS: &str = "#/$defs/";
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let reference = value.as_str().filter(|_| key == "$ref");
+                let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
+                match renamed.iter().find(|(old, _)| Some(&**old) == name) {
+                    Some((_, new)) => *value = json!(format!("{DEFINITIONS}{new}")),
+                    None => rename_references(value, renamed),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_references(item, renamed)),
+        _ => {}
+    }
+}
+
+/// The builder methods called by `#[judge]`.
+#[doc(hidden)]
+impl Signature {
+    #[must_use]
+    pub fn input(mut self, name: &'static str, desc: &'static str) -> Self {
+        self.inputs.push((name, desc));
+        self
+    }
+
+    #[must_use]
+    pub fn trace(mut self, name: &'static str) -> Self {
+        self.traces.push(name);
+        self
+    }
+
+    #[must_use]
+    pub fn reasoning(self) -> Self {
+        let desc = "think step by step before you answer, in a few sentences";
+        self.output(OutputSpec::new("reasoning", desc, json!({ "type": "string" })))
+    }
+
+    #[must_use]
+    pub fn output(mut self, output: OutputSpec) -> Self {
+        self.outputs.push(output);
+        self
+    }
+
+    setters! {
+        pub fn temperature(temperature: f64) => temperature = temperature;
+
+        pub fn max_tokens(tokens: u32) => max_tokens = Some(tokens);
+
+        pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
+
+        pub fn panel(panel: Panel) => panel = panel.settings;
+
+        pub fn empty(score: f64, inputs: &'static [usize]) => empty = Some((score, inputs));
+
+        pub fn offline(function: Offline) => offline = Some(function);
+    }
+}
+
+/// Holds for no type: the bound of what a judge's metric has, and its signature has not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is the signature of a judge, not its metric",
+    label = "this is the signature",
+    note = "write `{J}`, the metric that `#[judge]` generates"
+)]
+pub trait IsMetric<'judge, J> {}

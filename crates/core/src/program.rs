@@ -1,0 +1,400 @@
+//! The programs under evaluation: [`Module`]s, and any async function from a row to a prediction.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use crate::panic;
+use crate::program_run::ProgramOutput;
+use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::inputs;
+
+/// Any error of a program; `?` converts every error type into it.
+pub type ProgramError = Box<dyn Error + Send + Sync>;
+
+/// A program built on language models, from the inputs of an example to a prediction.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Module, ProgramError};
+///
+/// struct Shout;
+///
+/// #[async_trait]
+/// impl Module for Shout {
+///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+///         let question = inputs.get("question").and_then(|text| text.as_str());
+///         let question = question.ok_or("missing field `question`")?;
+///         Ok(prediction! { "answer" => question.to_uppercase() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pred = Shout.forward(example! { "question" => "why?" }).await.unwrap();
+/// assert_eq!(pred.get("answer").unwrap(), "WHY?");
+/// # }
+/// ```
+#[async_trait]
+pub trait Module: Send + Sync {
+    /// Runs the program once.
+    ///
+    /// # Errors
+    /// Any error of the program; an evaluation counts the row as failed and continues.
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+
+    /// Runs the program once and returns its prediction with its trace, usage and latency. `Evaluate`
+    /// calls it and hands them to the metrics; the default calls [`forward`](Self::forward) and returns none of them.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Module, ProgramError, ProgramOutput, TraceStep};
+    ///
+    /// struct Shout;
+    ///
+    /// #[async_trait]
+    /// impl Module for Shout {
+    ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    ///         Ok(self.forward_traced(inputs).await?.prediction)
+    ///     }
+    ///
+    ///     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+    ///         let question = inputs.get("question").and_then(|text| text.as_str());
+    ///         let answer = question.ok_or("missing field `question`")?.to_uppercase();
+    ///         let outputs = prediction! { "answer" => answer };
+    ///         let step = TraceStep { predictor: "upper".to_owned(), inputs, outputs: outputs.clone() };
+    ///         Ok(ProgramOutput::new(outputs).with_trace(Trace { steps: vec![step] }))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let output = Shout.forward_traced(example! { "question" => "why?" }).await.unwrap();
+    /// assert_eq!(output.trace.unwrap().steps[0].predictor, "upper");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+        self.forward(inputs).await.map(ProgramOutput::new)
+    }
+
+    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
+    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example, which each
+    /// example declares. An error or a panic of one run does not affect the others.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::{Module, ProgramError};
+    /// # struct Shout;
+    /// # #[async_trait]
+    /// # impl Module for Shout {
+    /// #     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    /// #         let question = inputs.get("question").and_then(|text| text.as_str());
+    /// #         let question = question.ok_or("missing field `question`")?;
+    /// #         Ok(prediction! { "answer" => question.to_uppercase() })
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let examples = [example! { "question" => "why?" }, example! { "note" => "no question" }];
+    /// let examples = examples.map(|example| example.with_inputs(["question"]));
+    /// let answers = Shout.batch(examples.into(), 8).await;
+    /// assert_eq!(answers[0].as_ref().unwrap().get("answer").unwrap(), "WHY?");
+    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "no input `question`; the row has `note`");
+    /// # }
+    /// ```
+    async fn batch(
+        &self,
+        examples: Vec<Example>,
+        concurrency: usize,
+    ) -> Vec<Result<Prediction, ProgramError>> {
+        let mut results = Vec::with_capacity(examples.len());
+        let mut running = FuturesUnordered::new();
+        for (position, example) in examples.iter().enumerate() {
+            if running.len() == concurrency.max(1) {
+                results.extend(running.next().await);
+            }
+            running.push(async move { (position, forwarded(self, example).await) });
+        }
+        while let Some(result) = running.next().await {
+            results.push(result);
+        }
+        results.sort_unstable_by_key(|(position, _)| *position);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// Runs a module once, on the inputs of an example; a panic is an error.
+async fn forwarded<M: Module + ?Sized>(
+    module: &M,
+    example: &Example,
+) -> Result<Prediction, ProgramError> {
+    let inputs = example.inputs()?;
+    // The call is made in an async block because it may panic before its first await.
+    let call = panic::catch_async(false, async { module.forward(inputs).await });
+    call.await
+        .unwrap_or_else(|panic| Err(format!("the program panicked: {}", panic.message).into()))
+}
+
+macro_rules! forward_module {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<M: Module + ?Sized> Module for $pointer {
+            async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+                (**self).forward(inputs).await
+            }
+            async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+                (**self).forward_traced(inputs).await
+            }
+            async fn batch(
+                &self,
+                examples: Vec<Example>,
+                concurrency: usize,
+            ) -> Vec<Result<Prediction, ProgramError>> {
+                (**self).batch(examples, concurrency).await
+            }
+        }
+    )*};
+}
+forward_module!(&M, Box<M>, Arc<M>);
+
+/// A `T`, or a `Result` of one, as programs return and row sources yield.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither `{T}` nor a `Result` of it",
+    label = "neither `{T}` nor `Result<{T}, E>`",
+    note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
+)]
+pub trait Fallible<T> {
+    /// Returns the value, or the message of the error. The message includes all causes if the error is a
+    /// [`ProgramError`] (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other error
+    /// types are only known to implement `Display`; to include their causes, return a [`ProgramError`].
+    ///
+    /// # Errors
+    /// The message of the error.
+    fn into_result(self) -> Result<T, String>;
+}
+
+impl<T> Fallible<T> for T {
+    fn into_result(self) -> Result<T, String> {
+        Ok(self)
+    }
+}
+
+impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
+    fn into_result(self) -> Result<T, String> {
+        self.map_err(|error| match boxed(&error) {
+            Some(error) => with_causes(error),
+            None => format!("{error:#}"),
+        })
+    }
+}
+
+/// What a program may return: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
+/// either.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a program returns for the prediction `{P}`",
+    label = "neither `{P}`, `ProgramOutput<{P}>`, nor a `Result` of these",
+    note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing"
+)]
+pub trait ProgramReturn<P> {
+    /// Returns the output, or the message of the error as [`Fallible::into_result`] does.
+    ///
+    /// # Errors
+    /// The message of the error.
+    fn into_output(self) -> Result<ProgramOutput<P>, String>;
+}
+
+impl<P> ProgramReturn<P> for P {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Ok(ProgramOutput::new(self))
+    }
+}
+
+impl<P> ProgramReturn<P> for ProgramOutput<P> {
+    fn into_output(self) -> Result<Self, String> {
+        Ok(self)
+    }
+}
+
+impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<P, E> {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Fallible::<P>::into_result(self).map(ProgramOutput::new)
+    }
+}
+
+impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>, E> {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Fallible::<ProgramOutput<P>>::into_result(self)
+    }
+}
+
+/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
+/// implement `Error`, so there cannot be one impl for errors and another for boxes.
+fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
+    let error: &dyn Any = error;
+    if let Some(error) = error.downcast_ref::<ProgramError>() {
+        return Some(&**error);
+    }
+    if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
+        return Some(&**error);
+    }
+    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+}
+
+/// A program that an evaluation can run: an async function or closure from a gold row to a prediction, to a
+/// [`ProgramOutput`] or to a `Result` of either ([`ProgramReturn`]), or a [`Module`].
+///
+/// A gold row of type [`Example`], also in an `Arc` or a `Box`, is passed with its inputs only, so that no program sees
+/// the expected answer: the fields that [`with_inputs`](Example::with_inputs) names, or else those of
+/// `EvaluateBuilder::inputs` or
+/// `ScorerBuilder::inputs`. The program is not called on a row that lacks one of them:
+/// the row fails.
+///
+/// A gold row of any other type is passed **whole**, since its type does not distinguish inputs from labels. The closure
+/// of the run is the place to leave out the labels:
+///
+/// ```
+/// use dsrs_metrics::Evaluate;
+/// use dsrs_metrics::prelude::*;
+///
+/// #[derive(Clone)]
+/// struct Sum {
+///     terms: [i64; 2],
+///     answer: i64,
+/// }
+///
+/// async fn add([a, b]: [i64; 2]) -> i64 {
+///     a + b
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let right = typed_metric_fn("right", |gold: &Sum, pred: &i64| gold.answer == *pred);
+/// let devset = [Sum { terms: [1, 2], answer: 3 }];
+/// let evaluate = Evaluate::typed().devset(devset).metric(right).build()?;
+/// let result = evaluate.run(|row: Sum| add(row.terms)).await?;
+/// assert_eq!(result.score, Some(1.0));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `Kind` distinguishes functions from modules; the compiler infers it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a program from `{G}` to `{P}`",
+    label = "not a program from `{G}` to `{P}`",
+    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}`, `ProgramOutput<{P}>` or a `Result` of one with `E: Display`,\nor implement `Module`; the future must be `Send`"
+)]
+pub trait Program<G, P, Kind>: Send + Sync {
+    /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
+    /// run. A run may name the inputs of the rows that do not declare their own.
+    fn output(
+        &self,
+        gold: &G,
+        inputs_of_run: Option<&[String]>,
+    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
+}
+
+/// Marks a [`Program`] that is a function.
+#[derive(Debug)]
+pub enum ByCall {}
+
+/// Marks a [`Program`] that is a [`Module`].
+#[derive(Debug)]
+pub enum ByForward {}
+
+#[diagnostic::do_not_recommend]
+impl<G, P, F, Fut> Program<G, P, (ByCall, Fut)> for F
+where
+    G: Clone + Sync + 'static,
+    F: Fn(G) -> Fut + Send + Sync,
+    Fut: Future + Send,
+    Fut::Output: ProgramReturn<P>,
+{
+    fn output(
+        &self,
+        gold: &G,
+        inputs_of_run: Option<&[String]>,
+    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send {
+        let answer = inputs::of_row(gold, inputs_of_run).map(self);
+        async move { answer.map_err(|error| error.to_string())?.await.into_output() }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Module> Program<Example, Prediction, ByForward> for M {
+    async fn output(
+        &self,
+        gold: &Example,
+        inputs_of_run: Option<&[String]>,
+    ) -> Result<ProgramOutput, String> {
+        let inputs = gold.inputs_in(inputs_of_run).map_err(|error| error.to_string())?;
+        let output = self.forward_traced(inputs).await;
+        output.map_err(|error| with_causes(&*error))
+    }
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Many errors already include the message of their cause.
+        let cause_text = error.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::fmt;
+
+    use super::{Module, Program, ProgramError};
+    use crate::rows::dynamic::{Example, Prediction};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no answer")]
+    struct Outer(#[source] fmt::Error);
+
+    fn outer() -> Outer {
+        Outer(fmt::Error)
+    }
+
+    struct Failing;
+
+    #[async_trait::async_trait]
+    impl Module for Failing {
+        async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+            Err(outer().into())
+        }
+    }
+
+    fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(program.output(&Example::default(), None)).unwrap_err()
+    }
+
+    #[test]
+    fn boxed_errors_show_their_causes_for_functions_and_modules() {
+        let all = format!("no answer: {}", fmt::Error);
+        assert_eq!(error_message(&Failing), all);
+        let function = |_: Example| async { Err::<Prediction, ProgramError>(outer().into()) };
+        assert_eq!(error_message(&function), all);
+        let function =
+            |_: Example| async { Err::<Prediction, Box<dyn Error + Send>>(Box::new(outer())) };
+        assert_eq!(error_message(&function), all);
+        let unboxed = |_: Example| async { Err::<Prediction, Outer>(outer()) };
+        assert_eq!(error_message(&unboxed), "no answer", "its causes are unknown");
+    }
+}

@@ -1,0 +1,240 @@
+//! What a program returns about its own run: trace, usage and latency. Running programs is in `evaluate`.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lm::LmReply;
+use crate::rows::dynamic::{Prediction, Trace};
+
+/// What is known of one run of a program, apart from its prediction. Metrics read it, and the row's result keeps it.
+///
+/// Two runs are equal if the program returned the same: a latency that the harness measured is neither compared nor shown
+/// by `Debug`, so that equal runs give equal reports.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct ProgramRun {
+    /// The steps of the program, if it returned them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// Tokens and cost of the program's calls of language models, if it returned them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<ProgramUsage>,
+    /// The duration of the run: as the program returned it, or else as the harness measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Duration>,
+    /// Whether the harness measured the latency.
+    is_measured: bool,
+}
+
+impl ProgramRun {
+    /// Returns the latency, if the program itself returned it.
+    #[must_use]
+    pub fn returned_latency(&self) -> Option<Duration> {
+        self.latency.filter(|_| !self.is_measured)
+    }
+
+    /// Sets the latency that the harness measured, unless the program returned one.
+    #[doc(hidden)]
+    pub fn measured(mut self, latency: Duration) -> Self {
+        if self.latency.is_none() {
+            (self.latency, self.is_measured) = (Some(latency), true);
+        }
+        self
+    }
+}
+
+impl fmt::Debug for ProgramRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut run = f.debug_struct("ProgramRun");
+        run.field("trace", &self.trace).field("usage", &self.usage);
+        match self.is_measured {
+            true => run.field("latency", &format_args!("<measured>")),
+            false => run.field("latency", &self.latency),
+        };
+        run.finish()
+    }
+}
+
+impl PartialEq for ProgramRun {
+    fn eq(&self, other: &Self) -> bool {
+        let returned = |run: &Self| run.returned_latency();
+        (&self.trace, &self.usage, returned(self)) == (&other.trace, &other.usage, returned(other))
+    }
+}
+
+/// A prediction with what the program returns about its run: its trace, its usage and its latency. A program of
+/// `Evaluate` may return it in place of the prediction, and so may
+/// [`Module::forward_traced`](crate::Module::forward_traced).
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::metrics::Tokens;
+/// use dsrs_metrics::{Evaluate, ProgramOutput, ProgramUsage};
+///
+/// async fn program(inputs: Example) -> Result<ProgramOutput, String> {
+///     let answer = inputs.get("question").ok_or("missing field `question`")?;
+///     let output = ProgramOutput::new(prediction! { "answer" => answer });
+///     Ok(output.with_usage(ProgramUsage::new(120, 8).with_cost_msats(40)))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let devset = [example! { "question" => "Why?" }];
+/// let result = Evaluate::builder().devset(devset).inputs(["question"]).metric(Tokens).run(program).await?;
+/// assert_eq!(result.score, Some(128.0));
+/// assert_eq!(result.program.usage, Some(ProgramUsage::new(120, 8).with_cost_msats(40)));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct ProgramOutput<P = Prediction> {
+    /// The prediction.
+    pub prediction: P,
+    /// The steps of the program.
+    pub trace: Option<Trace>,
+    /// Tokens and cost of the program's calls of language models.
+    pub usage: Option<ProgramUsage>,
+    /// The duration of the run; `None` if the harness should measure it.
+    pub latency: Option<Duration>,
+}
+
+impl<P> ProgramOutput<P> {
+    /// Returns an output without trace, usage and latency.
+    pub const fn new(prediction: P) -> Self {
+        Self { prediction, trace: None, usage: None, latency: None }
+    }
+
+    setters! {
+        /// Sets the trace.
+        pub fn with_trace(trace: Trace) => trace = Some(trace);
+
+        /// Sets tokens and cost.
+        pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
+
+        /// Sets the latency, in place of the measured one: without the time that the run waited for a rate limit, for
+        /// instance.
+        pub fn with_latency(latency: Duration) => latency = Some(latency);
+    }
+
+    /// Returns the prediction and the rest.
+    #[must_use]
+    pub fn into_parts(self) -> (P, ProgramRun) {
+        let Self { prediction, trace, usage, latency } = self;
+        (prediction, ProgramRun { trace, usage, latency, is_measured: false })
+    }
+}
+
+impl<P> From<P> for ProgramOutput<P> {
+    fn from(prediction: P) -> Self {
+        Self::new(prediction)
+    }
+}
+
+/// Tokens and cost of a program's calls of language models.
+///
+/// ```
+/// use dsrs_metrics::ProgramUsage;
+/// use dsrs_metrics::lm::{LmReply, Usage};
+///
+/// let mut usage = ProgramUsage::default();
+/// usage += &LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost_msats(42);
+/// usage += ProgramUsage::new(10, 1).with_cost_msats(8);
+/// assert_eq!((usage.tokens(), usage.cost_msats), (53, Some(50)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramUsage {
+    /// Tokens of all prompts.
+    pub input_tokens: u64,
+    /// Tokens of all replies.
+    pub output_tokens: u64,
+    /// The cost in millisatoshis; `None` if it is not known.
+    pub cost_msats: Option<u64>,
+}
+
+/// The usage of a program without a call: no tokens, and a cost of 0.
+impl Default for ProgramUsage {
+    fn default() -> Self {
+        Self { input_tokens: 0, output_tokens: 0, cost_msats: Some(0) }
+    }
+}
+
+impl ProgramUsage {
+    /// Returns a usage of unknown cost.
+    #[must_use]
+    pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, cost_msats: None }
+    }
+
+    /// Sets the cost, in millisatoshis.
+    #[must_use]
+    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.cost_msats = Some(cost_msats);
+        self
+    }
+
+    /// Returns the tokens of prompts and replies together.
+    #[must_use]
+    pub const fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+/// Adds tokens and cost. The cost of the sum is unknown if either is.
+impl AddAssign for ProgramUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        let costs = self.cost_msats.zip(other.cost_msats);
+        self.cost_msats = costs.map(|(one, other)| one.saturating_add(other));
+    }
+}
+
+/// Adds the tokens and the cost of one reply. A number of tokens that the provider does not report counts as 0.
+impl AddAssign<&LmReply> for ProgramUsage {
+    fn add_assign(&mut self, reply: &LmReply) {
+        *self += Self {
+            input_tokens: reply.usage.prompt_tokens.unwrap_or(0),
+            output_tokens: reply.usage.completion_tokens.unwrap_or(0),
+            cost_msats: reply.cost_msats,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_cost_makes_the_sum_unknown() {
+        let mut usage = ProgramUsage::default();
+        usage += ProgramUsage::new(3, 4).with_cost_msats(5);
+        assert_eq!(usage, ProgramUsage::new(3, 4).with_cost_msats(5));
+        usage += ProgramUsage::new(u64::MAX, 1);
+        usage += ProgramUsage::new(0, 0).with_cost_msats(7);
+        assert_eq!(usage, ProgramUsage::new(u64::MAX, 5));
+        assert_eq!(usage.tokens(), u64::MAX);
+    }
+
+    #[test]
+    fn a_measured_latency_is_not_compared_and_does_not_replace_a_returned_one() {
+        let run = |latency: Option<u64>, measured: u64| {
+            let mut output = ProgramOutput::new(0);
+            output.latency = latency.map(Duration::from_secs);
+            output.into_parts().1.measured(Duration::from_secs(measured))
+        };
+        assert_eq!(run(None, 1), run(None, 2));
+        assert_ne!(run(Some(1), 3), run(Some(2), 3));
+        assert_ne!(run(Some(1), 1), run(None, 1));
+        assert_eq!(format!("{:?}", run(None, 1)), format!("{:?}", run(None, 2)));
+        assert!(format!("{:?}", run(Some(1), 2)).contains("1s"));
+        assert_eq!(run(None, 2).latency, Some(Duration::from_secs(2)));
+        assert_eq!(run(Some(1), 2).latency, Some(Duration::from_secs(1)));
+        assert_eq!(
+            (run(None, 2).returned_latency(), run(Some(1), 2).returned_latency()),
+            (None, Some(Duration::from_secs(1)))
+        );
+    }
+}

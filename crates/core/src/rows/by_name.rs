@@ -1,0 +1,248 @@
+//! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
+//! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::field_error::FieldError;
+use crate::json::depth::{self, TooDeep};
+use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::fields::Record;
+use crate::spec::{FieldSpec, MetricSpec, Side};
+
+const EXPECTED: &str = "a string, or a value that can be written as JSON";
+
+/// The name that selects the whole row instead of one field.
+pub(crate) const WHOLE: &str = "*";
+
+/// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON.
+/// `*` returns the whole row as JSON, unless a field has that name.
+#[diagnostic::on_unimplemented(
+    message = "the fields of `{Self}` cannot be found by their names, which a metric's parameter says",
+    label = "not a row with named fields",
+    note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
+)]
+pub trait NamedFields {
+    /// Returns the field as a string.
+    ///
+    /// # Errors
+    /// [`FieldError`] if the field is missing or `null`, or if it cannot be written as a string.
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
+}
+
+/// The value of a record's field, without its static type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given<'r> {
+    Text(&'r str),
+    Value(Value),
+    /// Its type cannot be serialized.
+    Opaque,
+    /// Serializing it failed, for this reason.
+    Failed(String),
+}
+
+impl NamedFields for Example {
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+        in_fields(&self.data, name)
+    }
+}
+
+impl NamedFields for Prediction {
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+        in_fields(&self.data, name)
+    }
+}
+
+/// Returns a field of a dynamic row as a string; see [`NamedFields`].
+pub fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
+    match row.get(name) {
+        Some(Value::Null) => Err(null(name)),
+        Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
+        None if name == WHOLE => {
+            let is_deep = row.iter().any(|(_, value)| depth::is_too_deep(value));
+            if is_deep { Err(unreadable(name, &TooDeep)) } else { Ok(json(row)) }
+        }
+        None => Err(missing(name, row.keys().map(str::to_owned).collect())),
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<R: Record> NamedFields for R {
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+        match self.given(name) {
+            Some(Given::Text(text)) => Ok(Cow::Borrowed(text)),
+            Some(given) => {
+                let value = value(name, given)?;
+                if value.is_null() {
+                    return Err(null(name));
+                }
+                to_string(&value)
+                    .map(|text| Cow::Owned(text.into_owned()))
+                    .map_err(|TooDeep| unreadable(name, &TooDeep))
+            }
+            None if name == WHOLE => whole(self),
+            None => Err(missing(name, names::<R>().map(str::to_owned).collect())),
+        }
+    }
+}
+
+fn names<R: Record>() -> impl Iterator<Item = &'static str> {
+    R::FIELDS.iter().map(|field| field.name)
+}
+
+/// Returns a whole record as JSON.
+fn whole<R: Record>(row: &R) -> Result<Cow<'static, str>, Box<FieldError>> {
+    let mut fields = Map::new();
+    for name in names::<R>() {
+        let given = row.given(name).unwrap_or(Given::Value(Value::Null));
+        let value = value(name, given)?;
+        if depth::is_too_deep(&value) {
+            return Err(unreadable(name, &TooDeep));
+        }
+        fields.insert(name.to_owned(), value);
+    }
+    Ok(json(&fields))
+}
+
+fn value(name: &str, given: Given<'_>) -> Result<Value, Box<FieldError>> {
+    match given {
+        Given::Text(text) => Ok(text.into()),
+        Given::Value(value) => Ok(value),
+        Given::Opaque => {
+            Err(unreadable(name, &"a value whose type does not implement `Serialize`"))
+        }
+        Given::Failed(reason) => Err(unreadable(name, &reason)),
+    }
+}
+
+fn missing(name: &str, present: Vec<String>) -> Box<FieldError> {
+    Box::new(FieldError::Missing { field: name.to_owned().into(), present })
+}
+
+fn null(name: &str) -> Box<FieldError> {
+    let field = name.to_owned().into();
+    Box::new(FieldError::Null { field, expected: EXPECTED.into() })
+}
+
+fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
+    let (field, found) = (name.to_owned().into(), found.to_string());
+    Box::new(FieldError::WrongType { field, expected: EXPECTED.into(), found })
+}
+
+/// Returns a value as a string.
+fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
+    match value {
+        Value::String(text) => Ok(Cow::Borrowed(text)),
+        Value::Null => Ok(Cow::Borrowed("")),
+        deep if depth::is_too_deep(deep) => Err(TooDeep),
+        other => Ok(json(other)),
+    }
+}
+
+/// Returns a value or row as JSON. Serialization is recursive, so callers check the depth first.
+pub fn json(value: &impl Serialize) -> Cow<'static, str> {
+    // Values and rows contain only what JSON can represent.
+    Cow::Owned(serde_json::to_string(value).unwrap_or_default())
+}
+
+/// A record's field of any type, for autoref specialization: `(&Shown(..)).given()` resolves to the first
+/// implementation that the type has of `AsText`, `Serialized` and `Opaque`.
+#[derive(Debug)]
+pub struct Shown<'r, T>(pub &'r T);
+
+impl<'r, T: AsText> Shown<'r, T> {
+    #[must_use]
+    pub fn given(&self) -> Given<'r> {
+        Given::Text(self.0.as_text())
+    }
+}
+
+/// A string type, owned or borrowed.
+pub trait AsText {
+    fn as_text(&self) -> &str;
+}
+
+macro_rules! as_text {
+    ($($text:ty),*) => {$(
+        impl AsText for $text {
+            fn as_text(&self) -> &str {
+                self
+            }
+        }
+    )*};
+}
+as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
+
+/// The fallback of [`Shown`] for types that implement `Serialize`.
+pub trait Serialized<'r> {
+    fn given(&self) -> Given<'r>;
+}
+
+impl<'r, T: Serialize> Serialized<'r> for Shown<'r, T> {
+    fn given(&self) -> Given<'r> {
+        match serde_json::to_value(self.0) {
+            Ok(value) => Given::Value(value),
+            Err(error) => Given::Failed(format!("a value that cannot be serialized: {error}")),
+        }
+    }
+}
+
+/// The fallback of [`Shown`] for all other types.
+pub trait Opaque<'r> {
+    fn given(&self) -> Given<'r>;
+}
+
+impl<'r, T> Opaque<'r> for &Shown<'r, T> {
+    fn given(&self) -> Given<'r> {
+        Given::Opaque
+    }
+}
+
+/// Returns the spec with the configured field names. Each is identified by its side of the row and its position
+/// among the fields of that side.
+#[must_use]
+pub fn configured(
+    spec: MetricSpec<'static>,
+    names: &[((Side, usize), &str)],
+) -> MetricSpec<'static> {
+    let side = |side, fields: &'static [FieldSpec<'static>]| {
+        let named = |index| {
+            let name = names.iter().find(|((of, place), _)| (*of, *place) == (side, index));
+            name.map(|(_, name)| *name)
+        };
+        if fields
+            .iter()
+            .enumerate()
+            .all(|(index, it)| named(index).is_none_or(|name| name == it.name))
+        {
+            return fields;
+        }
+        let fields = fields.iter().enumerate().filter_map(|(index, field)| match named(index) {
+            Some(WHOLE) => None,
+            Some(name) => Some(FieldSpec { name: crate::interned_names::intern(name), ..*field }),
+            None => Some(*field),
+        });
+        intern(fields.collect())
+    };
+    let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
+    let only_fields = spec.only_fields && names.iter().all(|(_, name)| *name != WHOLE);
+    MetricSpec { only_fields, ..spec.with_fields(gold, pred) }
+}
+
+/// Interns a list of fields: a spec contains `'static` references. The number of lists is small.
+fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
+    static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
+    // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.
+    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let interned = interned.get_or_insert_default();
+    interned.get(&*fields).copied().unwrap_or_else(|| {
+        let fields: &'static [FieldSpec<'static>] = fields.leak();
+        interned.insert(fields);
+        fields
+    })
+}

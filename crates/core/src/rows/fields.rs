@@ -1,0 +1,383 @@
+//! Binds a metric's field parameters to rows. The same traits serve dynamic rows (looked up and
+//! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
+//!
+//! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
+//! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
+//! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+
+use std::borrow::Borrow;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::absent::Absent;
+use crate::error::{MetricError, MetricErrorKind};
+use crate::field_error::FieldError;
+use crate::json::depth::{self, TooDeep};
+use crate::json::describe::found;
+use crate::rows::by_name::Given;
+use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::text_cell::{Cell, read_fields};
+use crate::spec::{FieldSpec, MetricSpec, Side};
+
+/// A row type with static fields, which every metric over dynamic rows can score without conversion.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn same_intent(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+///     expected_intent == intent
+/// }
+///
+/// #[derive(Record)]
+/// struct Gold {
+///     expected_intent: String,
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     intent: String,
+/// }
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = Gold { expected_intent: "temporal".to_owned() };
+/// let answer = Answer { intent: "temporal".to_owned() };
+/// assert_eq!(SameIntent.score(&gold, &answer)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A field that the metric reads and the row does not have is a compile error:
+///
+/// ```compile_fail
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn is_short(#[pred] answer: &str) -> bool {
+///     answer.len() < 10
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     text: String,
+/// }
+///
+/// let answer = Answer { text: "Paris".to_owned() };
+/// // `Answer` has no field `answer` that can be read as `&str`
+/// IsShort.score(&example! {}, &answer);
+/// ```
+pub trait Record {
+    /// The fields and their types, in the order of the struct.
+    const FIELDS: &'static [FieldSpec<'static>];
+
+    /// Returns the field whose name is known only at run time.
+    #[doc(hidden)]
+    fn given(&self, name: &str) -> Option<Given<'_>> {
+        let _ = name;
+        None
+    }
+}
+
+/// A field's name as a type, or sixteen bytes of it.
+#[derive(Debug)]
+pub enum Name<const BYTES: u128> {}
+
+/// A record with a field named `N`.
+pub trait Field<N> {
+    type Type;
+    fn field(&self) -> &Self::Type;
+}
+
+/// A row whose field `N` can be read in the form `W`.
+pub trait ReadField<'r, N, W: ReadAs<'r>> {
+    fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>>;
+
+    /// Returns the names of the row's fields; `None` for a record, which has all of its fields.
+    fn present(&self) -> Option<Vec<String>> {
+        None
+    }
+}
+
+/// The form that a parameter requires. `Output` is the value that lives during the call.
+pub trait ReadAs<'r> {
+    type Output;
+}
+
+/// The form `&str`.
+#[derive(Debug)]
+pub enum Text {}
+/// The form `&Value`.
+#[derive(Debug)]
+pub enum Raw {}
+/// The form `&[T]`.
+#[derive(Debug)]
+pub struct Slice<T>(PhantomData<T>);
+/// The form `&T`.
+#[derive(Debug)]
+pub struct Ref<T>(PhantomData<T>);
+/// The form `T`.
+#[derive(Debug)]
+pub struct Owned<T>(PhantomData<T>);
+
+/// The form `W` of a field that may have no value.
+#[derive(Debug)]
+pub struct Optional<W>(PhantomData<W>);
+
+/// A borrowed or owned value that dereferences to `B`.
+#[derive(Debug)]
+pub enum MaybeOwned<'r, B: ?Sized, O> {
+    Borrowed(&'r B),
+    Owned(O),
+}
+
+impl<B: ?Sized, O: Borrow<B>> Deref for MaybeOwned<'_, B, O> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        match self {
+            Self::Borrowed(borrowed) => borrowed,
+            Self::Owned(owned) => owned.borrow(),
+        }
+    }
+}
+
+impl<'r> ReadAs<'r> for Text {
+    type Output = &'r str;
+}
+impl<'r> ReadAs<'r> for Raw {
+    type Output = &'r Value;
+}
+impl<'r, T: 'r> ReadAs<'r> for Slice<T> {
+    type Output = MaybeOwned<'r, [T], Vec<T>>;
+}
+impl<'r, T: 'r> ReadAs<'r> for Ref<T> {
+    type Output = MaybeOwned<'r, T, T>;
+}
+impl<'r, T> ReadAs<'r> for Owned<T> {
+    type Output = T;
+}
+impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
+    type Output = Option<W::Output>;
+}
+
+/// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a row's field",
+    label = "not a field type",
+    note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
+)]
+pub trait FieldType<'r>: Sized {
+    /// Reads the value; `textual` is true if it comes from an untyped format such as CSV.
+    #[doc(hidden)]
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
+        match value {
+            Value::String(text) if textual => T::deserialize(Cell(text)),
+            deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
+            value => T::deserialize(value),
+        }
+    }
+}
+
+/// A form that can be read from a dynamic row's value.
+pub trait ReadValue<'r>: ReadAs<'r> + Sized {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output>;
+
+    /// Reads a field of a row.
+    fn read_from(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Self::Output, Box<FieldError>> {
+        let Some(value) = row.get(field.name) else {
+            let present = row.keys().map(str::to_owned).collect();
+            return Err(Box::new(FieldError::Missing { field: field.name.into(), present }));
+        };
+        read_value::<Self>(value, row.textual, field)
+    }
+}
+
+impl<'r, W: ReadValue<'r>> ReadValue<'r> for Optional<W> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Option<W::Output>> {
+        W::read(value, textual).map(Some)
+    }
+
+    fn read_from(
+        row: &'r Fields,
+        field: &FieldSpec<'static>,
+    ) -> Result<Option<W::Output>, Box<FieldError>> {
+        match row.get(field.name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if row.textual && text.is_empty() => Ok(None),
+            Some(value) => read_value::<W>(value, row.textual, field).map(Some),
+        }
+    }
+}
+
+impl<'r> ReadValue<'r> for Text {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r str> {
+        <&str>::deserialize(value)
+    }
+}
+
+impl<'r> ReadValue<'r> for Raw {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r Value> {
+        Ok(value)
+    }
+}
+
+impl<'r, T: 'r> ReadValue<'r> for Slice<T>
+where
+    Vec<T>: FieldType<'r>,
+{
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output> {
+        FieldType::read(value, textual).map(MaybeOwned::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Ref<T> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Output> {
+        FieldType::read(value, textual).map(MaybeOwned::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<T> {
+        FieldType::read(value, textual)
+    }
+}
+
+/// Types that a whole dynamic row can be read as: all that implement `serde::Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "a metric over rows of type `{Self}` scores no `Example` or `Prediction`, because `{Self}` cannot be read from one",
+    label = "scores rows of type `{Self}` only",
+    note = "derive `serde::Deserialize` for `{Self}`, or ask for a metric over that type: `Metric<Gold, Pred>` with the types of its rows"
+)]
+pub trait RowType<'r>: Sized {
+    #[doc(hidden)]
+    fn read(row: &'r Fields) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> RowType<'r> for T {
+    fn read(row: &'r Fields) -> serde_json::Result<Self> {
+        if row.iter().any(|(_, value)| depth::is_too_deep(value)) {
+            return Err(serde::de::Error::custom(TooDeep));
+        }
+        read_fields(row)
+    }
+}
+
+/// Reads the field `N` of a row in the form `W`.
+///
+/// # Errors
+/// [`FieldError`] if the field is missing or has another type.
+#[inline]
+pub fn read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> Result<W::Output, Box<FieldError>> {
+    row.read_field(field)
+}
+
+/// Returns whether [`read`] succeeds.
+pub fn can_read<'r, N, W: ReadAs<'r>, R: ReadField<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> bool {
+    row.read_field(field).is_ok()
+}
+
+/// Reads the field `N` of a prediction in the form `W`, an [`Optional`], and adds a field that is missing or null to
+/// `absent`; `is_visible` is true if the function gets `None` for it.
+///
+/// # Errors
+/// [`FieldError`] if the field has another type.
+#[inline]
+pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+    absent: &mut Absent,
+    is_visible: bool,
+) -> Result<Option<T>, Box<FieldError>> {
+    let held = row.read_field(field)?;
+    if held.is_none() {
+        absent.add(field, row.present(), is_visible);
+    }
+    Ok(held)
+}
+
+/// Reads a whole row as a user's type.
+///
+/// # Errors
+/// [`MetricErrorKind::Row`] with the message of the deserializer.
+pub fn read_row<'r, T: RowType<'r>>(
+    row: &'r Fields,
+    spec: &MetricSpec<'_>,
+    side: Side,
+    expected: &'static str,
+) -> Result<T, MetricError> {
+    T::read(row).map_err(|reason| {
+        let (expected, reason) = (expected.to_owned(), reason.to_string());
+        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
+    })
+}
+
+#[inline]
+fn read_value<'r, W: ReadValue<'r>>(
+    value: &'r Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+) -> Result<W::Output, Box<FieldError>> {
+    W::read(value, textual).map_err(|error| unreadable(value, textual, field, &error))
+}
+
+/// Returns the error of a value that the deserializer rejects.
+#[cold]
+fn unreadable(
+    value: &Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+    error: &serde_json::Error,
+) -> Box<FieldError> {
+    let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
+    let found = match value {
+        Value::Null => return Box::new(FieldError::Null { field: name, expected }),
+        // The deserializer's message names the element that is wrong.
+        Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+        Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
+            "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
+            found(value)
+        ),
+        Value::String(_) if textual && is_specific(error) => format!("{} ({error})", found(value)),
+        _ => found(value),
+    };
+    Box::new(FieldError::WrongType { field: name, expected, found })
+}
+
+/// Returns whether the deserializer's message contains more than that a string has the wrong type.
+fn is_specific(error: &serde_json::Error) -> bool {
+    !error.to_string().starts_with("invalid type: ")
+}
+
+macro_rules! dynamic_row {
+    ($($row:ty),*) => {$(
+        impl<'r, N, W: ReadValue<'r>> ReadField<'r, N, W> for $row {
+            fn read_field(&'r self, field: &FieldSpec<'static>) -> Result<W::Output, Box<FieldError>> {
+                W::read_from(&self.data, field)
+            }
+
+            fn present(&self) -> Option<Vec<String>> {
+                Some(self.keys().map(str::to_owned).collect())
+            }
+        }
+    )*};
+}
+dynamic_row!(Example, Prediction);

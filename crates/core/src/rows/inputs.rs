@@ -1,0 +1,134 @@
+//! Which fields of an example a program receives.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::dynamic::Example;
+use crate::messages::{shown, suggest};
+
+/// Why a program cannot be run on an example: it is not known which fields the program receives.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// Neither the example nor the run declares the inputs.
+    #[error(
+        "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
+         row, or `.inputs([..])` once for the run, with those of {} that the program may read",
+        shown::names(present.iter().map(String::as_str))
+    )]
+    Undeclared {
+        /// The fields of the example.
+        present: Vec<String>,
+    },
+    /// The example does not have a declared input.
+    #[error("no input `{}`; {}", shown::name(name), hint("the row", nearest.as_deref(), present))]
+    Missing {
+        /// The declared input.
+        name: String,
+        /// The field with the most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The fields of the example.
+        present: Vec<String>,
+    },
+}
+
+/// Returns what to write instead of the name of an input that `row` lacks.
+pub fn hint(row: &str, nearest: Option<&str>, present: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean `{}`?", shown::name(nearest)),
+        None if present.is_empty() => format!("{row} has no fields"),
+        None => format!("{row} has {}", shown::names(present.iter().map(String::as_str))),
+    }
+}
+
+/// Returns the name of the field that is most similar to `name`.
+pub fn nearest(name: &str, row: &Example) -> Option<String> {
+    suggest::nearest(name, row.keys()).map(str::to_owned)
+}
+
+/// Returns the names of all fields.
+pub fn names_of(row: &Example) -> Vec<String> {
+    row.keys().map(str::to_owned).collect()
+}
+
+impl Example {
+    /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), in the order of the row.
+    /// The labels are left out, so that no program sees the expected answer.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let example = example! { "question" => "Why?", "answer" => "Because." };
+    /// let error = example.inputs().unwrap_err().to_string();
+    /// assert!(error.starts_with("the inputs are not declared"));
+    ///
+    /// let inputs = example.with_inputs(["question"]).inputs().unwrap();
+    /// assert_eq!(inputs.keys().collect::<Vec<_>>(), ["question"]);
+    /// ```
+    ///
+    /// # Errors
+    /// [`InputError`] if `with_inputs` was not called and the example has fields, or if the example lacks an input.
+    pub fn inputs(&self) -> Result<Self, InputError> {
+        self.inputs_in(None)
+    }
+
+    /// Returns the names of the inputs: those of the example, or else those of the run.
+    ///
+    /// # Errors
+    /// [`InputError::Undeclared`].
+    #[doc(hidden)]
+    pub fn input_names<'a>(
+        &'a self,
+        of_run: Option<&'a [String]>,
+    ) -> Result<&'a [String], InputError> {
+        match self.input_keys().or(of_run) {
+            Some(names) => Ok(names),
+            None if self.data.is_empty() => Ok(&[]),
+            None => Err(InputError::Undeclared { present: names_of(self) }),
+        }
+    }
+
+    /// As [`inputs`](Self::inputs), where a run may declare the inputs of the examples that do not.
+    pub(crate) fn inputs_in(&self, of_run: Option<&[String]>) -> Result<Self, InputError> {
+        let names = self.input_names(of_run)?;
+        if let Some(name) = names.iter().find(|name| !self.data.contains_key(name)) {
+            let (name, nearest) = (name.clone(), nearest(name, self));
+            return Err(InputError::Missing { name, nearest, present: names_of(self) });
+        }
+        Ok(self.data.only(|name| names.iter().any(|input| input == name)).into())
+    }
+}
+
+/// Returns the row as an [`Example`], the only type that distinguishes inputs from labels.
+pub fn as_example<G: 'static>(gold: &G) -> Option<&Example> {
+    let gold: &dyn Any = gold;
+    gold.downcast_ref()
+        .or_else(|| gold.downcast_ref::<Arc<Example>>().map(|gold| &**gold))
+        .or_else(|| gold.downcast_ref::<Box<Example>>().map(|gold| &**gold))
+}
+
+/// Returns what a program receives of a row: the inputs of an [`Example`], or else the whole row.
+pub(crate) fn of_row<G: Clone + 'static>(
+    gold: &G,
+    of_run: Option<&[String]>,
+) -> Result<G, InputError> {
+    let Some(example) = as_example(gold) else {
+        return Ok(gold.clone());
+    };
+    let mut inputs = Some(example.inputs_in(of_run)?);
+    // `G` is one of these types; the cast through `Any` proves it to the compiler.
+    let of_type = cast(&mut inputs)
+        .or_else(|| cast(&mut inputs.clone().map(Arc::new)))
+        .or_else(|| cast(&mut inputs.map(Box::new)));
+    Ok(of_type.unwrap_or_else(|| gold.clone()))
+}
+
+fn cast<T: 'static, G: 'static>(value: &mut Option<T>) -> Option<G> {
+    let value: &mut dyn Any = value;
+    value.downcast_mut::<Option<G>>().and_then(Option::take)
+}
+
+/// Returns the inputs that the row itself declares.
+pub fn declared_by<G: 'static>(gold: &G) -> Option<&[String]> {
+    as_example(gold)?.input_keys()
+}

@@ -1,0 +1,19 @@
+//! Rows, and how metric parameters are read from their fields.
+
+#[doc(hidden)]
+pub mod by_name;
+#[doc(hidden)]
+pub mod dynamic;
+mod entries;
+#[doc(hidden)]
+pub mod fields;
+pub(crate) mod from_serialize;
+#[doc(hidden)]
+pub mod inputs;
+#[doc(hidden)]
+pub mod pair;
+mod pointers;
+#[doc(hidden)]
+pub mod provide;
+pub(crate) mod text_cell;
+pub(crate) mod typed;

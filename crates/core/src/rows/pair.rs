@@ -1,0 +1,47 @@
+//! A gold row with its prediction: one row of a file or of a harness's input.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::rows::dynamic::{Example, Fields, Prediction};
+
+/// A gold row and its prediction, with an id, attributes and an origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair<G = Example, P = Prediction> {
+    /// The row's id, unique within a run.
+    pub id: String,
+    /// The labelled example.
+    pub gold: G,
+    /// The program's prediction.
+    pub pred: P,
+    /// All other fields of the row, for grouping and labels.
+    pub attributes: Fields,
+    /// The row's position in its file, if it was read from one.
+    pub origin: Option<Origin>,
+}
+
+/// Rows whose memory can be used for other rows.
+pub type SpareRows<G = Example, P = Prediction> = Vec<Box<Pair<G, P>>>;
+
+impl<G, P> Pair<G, P> {
+    /// Creates a pair without attributes.
+    pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
+        Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None }
+    }
+}
+
+/// The position of a row in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub file: Arc<Path>,
+    /// The line number, starting at 1.
+    pub line: u64,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file.display(), self.line)
+    }
+}

@@ -1,0 +1,117 @@
+//! Conversions from the field types of a record to the parameter types of a metric. The target forms are in `fields.rs`.
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::retrieval::{Relevant, Retrieved};
+use crate::rows::fields::{MaybeOwned, Optional, Owned, Raw, ReadAs, Ref, Slice, Text};
+
+/// Converts a record's field to the form `W`.
+pub trait Provide<'r, W: ReadAs<'r>> {
+    fn provide(&'r self) -> W::Output;
+}
+
+impl<'r, T: Clone> Provide<'r, Owned<T>> for T {
+    fn provide(&'r self) -> T {
+        self.clone()
+    }
+}
+
+impl<'r, T: 'r> Provide<'r, Ref<T>> for T {
+    fn provide(&'r self) -> MaybeOwned<'r, T, T> {
+        MaybeOwned::Borrowed(self)
+    }
+}
+
+impl<'r, T: 'r> Provide<'r, Slice<T>> for Vec<T> {
+    fn provide(&'r self) -> MaybeOwned<'r, [T], Self> {
+        MaybeOwned::Borrowed(self)
+    }
+}
+
+impl<'r> Provide<'r, Slice<&'r str>> for Vec<String> {
+    fn provide(&'r self) -> MaybeOwned<'r, [&'r str], Vec<&'r str>> {
+        MaybeOwned::Owned(self.iter().map(String::as_str).collect())
+    }
+}
+
+impl<'r> Provide<'r, Owned<Vec<&'r str>>> for Vec<String> {
+    fn provide(&'r self) -> Vec<&'r str> {
+        self.iter().map(String::as_str).collect()
+    }
+}
+
+impl<'r> Provide<'r, Raw> for Value {
+    fn provide(&'r self) -> &'r Value {
+        self
+    }
+}
+
+macro_rules! provide_str {
+    ($($text:ty),*) => {$(
+        impl<'r> Provide<'r, Text> for $text {
+            fn provide(&'r self) -> &'r str {
+                self
+            }
+        }
+    )*};
+}
+provide_str!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
+
+macro_rules! provide_number {
+    ($($from:ty => $($into:ty),*;)*) => {$($(
+        impl<'r> Provide<'r, Owned<$into>> for $from {
+            fn provide(&'r self) -> $into {
+                <$into>::from(*self)
+            }
+        }
+    )*)*};
+}
+provide_number! {
+    f32 => f64;
+    i8 => i16, i32, i64, f32, f64;
+    i16 => i32, i64, f32, f64;
+    i32 => i64, f64;
+    u8 => u16, u32, u64, i16, i32, i64, f32, f64;
+    u16 => u32, u64, i32, i64, f32, f64;
+    u32 => u64, i64, f64;
+}
+
+impl<'r, W: ReadAs<'r>, T: Provide<'r, W>> Provide<'r, Optional<W>> for Option<T> {
+    fn provide(&'r self) -> Option<W::Output> {
+        self.as_ref().map(Provide::provide)
+    }
+}
+
+macro_rules! always_provided {
+    ($([$($generics:tt)*] $present:ty),* $(,)?) => {$(
+        impl<'r, W: ReadAs<'r>, $($generics)*> Provide<'r, Optional<W>> for $present
+        where
+            Self: Provide<'r, W>,
+        {
+            fn provide(&'r self) -> Option<W::Output> {
+                Some(Provide::<W>::provide(self))
+            }
+        }
+    )*};
+}
+always_provided! {
+    [] String, [] &'static str, [] Box<str>, [] Arc<str>, [] Cow<'static, str>, [] Value,
+    [] bool, [] f32, [] f64, [] i8, [] i16, [] i32, [] i64, [] isize, [] u8, [] u16, [] u32, [] u64,
+    [] usize, [T] Vec<T>,
+}
+
+impl<'r> Provide<'r, Owned<Relevant<'r>>> for Vec<String> {
+    fn provide(&'r self) -> Relevant<'r> {
+        Relevant::listed(self.iter().map(String::as_str))
+    }
+}
+
+impl<'r> Provide<'r, Owned<Retrieved<'r>>> for Vec<String> {
+    fn provide(&'r self) -> Retrieved<'r> {
+        Retrieved::ranked(self.iter().map(String::as_str))
+    }
+}

@@ -1,0 +1,236 @@
+//! The score of one row, as metrics return it.
+//!
+//! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
+//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
+
+mod scored;
+mod validated;
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+pub use scored::Scored;
+pub(crate) use scored::{LostJudges, Note};
+
+/// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
+/// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
+/// field, for every row.
+pub(crate) const MAX_EXPLANATION: usize = 64 << 10;
+
+/// The value of `judge` in the metadata of a score that a judge computed without a language model.
+pub const OFFLINE_JUDGE: &str = "offline-lexical";
+
+/// The score of a metric for one row.
+///
+/// ```
+/// use dsrs_metrics::MetricScore;
+///
+/// let score = MetricScore::new(0.75).with_details("3 of 4 entities found");
+/// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
+/// ```
+///
+/// With serde, a confidence of 1, a cost of 0 and details that are `None` are omitted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricScore {
+    /// The value, in the metric's declared range.
+    pub value: f64,
+    /// The confidence in the value, in [0, 1].
+    #[serde(default = "certain", skip_serializing_if = "is_certain")]
+    pub confidence: f64,
+    /// A human-readable explanation; cut off after 64 KiB in a result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<String>,
+    /// The cost of the call, in millisatoshis.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cost_msats: u64,
+}
+
+const fn certain() -> f64 {
+    1.0
+}
+
+#[expect(clippy::float_cmp, reason = "any other confidence is stored")]
+fn is_certain(confidence: &f64) -> bool {
+    *confidence == 1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl MetricScore {
+    /// Creates a score with confidence 1, without details and cost.
+    #[must_use]
+    pub const fn new(value: f64) -> Self {
+        Self { value, confidence: 1.0, details: None, cost_msats: 0 }
+    }
+
+    /// Adds an explanation.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<String>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// Sets the confidence, in [0, 1].
+    #[must_use]
+    pub const fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Sets the cost, in millisatoshis.
+    #[must_use]
+    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.cost_msats = cost_msats;
+        self
+    }
+}
+
+/// A score with feedback as a string, for reflective optimizers.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use dsrs_metrics::FeedbackMetric;
+///
+/// let literal = FeedbackMetric { score: 1.0, feedback: "Exact match.".to_string(), metadata: HashMap::new() };
+/// assert_eq!(literal, FeedbackMetric::new(1.0, "Exact match."));
+/// assert_eq!(literal.with_metadata("length", 5).metadata["length"], 5);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FeedbackMetric {
+    /// The value, in the metric's declared range.
+    pub score: f64,
+    /// The feedback; cut off after 64 KiB in a result.
+    pub feedback: String,
+    /// Additional structured data; sorted by key in a result.
+    #[serde(serialize_with = "sorted")]
+    pub metadata: HashMap<String, Value>,
+}
+
+impl FeedbackMetric {
+    /// Creates a score with feedback and no metadata.
+    pub fn new(score: f64, feedback: impl Into<String>) -> Self {
+        Self { score, feedback: feedback.into(), metadata: HashMap::new() }
+    }
+
+    /// Adds a metadata entry.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+}
+
+/// Serializes entries in the order of their keys, so that equal values have equal bytes.
+fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::Ok, S::Error> {
+    entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
+}
+
+/// Several named scores from one call; the first is the headline.
+///
+/// ```
+/// use dsrs_metrics::Scores;
+///
+/// let scores = Scores::new("f1", 0.5).with("precision", 1.0).with("recall", 1.0 / 3.0);
+/// assert_eq!(scores.headline(), 0.5);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scores {
+    parts: Vec<Part>,
+    /// The positions of the names, once there are more than [`SEARCHED_PARTS`].
+    positions: HashMap<String, usize>,
+}
+
+/// Up to this number of parts, a name is searched for instead of hashed.
+const SEARCHED_PARTS: usize = 16;
+
+/// One of several named scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The name, unique within the call.
+    pub name: String,
+    /// The value, in the metric's declared range.
+    pub value: f64,
+    /// Feedback on this score alone, for multi-objective optimizers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+}
+
+impl Scores {
+    /// Creates the scores with the headline score.
+    pub fn new(name: impl Into<String>, value: f64) -> Self {
+        let parts = vec![Part { name: name.into(), value, feedback: None }];
+        Self { parts, positions: HashMap::new() }
+    }
+
+    /// Creates scores without a headline score.
+    #[doc(hidden)]
+    pub fn of(parts: impl Iterator<Item = Part>) -> Self {
+        let mut scores = Self { parts: Vec::new(), positions: HashMap::new() };
+        parts.for_each(|part| scores.push(part));
+        scores
+    }
+
+    /// Adds a score, or replaces the value of the score with the same name.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
+        let name = name.into();
+        match self.position(&name) {
+            Some(position) => self.parts[position].value = value,
+            None => self.push(Part { name, value, feedback: None }),
+        }
+        self
+    }
+
+    /// Adds feedback to the score that was added last.
+    ///
+    /// ```
+    /// use dsrs_metrics::Scores;
+    ///
+    /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
+    /// ```
+    #[must_use]
+    pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
+        if let Some(part) = self.parts.last_mut() {
+            part.feedback = Some(feedback.into());
+        }
+        self
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        match self.parts.len() {
+            ..=SEARCHED_PARTS => self.parts.iter().position(|part| part.name == name),
+            _ => self.positions.get(name).copied(),
+        }
+    }
+
+    /// Adds a score whose name is new.
+    fn push(&mut self, part: Part) {
+        self.parts.push(part);
+        let indexed = self.positions.len();
+        if self.parts.len() > SEARCHED_PARTS {
+            let new = self.parts.iter().enumerate().skip(indexed);
+            self.positions.extend(new.map(|(position, part)| (part.name.clone(), position)));
+        }
+    }
+
+    /// Returns the value of the headline score.
+    #[must_use]
+    pub fn headline(&self) -> f64 {
+        self.parts[0].value
+    }
+}
+
+/// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call of an optimizer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Grade {
+    /// No trace was given, or the metric has no verdict.
+    Score(MetricScore),
+    /// A trace was given, and the metric has a verdict: pass or fail, never a truthy float.
+    Verdict(bool),
+}

@@ -1,0 +1,377 @@
+//! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`.
+
+use std::borrow::Cow;
+use std::mem;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
+use crate::component_results::{Component, Components};
+use crate::corpus::CorpusCounts;
+use crate::error::Result;
+use crate::messages::shown;
+use crate::missing::MissingFields;
+use crate::spec::MetricSpec;
+
+/// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
+/// strict, with the verdict if the metric has one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scored {
+    /// The score.
+    #[serde(flatten)]
+    pub score: MetricScore,
+    /// The verdict; `None` if the metric neither returns `bool` nor has a threshold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<bool>,
+    #[serde(default, skip_serializing_if = "Note::is_none")]
+    pub(crate) note: Note,
+}
+
+/// Additional data of a score. Most scores have none, so the rare variant is boxed. A composite always has
+/// components, and boxing them again would take as long as evaluating a simple component.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Note {
+    #[default]
+    None,
+    /// The details of the score are the metric's feedback, so that one text is stored once.
+    Feedback,
+    Critique(Box<Critique>),
+    Composite(Components),
+}
+
+impl Note {
+    fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Critique {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) feedback: Option<String>,
+    /// As [`Note::Feedback`].
+    pub(super) shares_details: bool,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) metadata: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) parts: Vec<Part>,
+    /// Not stored, since its formula is code.
+    #[serde(skip)]
+    pub(super) corpus: Option<CorpusCounts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) lost: Option<LostJudges>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) missing: Option<Box<MissingFields>>,
+}
+
+/// The judges of a panel that returned no verdict, although the row has a score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LostJudges {
+    /// Whether the panel sets a quorum, which allows the others to fail.
+    #[doc(hidden)]
+    pub is_allowed: bool,
+    /// The error of the first of them.
+    #[doc(hidden)]
+    pub first_error: Box<str>,
+}
+
+impl Scored {
+    /// Returns the metric's feedback, if there is any; the details of the score explain a score without feedback. For a
+    /// composite, this is the feedback of its components, worst first.
+    #[must_use]
+    pub fn feedback(&self) -> Option<Cow<'_, str>> {
+        let details = || self.score.details.as_deref().map(Cow::Borrowed);
+        match &self.note {
+            Note::None => None,
+            Note::Feedback => details(),
+            Note::Critique(critique) if critique.shares_details => details(),
+            Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
+            Note::Composite(components) => components.worst_first().map(Cow::Owned),
+        }
+    }
+
+    /// Returns the details of the score, unless they are also its feedback.
+    #[doc(hidden)]
+    pub fn own_details(&self) -> Option<&str> {
+        let details = self.score.details.as_deref();
+        details.filter(|details| self.feedback().as_deref() != Some(*details))
+    }
+
+    /// Returns the score, whose details are those of the components if the metric is a composite.
+    #[inline]
+    #[must_use]
+    pub fn into_score(self) -> MetricScore {
+        match &self.note {
+            Note::Composite(components) => {
+                let details = components.worst_first();
+                MetricScore { details: self.score.details.or(details), ..self.score }
+            }
+            _ => self.score,
+        }
+    }
+
+    /// Returns whether the score has no data but details and feedback.
+    #[doc(hidden)]
+    pub fn is_simple(&self) -> bool {
+        matches!(self.note, Note::None | Note::Feedback)
+    }
+
+    /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
+    #[doc(hidden)]
+    pub fn explained(mut self, mut details: String) -> Self {
+        shown::truncate(&mut details, MAX_EXPLANATION);
+        let Some(previous) = self.score.details.replace(details) else { return self };
+        match &mut self.note {
+            Note::None | Note::Feedback => {
+                let critique = Critique { feedback: Some(previous), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => {
+                critique.feedback.get_or_insert(previous);
+                critique.shares_details = false;
+            }
+            Note::Composite(_) => {}
+        }
+        self
+    }
+
+    /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
+    pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
+        let components = match &self.note {
+            Note::Composite(components) => Some(components),
+            _ => None,
+        };
+        components.into_iter().flat_map(Components::iter)
+    }
+
+    /// Returns the structured data that belongs to the feedback.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
+    }
+
+    /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.
+    #[must_use]
+    pub fn is_judged_offline(&self) -> bool {
+        let label = self.metadata().and_then(|metadata| metadata.get("judge"));
+        label.is_some_and(|label| label == super::OFFLINE_JUDGE)
+            || self
+                .components()
+                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+    }
+
+    /// Returns the judges without a verdict, of the judge or of a judge among the components. Those that no quorum allows
+    /// take precedence.
+    #[doc(hidden)]
+    pub fn lost_judges(&self) -> Option<&LostJudges> {
+        match &self.note {
+            Note::None | Note::Feedback => None,
+            Note::Critique(critique) => critique.lost.as_ref(),
+            Note::Composite(components) => {
+                let lost = || components.scored().filter_map(Self::lost_judges);
+                lost().find(|lost| !lost.is_allowed).or_else(|| lost().next())
+            }
+        }
+    }
+
+    /// Sets the judges without a verdict.
+    pub(crate) fn with_lost_judges(mut self, lost: Option<LostJudges>) -> Self {
+        if let Note::Critique(critique) = &mut self.note {
+            critique.lost = lost;
+        }
+        self
+    }
+
+    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, those of its components.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::IntentAccuracy;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let (gold, pred) = (example! { "expected_intent" => "temporal" }, prediction! {});
+    /// let scored = IntentAccuracy.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
+    /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
+    /// ```
+    #[must_use]
+    pub fn missing_fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        self.each_missing(&mut |missing| {
+            for field in missing.iter() {
+                if !names.contains(&&*field.name) {
+                    names.push(&field.name);
+                }
+            }
+        });
+        names
+    }
+
+    /// Calls a function with the missing fields of the metric, or of each component.
+    #[doc(hidden)]
+    pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
+        match &self.note {
+            Note::None | Note::Feedback => {}
+            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
+            Note::Composite(components) => {
+                components.scored().for_each(|scored| scored.each_missing(call));
+            }
+        }
+    }
+
+    /// Marks a score that was computed with values in the place of missing fields, and explains it.
+    #[cold]
+    pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
+        let own = self.feedback().map(Cow::into_owned);
+        let details = self.score.details.take();
+        let mut critique = match mem::take(&mut self.note) {
+            Note::Critique(critique) => critique,
+            note => {
+                let is_composite = matches!(note, Note::Composite(_));
+                debug_assert!(!is_composite, "fields are read by a component");
+                Box::default()
+            }
+        };
+        critique.shares_details = own == details;
+        if critique.shares_details {
+            self.score.details = missing.explained(details);
+        } else {
+            // The details of a metric that has feedback may be left out.
+            self.score.details = details.and_then(|details| missing.explained(Some(details)));
+            critique.feedback = missing.explained(own);
+        }
+        critique.missing = Some(missing);
+        self.note = Note::Critique(critique);
+        self.limit_explanations();
+    }
+
+    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
+    #[cold]
+    pub(crate) fn without_fields(
+        value: f64,
+        missing: MissingFields,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let mut scored = Self::validated(MetricScore::new(value), spec)?;
+        scored.set_missing(Box::new(missing));
+        Ok(scored)
+    }
+
+    /// Returns the named scores, if the metric returns several.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        self.critique().map_or(&[], |critique| &critique.parts)
+    }
+
+    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has
+    /// none; its components keep their own.
+    #[must_use]
+    pub fn corpus(&self) -> Option<&CorpusCounts> {
+        self.critique().and_then(|critique| critique.corpus.as_ref())
+    }
+
+    /// Returns the score of a row over several evaluations. It has no verdict, since some may pass and others fail.
+    #[doc(hidden)]
+    pub fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
+        let critiques = || repeats.iter().filter_map(|scored| scored.critique());
+        let mut metadata = Map::new();
+        if repeats.iter().any(|scored| scored.is_judged_offline()) {
+            metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
+        }
+        let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
+        let mut corpus = counts.next().cloned();
+        counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
+        let critique = Critique {
+            feedback: None,
+            shares_details: false,
+            metadata,
+            parts,
+            corpus,
+            lost: repeats.iter().find_map(|scored| scored.lost_judges()).cloned(),
+            missing: critiques().find_map(|critique| critique.missing.clone()),
+        };
+        Self { score, passed: None, note: Note::Critique(Box::new(critique)) }
+    }
+
+    /// Sets the row's contribution to the corpus's score.
+    pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
+        match &mut self.note {
+            Note::None | Note::Feedback => {
+                let shares_details = matches!(self.note, Note::Feedback);
+                let critique =
+                    Critique { shares_details, corpus: Some(counts), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => critique.corpus = Some(counts),
+            Note::Composite(_) => {}
+        }
+        self
+    }
+
+    /// Adds findings from before the judge was called: they are appended to the details, which are the feedback of a
+    /// row that does not pass if it has none.
+    #[doc(hidden)]
+    pub fn with_findings(mut self, findings: &str) -> Self {
+        let details = match self.score.details.take() {
+            Some(details) => format!("{details}\n{findings}"),
+            None => findings.to_owned(),
+        };
+        if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
+            critique.shares_details = critique.feedback.is_none();
+        }
+        self.score.details = Some(details);
+        self
+    }
+
+    /// Sets the cost to zero, for a score that is reused.
+    pub(crate) fn remove_cost(&mut self) {
+        self.score.cost_msats = 0;
+        if let Note::Composite(components) = &mut self.note {
+            components.remove_cost();
+        }
+    }
+
+    /// Returns whether the score is a number with confidence 1, without details, feedback, components or named scores.
+    #[inline]
+    #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
+    pub(crate) fn is_plain(&self) -> bool {
+        let MetricScore { confidence, details, .. } = &self.score;
+        details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+    }
+
+    fn critique(&self) -> Option<&Critique> {
+        match &self.note {
+            Note::Critique(critique) => Some(critique),
+            _ => None,
+        }
+    }
+
+    /// Converts the score to feedback: the metric's own feedback, else its details, else a sentence with the value.
+    #[must_use]
+    pub fn into_feedback(self) -> FeedbackMetric {
+        let feedback = self.feedback().map(Cow::into_owned);
+        let metadata = match self.note {
+            Note::Critique(critique) => critique.metadata,
+            _ => Map::new(),
+        };
+        let feedback = feedback.or(self.score.details);
+        let value = self.score.value;
+        FeedbackMetric {
+            score: value,
+            feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
+            metadata: metadata.into_iter().collect(),
+        }
+    }
+
+    /// Returns the metric's result for an optimizer: the verdict if `tracing` and the metric has one, otherwise
+    /// the score.
+    #[must_use]
+    pub fn grade(self, tracing: bool) -> Grade {
+        match self.passed {
+            Some(passed) if tracing => Grade::Verdict(passed),
+            _ => Grade::Score(self.into_score()),
+        }
+    }
+}

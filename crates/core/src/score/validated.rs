@@ -1,0 +1,182 @@
+//! Creates scores, and validates them against a spec: finite, in range, strict, with their verdict.
+
+use serde_json::{Map, Value};
+
+use super::scored::{Critique, Note, Scored};
+use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
+use crate::component_results::Components;
+use crate::error::{MetricError, MetricErrorKind, Result};
+use crate::messages::shown;
+use crate::spec::{MetricSpec, ScoreKind};
+
+impl Scored {
+    /// Validates a number or bool, with the spec's cost. Most metrics return one, so it is constructed without
+    /// intermediate values.
+    #[inline]
+    pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
+        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
+        let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
+        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
+        Ok(Self { score, passed, note: Note::None })
+    }
+
+    /// Validates a raw score against the spec.
+    ///
+    /// # Errors
+    /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
+    /// bool that is neither 0 nor 1.
+    pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
+        Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
+    }
+
+    /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
+    /// read. The name is a separate argument, so that the spec is not copied for every row.
+    #[inline]
+    pub(crate) fn of_components(
+        value: f64,
+        (cost_msats, confidence): (u64, f64),
+        components: Option<Components>,
+        name: &str,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
+        let score = MetricScore { value, confidence, details: None, cost_msats };
+        Ok(Self { score, passed, note: components.map_or(Note::None, Note::Composite) })
+    }
+
+    /// Validates a score with feedback.
+    pub(crate) fn of_feedback(
+        score: MetricScore,
+        critique: FeedbackMetric,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let FeedbackMetric { feedback, metadata, .. } = critique;
+        let score = score.with_details(feedback);
+        let note = if metadata.is_empty() {
+            Note::Feedback
+        } else {
+            let mut metadata: Vec<_> = metadata.into_iter().collect();
+            metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            let metadata = metadata.into_iter().collect();
+            let critique = Critique { metadata, shares_details: true, ..Critique::default() };
+            Note::Critique(Box::new(critique))
+        };
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    /// Validates a judge's score, with its feedback if there is any.
+    pub(crate) fn of_judgement(
+        score: MetricScore,
+        feedback: Option<String>,
+        metadata: Map<String, Value>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let critique = Critique { feedback, metadata, ..Critique::default() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    /// Validates several named scores, with feedback if there is any.
+    #[doc(hidden)]
+    pub fn of_parts(
+        score: MetricScore,
+        scores: Scores,
+        feedback: Option<String>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        // Parts first: the headline is one of them, and a part's error names it.
+        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
+            let name = format!("{}.{}", spec.name, part.name);
+            let error = invalid(part.value, 1.0, &name, spec);
+            return Err(error.with_cost_msats(score.cost_msats));
+        }
+        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    /// Cuts off details and feedback that are too long.
+    pub(super) fn limit_explanations(&mut self) {
+        let feedback = match &mut self.note {
+            Note::Critique(critique) => critique.feedback.as_mut(),
+            _ => None,
+        };
+        for text in feedback.into_iter().chain(&mut self.score.details) {
+            shown::truncate(text, MAX_EXPLANATION);
+        }
+    }
+
+    /// Validates a score again, against a spec with another threshold or strictness, and with another cost.
+    #[doc(hidden)]
+    pub fn validated_again(
+        mut self,
+        cost_msats: Option<u64>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        self.score.cost_msats = cost_msats.unwrap_or(self.score.cost_msats);
+        self.checked(spec.name, spec)
+    }
+
+    fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+        self.limit_explanations();
+        let MetricScore { value, confidence, cost_msats, .. } = self.score;
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
+        Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
+    }
+}
+
+/// Validates a value against the spec, and returns it with its verdict.
+#[inline]
+fn validate(
+    value: f64,
+    confidence: f64,
+    name: &str,
+    spec: &MetricSpec<'_>,
+) -> Result<(f64, Option<bool>)> {
+    if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
+        return Err(invalid(value, confidence, name, spec));
+    }
+    let passed = spec.verdict(value);
+    match passed {
+        Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
+        passed => Ok((value, passed)),
+    }
+}
+
+/// Returns whether a value is finite and in the declared range.
+#[inline]
+fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
+    value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
+}
+
+/// Returns whether a bool metric's value is 0 or 1. The score of a run is the share of rows that are true.
+#[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
+#[inline]
+fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
+    spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0
+}
+
+#[inline]
+fn is_fraction(confidence: f64) -> bool {
+    (0.0..=1.0).contains(&confidence)
+}
+
+/// Returns the error for an invalid score.
+#[cold]
+fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
+    let kind = match spec.range {
+        _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
+        Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
+        _ if !is_bool(value, spec) => {
+            let message = format!("a boolean metric returned {value:?}; expected 0 or 1");
+            MetricErrorKind::Failed { message }
+        }
+        _ => {
+            let message = format!("the confidence {confidence:?} is outside 0.0..=1.0");
+            MetricErrorKind::Failed { message }
+        }
+    };
+    MetricError::new(name, kind)
+}

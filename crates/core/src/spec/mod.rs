@@ -1,0 +1,356 @@
+//! The declaration of a metric: name, tier, cost, range, direction, threshold, fields.
+//!
+//! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
+//! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
+
+mod fields;
+
+use std::fmt;
+
+use crate::rows::dynamic::{Example, Fields, Prediction};
+
+pub use self::fields::{FieldSpec, ParamSpec, Side};
+
+/// A metric's trade-off between cost and accuracy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricTier {
+    /// Cheap and fast: formats, syntax, token overlap. Runs first.
+    Proxy,
+    /// Expensive and accurate: a language model, a sandbox. Runs for the rows that the proxies pass.
+    Truth,
+}
+
+/// Whether larger or smaller values are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Larger values are better: accuracy, F1.
+    HigherIsBetter,
+    /// Smaller values are better: word error rate, edit distance.
+    LowerIsBetter,
+}
+
+/// The kind of a metric's values, which determines how they are aggregated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ScoreKind {
+    /// True or false; the score of a run is the share of true, in [0, 1].
+    Bool,
+    /// A number; the headline is the mean.
+    #[default]
+    Number,
+    /// A row has no value; the headline is one score of all rows.
+    Corpus,
+}
+
+/// A closed interval that contains every value of a metric.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct ScoreRange {
+    /// The smallest value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+impl ScoreRange {
+    /// [0, 1], the range of a `bool` metric and of most others.
+    pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
+
+    /// Returns whether `value` is in the range. NaN never is.
+    #[must_use]
+    pub const fn contains(&self, value: f64) -> bool {
+        self.min <= value && value <= self.max
+    }
+}
+
+impl fmt::Display for ScoreRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}..={:?}", self.min, self.max)
+    }
+}
+
+/// A metric's declaration: everything that is known about it before it runs.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Case-insensitive intent match.
+/// #[metric]
+/// fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+///     expected_intent.eq_ignore_ascii_case(intent)
+/// }
+///
+/// const SPEC: MetricSpec<'static> = IntentAccuracy::SPEC;
+/// assert_eq!(SPEC.name, "intent_accuracy");
+/// assert_eq!(SPEC.required_fields().collect::<Vec<_>>(), ["gold.expected_intent", "pred.intent"]);
+/// assert!(SPEC.is_success(1.0).unwrap());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[non_exhaustive]
+pub struct MetricSpec<'a> {
+    /// The name, in snake case.
+    pub name: &'a str,
+    /// The documentation, as the author wrote it.
+    pub doc: &'a str,
+    /// Proxy or truth.
+    pub tier: MetricTier,
+    /// The largest expected cost of one call, in millisatoshis.
+    pub cost_msats: u64,
+    /// The kind of the values: bool or number.
+    pub kind: ScoreKind,
+    /// The smallest (or, if lower is better, the largest) value that is a pass.
+    pub threshold: Option<f64>,
+    /// The interval that contains every value; `None` means any finite number.
+    pub range: Option<ScoreRange>,
+    /// Whether larger or smaller values are better, before [`strict`](Self::strict) is applied.
+    pub direction: Direction,
+    /// Whether each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
+    pub strict: bool,
+    /// The score of a prediction that lacks a required field, or has `null` there; `None` if that is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
+    /// Whether the metric is asynchronous.
+    pub is_async: bool,
+    /// The fields read from the gold example.
+    pub gold: &'a [FieldSpec<'a>],
+    /// The fields read from the prediction.
+    pub pred: &'a [FieldSpec<'a>],
+    /// Whether the metric reads nothing else of the rows, so that their other fields need not be decoded.
+    #[serde(skip)]
+    pub only_fields: bool,
+    /// The parameters.
+    pub params: &'a [ParamSpec<'a>],
+    /// The version of the score's definition, which is part of every cache key.
+    pub version: &'a str,
+}
+
+impl<'a> MetricSpec<'a> {
+    /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
+    #[must_use]
+    pub const fn new(name: &'a str) -> Self {
+        Self {
+            name,
+            doc: "",
+            tier: MetricTier::Proxy,
+            cost_msats: 0,
+            kind: ScoreKind::Number,
+            threshold: None,
+            range: None,
+            direction: Direction::HigherIsBetter,
+            strict: false,
+            missing: None,
+            is_async: false,
+            gold: &[],
+            pred: &[],
+            only_fields: false,
+            params: &[],
+            version: "1",
+        }
+    }
+
+    /// Sets the documentation.
+    #[must_use]
+    pub const fn with_doc(mut self, doc: &'a str) -> Self {
+        self.doc = doc;
+        self
+    }
+
+    /// Sets the tier.
+    #[must_use]
+    pub const fn with_tier(mut self, tier: MetricTier) -> Self {
+        self.tier = tier;
+        self
+    }
+
+    /// Sets the largest expected cost of one call, in millisatoshis.
+    #[must_use]
+    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.cost_msats = cost_msats;
+        self
+    }
+
+    /// Sets the kind. For a bool, also sets the range to [0, 1].
+    #[must_use]
+    pub const fn with_kind(mut self, kind: ScoreKind) -> Self {
+        self.kind = kind;
+        if matches!(kind, ScoreKind::Bool) {
+            self.range = Some(ScoreRange::UNIT);
+        }
+        self
+    }
+
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    #[must_use]
+    pub const fn with_threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets the interval that contains every value.
+    #[must_use]
+    pub const fn with_range(mut self, min: f64, max: f64) -> Self {
+        self.range = Some(ScoreRange { min, max });
+        self
+    }
+
+    /// Sets the direction.
+    #[must_use]
+    pub const fn with_direction(mut self, direction: Direction) -> Self {
+        self.direction = direction;
+        self
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail).
+    #[must_use]
+    pub const fn with_strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
+    #[must_use]
+    pub const fn with_missing(mut self, score: f64) -> Self {
+        self.missing = Some(score);
+        self
+    }
+
+    /// Declares the metric as asynchronous.
+    #[must_use]
+    pub const fn with_async(mut self) -> Self {
+        self.is_async = true;
+        self
+    }
+
+    /// Sets the fields read from the gold example and from the prediction.
+    #[must_use]
+    pub const fn with_fields(
+        mut self,
+        gold: &'a [FieldSpec<'a>],
+        pred: &'a [FieldSpec<'a>],
+    ) -> Self {
+        self.gold = gold;
+        self.pred = pred;
+        self
+    }
+
+    /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
+    #[must_use]
+    pub const fn with_only_fields(mut self) -> Self {
+        self.only_fields = true;
+        self
+    }
+
+    /// Sets the parameters.
+    #[must_use]
+    pub const fn with_params(mut self, params: &'a [ParamSpec<'a>]) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// Sets the version.
+    #[must_use]
+    pub const fn with_version(mut self, version: &'a str) -> Self {
+        self.version = version;
+        self
+    }
+
+    /// Iterates over the required fields, as `gold.NAME` and `pred.NAME`.
+    pub fn required_fields(&self) -> impl Iterator<Item = String> {
+        let name =
+            |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
+        let gold = self.gold.iter().filter_map(move |field| name(Side::Gold, field));
+        gold.chain(self.pred.iter().filter_map(move |field| name(Side::Pred, field)))
+    }
+
+    /// Iterates over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
+    pub fn get_input_fields(&self) -> impl Iterator<Item = String> {
+        self.get_input_spec().map(|(side, field)| format!("{side}.{}", field.name))
+    }
+
+    /// Iterates over the specs of all fields that the metric reads, gold first.
+    pub fn get_input_spec(&self) -> impl Iterator<Item = (Side, FieldSpec<'a>)> {
+        let gold = self.gold.iter().map(|field| (Side::Gold, *field));
+        gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
+    }
+
+    /// Returns whether the rows have every required field, except those without which a prediction is scored. The
+    /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
+    #[must_use]
+    pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
+        let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
+            fields.iter().all(|field| !field.is_needed() || row.contains_key(field.name))
+        };
+        has(&gold.data, self.gold) && has(&pred.data, self.pred)
+    }
+
+    /// Returns whether a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
+    ///
+    /// ```
+    /// use dsrs_metrics::{Direction, MetricSpec};
+    ///
+    /// let wer = MetricSpec::new("wer").with_threshold(0.1).with_direction(Direction::LowerIsBetter);
+    /// assert_eq!(wer.is_success(0.05), Some(true));
+    /// assert_eq!(wer.is_success(0.5), Some(false));
+    /// assert_eq!(MetricSpec::new("mean_length").is_success(3.0), None);
+    /// ```
+    #[must_use]
+    pub fn is_success(&self, score: f64) -> Option<bool> {
+        if self.strict { Some(score >= 1.0) } else { self.verdict(score) }
+    }
+
+    /// Returns whether a score is a pass, before [`strict`](Self::strict) is applied.
+    #[inline]
+    pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
+        match (self.kind, self.threshold, self.direction) {
+            (ScoreKind::Bool, ..) => Some(raw >= 1.0),
+            (_, None, _) => None,
+            (_, Some(threshold), Direction::HigherIsBetter) => Some(raw >= threshold),
+            (_, Some(threshold), Direction::LowerIsBetter) => Some(raw <= threshold),
+        }
+    }
+
+    /// Returns whether every score is replaced with 1 or 0.
+    #[must_use]
+    pub const fn strict_mode(&self) -> bool {
+        self.strict
+    }
+
+    /// Returns whether a larger reported score is better. For a strict metric it always is, because a pass is 1.
+    #[must_use]
+    pub const fn higher_is_better(&self) -> bool {
+        self.strict || matches!(self.direction, Direction::HigherIsBetter)
+    }
+
+    /// Returns tier, kind, range, direction, threshold and cost on one line, as `list` prints them. The documentation of
+    /// a metric's struct ends with this line.
+    ///
+    /// ```
+    /// use dsrs_metrics::MetricSpec;
+    ///
+    /// let spec = MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5);
+    /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, free");
+    /// ```
+    #[must_use]
+    pub fn properties(&self) -> String {
+        let tier = match self.tier {
+            MetricTier::Proxy => "proxy",
+            MetricTier::Truth => "truth",
+        };
+        let kind = match self.kind {
+            ScoreKind::Bool => "bool",
+            ScoreKind::Number => "number",
+            ScoreKind::Corpus => "one score of all rows",
+        };
+        let range = self.range.filter(|_| !matches!(self.kind, ScoreKind::Bool));
+        let range = range.map(|range| format!(" in {range}")).unwrap_or_default();
+        let better = if self.higher_is_better() { "higher" } else { "lower" };
+        let threshold = self.threshold.map(|it| format!(", threshold {it:?}")).unwrap_or_default();
+        let strict = if self.strict { ", strict" } else { "" };
+        let cost = match self.cost_msats {
+            0 => "free".to_owned(),
+            cost => format!("{cost} msat a row"),
+        };
+        format!("{tier}, {kind}{range}, {better} is better{threshold}{strict}, {cost}")
+    }
+}

@@ -1,0 +1,126 @@
+//! What is compared for each row: the rating by a metric, and the label.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
+
+/// What a metric or judge returned for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rating {
+    /// No score; contains the name of the outcome, or `absent`.
+    Missing(Cow<'static, str>),
+    /// A score with a verdict.
+    Verdict {
+        /// Whether the row passed.
+        passed: bool,
+        /// The score.
+        score: f64,
+    },
+    /// A score without a verdict.
+    Score(f64),
+    /// The name of a class.
+    Class(String),
+}
+
+/// What is known to be correct for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Label {
+    /// The row has no label.
+    Missing,
+    /// Whether the row should pass.
+    Bool(bool),
+    /// A number, on the scale of the scores or on another one.
+    Number(f64),
+    /// The name of a class.
+    Class(String),
+}
+
+impl Rating {
+    #[doc(hidden)]
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing(_))
+    }
+
+    /// The score, if there is one.
+    pub(super) fn score(&self) -> Option<f64> {
+        match self {
+            Self::Verdict { score, .. } | Self::Score(score) => Some(*score),
+            Self::Missing(_) | Self::Class(_) => None,
+        }
+    }
+}
+
+impl Label {
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// The kind of the value, for messages.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Bool(_) => "a bool",
+            Self::Number(_) => "a number",
+            Self::Class(_) => "a string",
+        }
+    }
+}
+
+/// Writes the value without quotes, and nothing for a missing label.
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => Ok(()),
+            Self::Bool(value) => value.fmt(f),
+            Self::Number(value) => value.fmt(f),
+            Self::Class(class) => f.write_str(class),
+        }
+    }
+}
+
+conversions! {
+    bool => Rating: |passed| Self::Verdict { passed, score: f64::from(passed) };
+    f64 => Rating: |score| Self::Score(score);
+    &str => Rating: |class| Self::Class(class.to_owned());
+    &Scored => Rating: |scored| {
+        let score = scored.score.value;
+        scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
+    };
+    /// The outcome's name is the reason of a missing rating.
+    &Outcome => Rating: |outcome| {
+        outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
+    };
+    bool => Label: |label| Self::Bool(label);
+    f64 => Label: |label| Self::Number(label);
+    &str => Label: |label| Self::Class(label.to_owned());
+}
+
+impl<T: Into<Rating>> From<Option<T>> for Rating {
+    fn from(rating: Option<T>) -> Self {
+        rating.map_or(Self::Missing("absent".into()), Into::into)
+    }
+}
+
+impl<T: Into<Label>> From<Option<T>> for Label {
+    fn from(label: Option<T>) -> Self {
+        label.map_or(Self::Missing, Into::into)
+    }
+}
+
+/// `null` is a missing label. The error is the value itself, if it is a list or an object.
+impl<'a> TryFrom<&'a Value> for Label {
+    type Error = &'a Value;
+
+    fn try_from(value: &'a Value) -> Result<Self, &'a Value> {
+        match value {
+            Value::Null => Ok(Self::Missing),
+            Value::Bool(label) => Ok(Self::Bool(*label)),
+            Value::Number(label) => label.as_f64().map(Self::Number).ok_or(value),
+            Value::String(label) => Ok(Self::Class(label.clone())),
+            Value::Array(_) | Value::Object(_) => Err(value),
+        }
+    }
+}

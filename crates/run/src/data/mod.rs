@@ -1,0 +1,39 @@
+//! Reading pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time, in
+//! memory that does not grow with the file.
+//!
+//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`), of which it decodes only the fields
+//! that are read (`selection.rs`, `pairing.rs`). Each
+//! format has a file of its own. This module knows nothing about metrics: a metric checks whether a
+//! row has the fields it reads, and the harness checks that ids are unique.
+
+#[cfg(feature = "csv")]
+mod csv;
+mod error;
+mod format;
+mod inexact_numbers;
+mod input;
+mod json_array;
+mod json_lines;
+mod json_row;
+mod mapping;
+mod object_rows;
+pub mod outcome_labels;
+mod pairing;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod reader;
+mod row;
+mod row_file;
+mod selection;
+mod whole_file;
+
+pub use error::DataError;
+pub use format::Format;
+pub use input::ROW_LIMIT;
+pub use mapping::{Mapping, MappingError};
+#[doc(hidden)]
+pub use object_rows::{ObjectRow, ObjectRows};
+#[cfg(feature = "parquet")]
+pub(crate) use parquet::JSON_COLUMNS;
+pub use reader::{DataReader, Pairs};
+pub(crate) use selection::FieldSelection;

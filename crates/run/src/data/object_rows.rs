@@ -1,0 +1,114 @@
+//! Rows that need only be objects: result files, labels, training data.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::error::DataError;
+use super::format::Format;
+use super::input::{Apostrophes, ROW_LIMIT};
+use super::row::{ValidRow, validated_object};
+use super::row_file::{LocatedRow, RowChunk, RowFile, UnopenedFile};
+use crate::core::rows::pair::{Origin, Pair};
+
+/// A row that is an object, with or without `gold` and `pred`.
+pub struct ObjectRow {
+    /// Its id, or else its line, or its position in a JSON array.
+    pub id: String,
+    /// Whether the row contains its id.
+    pub has_id: bool,
+    /// Where it is.
+    pub at: Origin,
+    /// The keys of `scores`, in the order of the file.
+    pub score_names: Vec<String>,
+    /// Whether the values are cells of a format that has only strings.
+    pub textual: bool,
+    /// Whether the row is from a format with columns, in which a score is several of them.
+    pub is_flat: bool,
+    row: ValidRow,
+}
+
+impl ObjectRow {
+    fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
+        let mut row = validated_object(row, &at)?;
+        let id = row.take_id();
+        Ok(Self {
+            has_id: id.is_some(),
+            id: id.unwrap_or_else(|| number.to_string()),
+            at,
+            score_names: row.take_score_names(),
+            textual: row.attributes().textual,
+            is_flat: row.is_flat(),
+            row,
+        })
+    }
+
+    /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
+    pub(crate) fn into_pair(mut self) -> Pair {
+        self.row.keep_whole_sides();
+        self.row.into_pair(self.at, |_| self.id)
+    }
+}
+
+#[allow(dead_code, reason = "the command line uses them")]
+impl ObjectRow {
+    /// The value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
+    #[doc(hidden)]
+    pub fn find(&self, path: &str) -> Option<&Value> {
+        self.row.find(path)
+    }
+
+    /// The keys of the row except `id`, `gold` and `pred`.
+    #[doc(hidden)]
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.row.attributes().keys()
+    }
+}
+
+/// The rows of one file. The iterator ends after its first error.
+pub struct ObjectRows {
+    file: RowFile,
+    /// The rows of the current chunk.
+    decoded: std::vec::IntoIter<Result<ObjectRow, DataError>>,
+    ended: bool,
+}
+
+impl ObjectRows {
+    /// Opens a file in this format, or else in that of its extension; `-` is standard input.
+    #[doc(hidden)]
+    pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
+        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None)?;
+        Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
+    }
+}
+
+fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
+    match chunk {
+        Err(error) => vec![Err(error)],
+        Ok(RowChunk::Rows(rows)) => {
+            rows.into_iter().map(|row| row.and_then(ObjectRow::new)).collect()
+        }
+        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| ObjectRow::new(line.row()?)),
+    }
+}
+
+impl Iterator for ObjectRows {
+    type Item = Result<ObjectRow, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let row = loop {
+            match self.decoded.next() {
+                None => match self.file.next_chunk() {
+                    None => break None,
+                    Some(chunk) => self.decoded = decoded(chunk).into_iter(),
+                },
+                row => break row,
+            }
+        };
+        self.ended = !matches!(row, Some(Ok(_)));
+        row
+    }
+}

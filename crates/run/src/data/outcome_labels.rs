@@ -1,0 +1,231 @@
+//! Reads labelled training data from files.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
+
+use super::{DataError, Format, ObjectRow, ObjectRows};
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::pair::{Origin, Pair};
+use crate::json::describe::found;
+use dsrs_metrics_values::outcome_coupled::{
+    OutcomeCoupledError, OutcomeCoupledLabels, OutcomeCoupledScorer, StatedLabels, StepOutcome,
+};
+
+/// A row of training data and its labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledExample {
+    /// The row. If it has `gold` or `pred`, its labels are attributes; otherwise all seven labels
+    /// are its prediction.
+    pub pair: Pair,
+    /// The labels; those that are missing in the row are computed.
+    pub labels: OutcomeCoupledLabels,
+}
+
+/// Why training data cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabelsError {
+    /// The file or one of its lines is invalid.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The runtime stopped before all rows were read.
+    #[error("reading the rows stopped: {0}")]
+    Stopped(String),
+    /// A row lacks a label.
+    #[error("{at}: no label `{label}`; the row has `{}`", present.join("`, `"))]
+    Missing {
+        /// The line.
+        at: Origin,
+        /// The label.
+        label: &'static str,
+        /// The fields of the row.
+        present: Vec<String>,
+    },
+    /// A label has the wrong type.
+    #[error("{at}: label `{label}`: expected {expected}, found {found}")]
+    WrongType {
+        /// The line.
+        at: Origin,
+        /// The label.
+        label: &'static str,
+        /// The expected type.
+        expected: &'static str,
+        /// The value that was found.
+        found: String,
+    },
+    /// A label is out of range, or contradicts another.
+    #[error("{at}: {error}")]
+    Labels {
+        /// The line.
+        at: Origin,
+        /// The reason.
+        #[source]
+        error: OutcomeCoupledError,
+    },
+}
+
+/// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is that of the
+/// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`load_jsonl`].
+///
+/// The file is read on a thread for blocking work if there is a tokio runtime.
+///
+/// ```
+/// use dsrs_metrics::outcome_coupled::load_jsonl_with_labels;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-labels-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let file = folder.join("tool_calls.jsonl");
+/// std::fs::write(&file, r#"{"tool": "edit", "step_utility": 1, "tests_before": 3, "tests_after": 3, "was_repeated": false, "params_valid": true}"#)?;
+///
+/// let examples = load_jsonl_with_labels(&file).await?;
+/// assert_eq!(examples[0].pair.gold.get("tool").unwrap(), "edit");
+/// assert!((examples[0].labels.outcome_score - 0.9).abs() < 1e-12);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`load_jsonl`], for the first invalid row.
+pub async fn load_jsonl_with_labels(
+    file: impl AsRef<Path>,
+) -> Result<Vec<LabelledExample>, LabelsError> {
+    let file = file.as_ref().to_owned();
+    let read = move || load_jsonl(file, &OutcomeCoupledScorer::default())?.collect();
+    let Ok(runtime) = Handle::try_current() else { return read() };
+    match runtime.spawn_blocking(read).await {
+        Ok(examples) => examples,
+        Err(error) => Err(LabelsError::Stopped(error.to_string())),
+    }
+}
+
+/// Reads training data with outcome labels, one JSON object per line, one row at a time.
+///
+/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and
+/// `params_valid`. `verification_delta` and `outcome_score` are computed; if a row contains them,
+/// they must agree with the other labels and with the scorer. A row with `gold` or `pred` is read
+/// as everywhere in this library. Any other row is split: the labels become its prediction, so that
+/// `dsrs_metrics::metrics::OutcomeCoupled` can score it, and all other fields except
+/// `id` become its gold row. `-` is standard input.
+///
+/// # Errors
+/// [`DataError`] if the file does not exist. The iterator ends with its first error, which names
+/// file and line; a file without rows is an error.
+pub fn load_jsonl(
+    file: impl AsRef<Path>,
+    scorer: &OutcomeCoupledScorer,
+) -> Result<LabelledExamples, LabelsError> {
+    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
+}
+/// An iterator over the rows of one file, returned by [`load_jsonl`].
+pub struct LabelledExamples {
+    rows: ObjectRows,
+    scorer: OutcomeCoupledScorer,
+    ended: bool,
+}
+
+impl Iterator for LabelledExamples {
+    type Item = Result<LabelledExample, LabelsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let row = self.rows.next()?.map_err(LabelsError::from);
+        let example = row.and_then(|row| self.example(row));
+        self.ended = example.is_err();
+        Some(example)
+    }
+}
+
+impl LabelledExamples {
+    fn example(&self, row: ObjectRow) -> Result<LabelledExample, LabelsError> {
+        let at = row.at.clone();
+        let pair = row.into_pair();
+        let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;
+        Ok(LabelledExample { pair: split(pair, &labels), labels })
+    }
+}
+
+impl std::fmt::Debug for LabelledExamples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LabelledExamples")
+            .field("scorer", &self.scorer)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The fields of a row that contain its labels.
+struct LabelledRow<'a> {
+    fields: &'a Fields,
+    at: Origin,
+}
+
+impl LabelledRow<'_> {
+    fn labels(&self, scorer: &OutcomeCoupledScorer) -> Result<OutcomeCoupledLabels, LabelsError> {
+        const COUNT: &str = "a number of tests";
+        const FLAG: &str = "true or false";
+        let step = StepOutcome {
+            step_utility: self.label("step_utility", "a number in -1..=1")?,
+            tests_before: self.label("tests_before", COUNT)?,
+            tests_after: self.label("tests_after", COUNT)?,
+            was_repeated: self.label("was_repeated", FLAG)?,
+            params_valid: self.label("params_valid", FLAG)?,
+        };
+        let stated = StatedLabels {
+            verification_delta: self.optional("verification_delta", "a whole number")?,
+            outcome_score: self.optional("outcome_score", "a number in 0..=1")?,
+        };
+        let labels = scorer.label(&step).and_then(|labels| stated.check(&labels).map(|()| labels));
+        labels.map_err(|error| LabelsError::Labels { at: self.at.clone(), error })
+    }
+
+    fn label<T: DeserializeOwned>(
+        &self,
+        label: &'static str,
+        expected: &'static str,
+    ) -> Result<T, LabelsError> {
+        let present = || self.fields.keys().map(str::to_owned).collect();
+        let missing = || LabelsError::Missing { at: self.at.clone(), label, present: present() };
+        self.optional(label, expected)?.ok_or_else(missing)
+    }
+
+    fn optional<T: DeserializeOwned>(
+        &self,
+        label: &'static str,
+        expected: &'static str,
+    ) -> Result<Option<T>, LabelsError> {
+        let Some(value) = self.fields.get(label).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let wrong = |_| LabelsError::WrongType {
+            at: self.at.clone(),
+            label,
+            expected,
+            found: found(value),
+        };
+        T::deserialize(value).map(Some).map_err(wrong)
+    }
+}
+
+/// Splits a row without `gold` and `pred` into a prediction with the labels and a gold row with the
+/// other fields.
+fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
+    if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
+        return pair;
+    }
+    // Numbers and booleans can be serialized.
+    pair.pred = Prediction::from(Fields::from_serialize(labels).unwrap_or_default());
+    let mut rest = std::mem::take(&mut pair.attributes);
+    for label in pair.pred.keys() {
+        rest.remove(label);
+    }
+    pair.gold = Example::from(rest);
+    pair
+}

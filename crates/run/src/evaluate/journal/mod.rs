@@ -1,0 +1,193 @@
+//! The journal of a run: what was paid for, on disk, so that a run that died continues where it ended.
+//!
+//! A journal is a directory with one append-only file. `log.rs` writes lines with a checksum and syncs them in groups,
+//! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the one that
+//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `run.rs` has the settings of the
+//! builder, and connects the journal with the rows of a run.
+
+mod error;
+#[cfg(test)]
+mod faults;
+mod file;
+mod identity;
+mod log;
+mod record;
+mod row;
+mod run;
+mod scan;
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use self::error::JournalError;
+use self::file::LogFile;
+use self::identity::RunIdentity;
+use self::log::Log;
+use self::record::{CallCost, Spending, StoredPrediction, StoredProgram};
+pub(super) use self::record::{ProgramFailure, StoredScores};
+pub(super) use self::row::JournalRow;
+pub(super) use self::run::{
+    JournalOptions, JournalSettings, JournaledRow, Predicted, RowToJournal, RunJournal,
+};
+use self::scan::Scan;
+use crate::lm;
+use crate::lm::recording::SpendingRecorder;
+
+/// The name of the file in the directory of a journal.
+const FILE_NAME: &str = "journal.log";
+
+/// The version of the format of the file. Since version 2 it has records of spending.
+const FORMAT: u32 = 2;
+
+/// The oldest version that can be continued.
+const OLDEST_FORMAT: u32 = 1;
+
+/// An open journal. It is locked until it is dropped.
+pub(crate) struct Journal {
+    dir: PathBuf,
+    log: Log,
+    /// What earlier runs recorded.
+    scan: Scan,
+    /// The number of the next call under a budget.
+    next_call: AtomicU64,
+}
+
+/// Replaces the file operations of a journal, for tests that let them fail.
+pub(crate) type WrapFile = Arc<dyn Fn(File) -> Arc<dyn LogFile> + Send + Sync>;
+
+impl Journal {
+    /// Opens the journal in this directory, or creates it. The run must be the one that started it, unless that one
+    /// recorded nothing. The first line of a new journal is on the disk when this returns. Reading ends with an error
+    /// when `is_stopped` returns true.
+    pub(crate) fn open(
+        dir: &Path,
+        run: &RunIdentity,
+        wrap: Option<&WrapFile>,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Self, JournalError> {
+        let failed = |error: &io::Error| JournalError::open(dir, error);
+        lm::create_private_dir(dir).map_err(|error| failed(&error))?;
+        let path = dir.join(FILE_NAME);
+        file::exists(&path, dir)?;
+        let file = file::open(&path).map_err(|error| failed(&error))?;
+        file::lock(&file, dir)?;
+        // Opened again, since appending moves the position of a file.
+        let read = File::open(&path).map_err(|error| failed(&error))?;
+        let scan = Scan::read(dir, read, is_stopped)?;
+        let header = log::line(&record::Header { format: FORMAT, run });
+        let header = header.map_err(|error| failed(&error.into()))?;
+        scan.check_end(&header)?;
+        let length = match scan.header.as_ref().map(|started| run.check(started, dir)) {
+            Some(Err(changed)) if !scan.is_unused() => return Err(changed),
+            Some(Ok(())) => scan.end,
+            Some(Err(_)) | None => 0,
+        };
+        // Removes an incomplete line of a process that was killed while it wrote.
+        file.set_len(length).map_err(|error| failed(&error))?;
+        let file: Arc<dyn LogFile> = match wrap {
+            Some(wrap) => wrap(file),
+            None => Arc::new(file),
+        };
+        let next_call = AtomicU64::new(scan.next_call);
+        let dir_of_journal = dir.to_owned();
+        if length > 0 {
+            let log = Log::start(dir, file, length)?;
+            return Ok(Self { dir: dir_of_journal, log, scan, next_call });
+        }
+        log::write_first(&*file, &header).map_err(|error| failed(&error))?;
+        // The new file must be found after a power failure, too.
+        file::sync_dir(dir).map_err(|error| failed(&error))?;
+        let log = Log::start(dir, file, header.len() as u64)?;
+        if scan.spent_msats() > 0 {
+            // What the run before it spent without recording a row.
+            let call = next_call.fetch_add(1, Ordering::Relaxed);
+            let spent = CallCost { call, msats: scan.spent_msats(), of_gate: false };
+            log.append(&Spending::Settled(spent), log::Write::Now);
+        }
+        Ok(Self { dir: dir_of_journal, log, scan, next_call })
+    }
+
+    /// Records the reservation of a call by the budget of the models, or of the gate, before the call. Returns its number.
+    pub(crate) fn reserve_call(&self, msats: u64, of_gate: bool) -> u64 {
+        let call = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let cost = CallCost { call, msats, of_gate };
+        self.log.append(&Spending::Reserved(cost), log::Write::Now);
+        call
+    }
+
+    /// Records the cost of a call that was reserved. If the record is lost, the reserved amount counts.
+    pub(crate) fn settle_call(&self, call: u64, msats: u64, of_gate: bool) {
+        let cost = CallCost { call, msats, of_gate };
+        self.log.append(&Spending::Settled(cost), log::Write::Later);
+    }
+
+    /// Returns why the journal can no longer be written, if that is so.
+    pub(crate) fn error(&self) -> Option<JournalError> {
+        self.log.error()
+    }
+
+    /// Returns one evaluation of a row, with what earlier runs recorded of it: everything, or what did not fail.
+    pub(crate) fn row(
+        self: &Arc<Self>,
+        row: u64,
+        repeat: u32,
+        fingerprint: &str,
+        retry_failed: bool,
+    ) -> Result<Arc<JournalRow>, JournalError> {
+        let records = self.scan.of_row(row)?;
+        let row = JournalRow::new(Arc::clone(self), (row, repeat), fingerprint, records)?;
+        if retry_failed {
+            row.forget_failures();
+        }
+        Ok(row)
+    }
+
+    /// Writes and syncs everything.
+    pub(crate) fn finish(&self) -> Result<(), JournalError> {
+        self.log.finish()
+    }
+}
+
+/// Returns the file of the journal in this directory.
+pub fn journal_file(dir: &Path) -> PathBuf {
+    // The directory may not exist yet.
+    crate::evaluate::report::real_path(dir).join(FILE_NAME)
+}
+
+impl SpendingRecorder for Journal {
+    fn reserve(&self, msats: u64) -> Result<u64, String> {
+        let call = self.reserve_call(msats, false);
+        self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
+    }
+
+    /// The record follows with the reply. If it is lost, what was reserved counts.
+    fn settle(&self, call: u64, msats: u64) {
+        self.settle_call(call, msats, false);
+    }
+}
+
+/// Returns what the model calls of an interrupted run cost, in millisatoshis, so that a budget can include it. 0 if the
+/// directory has no journal. A call under a budget that was in progress when the process died, including a preflight check,
+/// costs what was reserved for it.
+///
+/// ```
+/// # fn main() -> Result<(), dsrs_metrics::JournalError> {
+/// # let dir = std::env::temp_dir().join(format!("dsrs-doc-paid-{}", std::process::id()));
+/// assert_eq!(dsrs_metrics::journal_cost_msats(&dir)?, 0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`JournalError`] if the journal cannot be read.
+pub fn journal_cost_msats(dir: impl AsRef<Path>) -> Result<u64, JournalError> {
+    let (dir, path) = (dir.as_ref(), dir.as_ref().join(FILE_NAME));
+    if !file::exists(&path, dir)? {
+        return Ok(0);
+    }
+    let file = File::open(path).map_err(|error| JournalError::open(dir, &error))?;
+    Ok(Scan::read(dir, file, &|| false)?.spent_msats())
+}

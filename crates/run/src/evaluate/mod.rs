@@ -1,0 +1,309 @@
+//! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
+//!
+//! Progress, tables and result files are in `report/`.
+
+mod attempt;
+mod budget;
+mod builder;
+mod chunked;
+mod collector;
+mod counting_ids;
+#[cfg(feature = "ctrl-c")]
+mod ctrl_c;
+mod devset;
+mod error;
+mod evaluator;
+mod files;
+pub(crate) mod gate;
+mod grace;
+mod groups;
+pub(crate) mod inputs;
+#[doc(hidden)]
+pub mod journal;
+mod metric_entry;
+mod missing;
+mod observer;
+mod options;
+mod outputs;
+mod preflight;
+mod repeats;
+#[doc(hidden)]
+pub mod report;
+mod result;
+mod rollouts;
+mod row;
+mod row_result;
+mod row_scores;
+mod run;
+mod sample;
+mod seen_ids;
+mod sorted_runs;
+mod source;
+mod source_row;
+mod spending;
+mod statistics;
+mod stop;
+mod summary;
+mod tally;
+mod tasks;
+mod thread_rows;
+mod threads;
+mod totals;
+mod wake_up;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt};
+
+pub use self::budget::BudgetReport;
+pub use self::builder::EvaluateBuilder;
+pub use self::devset::{DevsetRow, DevsetRows};
+pub use self::error::EvaluateError;
+pub use self::evaluator::Evaluator;
+pub use self::missing::UnknownField;
+pub use self::observer::{Observer, RunStart};
+#[cfg(feature = "report")]
+pub use self::outputs::TableRows;
+pub use self::repeats::{Repeat, RepeatSummary};
+pub use self::result::{Ending, EvaluationResult, JournalUse};
+pub use self::rollouts::RolloutNumber;
+pub(crate) use self::rollouts::ScoredRollouts;
+pub use self::row_result::RowResult;
+pub use self::spending::Spending;
+pub use self::summary::MetricSummary;
+pub use self::totals::ProgramTotals;
+
+use self::chunked::Chunk;
+use self::row::Plan;
+use self::run::Predicted;
+use self::source::Source;
+use self::source_row::Input;
+use crate::core::program::{Fallible, Program};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::{Pair, SpareRows};
+use crate::evaluate::report::{Render, score_line};
+
+/// Runs a program over a devset, or takes finished predictions, and scores every row under one
+/// metric or several: DSPy's `Evaluate`.
+///
+/// No row is dropped, and no failure becomes a score silently: a program or metric that fails,
+/// panics or times out fails only its own row, which is counted in every headline. The same rows give
+/// the same report at any concurrency, except where `max_errors`, a stop or a timeout ends it early.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::Evaluate;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let devset = [
+///     example! { "question" => "1 + 1?", "answer" => "2" },
+///     example! { "question" => "Why?", "answer" => "42" },
+/// ];
+/// let evaluate = Evaluate::builder()
+///     .devset(devset)
+///     .inputs(["question"]) // The program receives nothing else.
+///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
+///     .build()?;
+///
+/// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "42" } }).await?;
+/// assert_eq!(result.score, Some(0.5));
+/// assert_eq!(result.to_string(), "same  50.00% [9.45, 90.55] (1/2, 0 failed)");
+/// assert_eq!(result.results[0].score(), Some(0.0));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Evaluate<G = Example, P = Prediction> {
+    plan: Arc<Plan<'static, G, P>>,
+    settings: EvaluateBuilder<G, P>,
+}
+
+/// A running evaluation. It is boxed once per run, so that a program of the wrong type is one
+/// compiler error rather than one each for the call, the future and the `await`. Dropping it ends the run.
+pub type Running<'a, G, P> =
+    Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
+
+impl Evaluate {
+    /// Returns a builder for an evaluation over dynamic rows.
+    pub fn builder() -> EvaluateBuilder<Example, Prediction> {
+        EvaluateBuilder::new()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
+    /// Returns a builder for an evaluation over rows of any type.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// async fn program(x: f64) -> Result<f64, std::num::ParseFloatError> {
+    ///     format!("{x:.1}").parse()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let near = typed_metric_fn("error", |gold: &f64, pred: &f64| (gold - pred).abs());
+    /// let evaluate = Evaluate::<f64, f64>::typed().devset([0.25, 1.0]).metric(near).build()?;
+    /// let result = evaluate.run(program).await?;
+    /// assert_eq!(result.metrics[0].to_string(), "0.0250 [-0.2927, 0.3427; few rows] (mean of 2/2, 0 failed)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed() -> EvaluateBuilder<G, P> {
+        EvaluateBuilder::new()
+    }
+
+    /// Returns a builder with these settings, to change some of them for one run: the devset, the metrics, the
+    /// concurrency, what is displayed. The first call of [`metric`](EvaluateBuilder::metric) or
+    /// [`metrics`](EvaluateBuilder::metrics) replaces these metrics.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let some = metric_fn("some", |_, pred| pred.get("answer").is_some());
+    /// let program = |_: Example| async { prediction! { "answer" => "42" } };
+    /// let row = |answer: &str| example! { "question" => "6 * 7?", "answer" => answer };
+    ///
+    /// let evaluate = Evaluate::builder().devset([row("6")]).inputs(["question"]).metric(same).build()?;
+    /// assert_eq!(evaluate.run(program).await?.score, Some(0.0));
+    ///
+    /// let result = evaluate.to_builder().devset([row("42")]).concurrency(4).run(program).await?;
+    /// assert_eq!(result.to_string(), "same  100.00% [20.65, 100.00] (1/1, 0 failed)");
+    ///
+    /// let result = evaluate.to_builder().metric(some).run(program).await?;
+    /// assert_eq!(result.to_string(), "some  100.00% [20.65, 100.00] (1/1, 0 failed)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn to_builder(&self) -> EvaluateBuilder<G, P> {
+        let mut settings = self.settings.clone();
+        settings.inherits_metrics = true;
+        settings
+    }
+
+    /// Runs a program over the devset: an async function or closure, or a
+    /// [`Module`](dsrs_metrics_core::Module) (by value, reference to a static one, or `Arc`).
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn run<Kind: 'static>(
+        &self,
+        program: impl Program<G, P, Kind> + 'static,
+    ) -> Running<'_, G, P> {
+        let EvaluateBuilder { devset, row_id, inputs, options, .. } = &self.settings;
+        let source = devset.source(row_id.clone(), inputs.clone());
+        let render = options.render_pair.unwrap_or(score_line);
+        Box::pin(async move { self.start(source?, program, render).await })
+    }
+
+    /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
+    /// first error ends the run. Rows are read lazily; an iterator that waits long for each row (a slow
+    /// pipe) blocks its thread, so use [`score_stream`](Self::score_stream) instead.
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score<R: Fallible<Pair<G, P>>>(
+        &self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Running<'_, G, P> {
+        let rows = rows.into_iter().map(|row| input(row));
+        let source = Source::iterator(Box::new(rows.fuse()));
+        Box::pin(self.start(source, Predicted, self.render_scored()))
+    }
+
+    /// Like [`score`](Self::score), for rows that are decoded in chunks: a chunk is a function, called by the thread that
+    /// takes it, so that several threads decode at once. Rows keep their order. The iterator should only read bytes.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let lines = ["4 4\n5 4", "6 6"];
+    /// let chunks = lines.into_iter().map(|lines| move || {
+    ///     let pair = |line: &str| {
+    ///         let (gold, pred) = line.split_once(' ').ok_or("expected two numbers")?;
+    ///         Ok::<_, &str>(Pair::new(gold, example! { "x" => gold }, prediction! { "x" => pred }))
+    ///     };
+    ///     lines.lines().map(pair).collect::<Vec<_>>()
+    /// });
+    /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+    /// let result = Evaluate::builder().metric(same).build()?.score_chunks(chunks).await?;
+    /// assert_eq!((result.rows, result.results[1].score()), (3, Some(0.0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score_chunks<R: Fallible<Pair<G, P>>, C: IntoIterator<Item = R>>(
+        &self,
+        chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
+    ) -> Running<'_, G, P> {
+        let chunks = chunks.into_iter().fuse().map(|decode| {
+            let decode = move |_: &mut SpareRows<G, P>| {
+                decode().into_iter().map(|row| pair(row).map(Box::new)).collect()
+            };
+            Box::new(decode) as Chunk<'_, G, P>
+        });
+        let source = Source::chunks(Box::new(chunks));
+        Box::pin(self.start(source, Predicted, self.render_scored()))
+    }
+
+    /// Like [`score`](Self::score), for a stream of rows.
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score_stream<R: Fallible<Pair<G, P>>>(
+        &self,
+        rows: impl Stream<Item = R> + Send + 'static,
+    ) -> Running<'_, G, P> {
+        let rows = rows.map(|row| input(row));
+        let source = Source::stream(rows.boxed(), None);
+        Box::pin(self.start(source, Predicted, self.render_scored()))
+    }
+
+    /// How rows with given predictions are written.
+    fn render_scored(&self) -> Render<G, P> {
+        let options = &self.settings.options;
+        options.render_pair.filter(|_| options.save_rows).unwrap_or(score_line)
+    }
+
+    async fn start<Kind: 'static>(
+        &self,
+        source: Source<'static, G, P>,
+        program: impl Program<G, P, Kind> + 'static,
+        render: Render<G, P>,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        run::run(Arc::clone(&self.plan), source, program, render, &self.settings.options).await
+    }
+}
+
+fn pair<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Pair<G, P>, EvaluateError> {
+    row.into_result().map_err(EvaluateError::input)
+}
+
+fn input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
+    pair(row).map(Box::new).map(Input::Predicted)
+}
+
+impl<G, P> fmt::Debug for Evaluate<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metrics: Vec<_> = self.plan.metrics.iter().map(|metric| &metric.name).collect();
+        f.debug_struct("Evaluate").field("metrics", &metrics).finish_non_exhaustive()
+    }
+}
+
+impl<G, P> fmt::Debug for EvaluateBuilder<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvaluateBuilder").finish_non_exhaustive()
+    }
+}

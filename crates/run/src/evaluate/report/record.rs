@@ -1,0 +1,359 @@
+//! The record of a row in result files. All formats are written from it, and all readers return it.
+//!
+//! `line.rs` writes a record as JSON, `columns.rs` splits it into the columns of CSV and Parquet, and `results/parse.rs`
+//! reads it from both. The report shows it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::hash::Hash;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::core::component_results::Component;
+use crate::core::counted::Counted;
+use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::Origin;
+use crate::core::score::{OFFLINE_JUDGE, Scored};
+use crate::evaluate::RowResult;
+use crate::json::path;
+
+/// One row of a result file.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ResultRow {
+    /// The row's id, unique within its file.
+    pub id: String,
+    /// The row's position in the data that was scored (results in memory), or in the result file.
+    pub origin: Option<Origin>,
+    /// The gold row; `None` if the file does not contain gold rows. The fields of a CSV file are strings.
+    pub gold: Option<Value>,
+    /// The prediction; `None` if the file does not contain predictions, or the program failed.
+    pub pred: Option<Value>,
+    /// All other fields of the scored row.
+    pub attributes: Fields,
+    /// The latency that the program returned, in seconds.
+    pub latency_s: Option<f64>,
+    /// The tokens in the prompts of the program.
+    pub input_tokens: Option<u64>,
+    /// The tokens in the replies to the program.
+    pub output_tokens: Option<u64>,
+    /// The cost of the program, in millisatoshis, without the cost of the metrics.
+    pub cost_msats: Option<u64>,
+    /// The backtraces of panics, if they were recorded.
+    pub traceback: Option<String>,
+    /// The result of each metric, in the order of the file.
+    pub scores: IndexMap<String, ResultScore>,
+    /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
+    #[doc(hidden)]
+    pub is_flat: bool,
+}
+
+/// The result of one metric, or of one component of a composite, on one row.
+///
+/// With serde, it has the form of a result file. `S` is the type of its strings, which a writer of files borrows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ResultScore<S: Eq + Hash = String> {
+    /// Whether there is a score, and if not, why.
+    pub outcome: ResultOutcome,
+    /// The score; finite. `None` unless the outcome is [`Scored`](ResultOutcome::Scored).
+    pub value: Option<f64>,
+    /// The verdict, if the metric has one.
+    pub passed: Option<bool>,
+    /// The metric's confidence in [0, 1].
+    pub confidence: Option<f64>,
+    /// The explanation that the metric returned with the score.
+    pub details: Option<S>,
+    /// The feedback for an optimizer.
+    pub feedback: Option<S>,
+    /// The cost of the call, in millisatoshis.
+    pub cost_msats: u64,
+    /// The fields that the metric reads and the prediction lacks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<S>,
+    /// The error of a failed row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<S>,
+    /// The metric that rejected a gated row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gated_by: Option<S>,
+    /// The budget that did not cover a skipped row, in millisatoshis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_msats: Option<u64>,
+    /// Named scores, such as `precision`.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub parts: IndexMap<S, f64>,
+    /// Values of any type that the metric returned, such as the reasoning of a judge.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// The results of the components of a composite.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub components: IndexMap<S, ResultScore<S>>,
+    /// The contribution to the score of all rows, which only a metric has, and no component.
+    #[serde(skip)]
+    pub(crate) corpus: Option<Counted>,
+    /// The same as a file contains it, from which `compare` computes the score again. Only of a score that is written.
+    #[serde(rename = "corpus", skip_serializing_if = "Option::is_none")]
+    pub(crate) written_corpus: Option<Value>,
+    /// Whether the value is the mean of repeats that are all pass or fail.
+    #[serde(skip)]
+    pub(crate) is_share: bool,
+    /// Whether the offline judge, not a model, rated the row for this metric or a component.
+    #[serde(skip)]
+    pub is_judged_offline: bool,
+}
+
+/// Whether a row has a score, and if not, why; the names of [`Outcome`](dsrs_metrics_core::Outcome).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ResultOutcome {
+    /// The metric returned a score.
+    Scored,
+    /// The metric counted the row for its score of all rows; the row has none of its own.
+    Counted,
+    /// A cheaper metric rejected the row.
+    Gated,
+    /// The budget did not cover the call.
+    Skipped,
+    /// The metric abstained.
+    Abstained,
+    /// The metric failed.
+    MetricFailed,
+    /// The program failed.
+    ProgramFailed,
+}
+
+impl ResultOutcome {
+    /// Returns the outcome's name in snake case, as in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scored => "scored",
+            Self::Counted => "counted",
+            Self::Gated => "gated",
+            Self::Skipped => "skipped",
+            Self::Abstained => "abstained",
+            Self::MetricFailed => "metric_failed",
+            Self::ProgramFailed => "program_failed",
+        }
+    }
+
+    /// Returns whether the metric or the program failed. The mean counts such a row as the failure score.
+    #[must_use]
+    pub const fn is_failure(self) -> bool {
+        matches!(self, Self::MetricFailed | Self::ProgramFailed)
+    }
+}
+
+impl From<&Outcome> for ResultOutcome {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Scored(_) => Self::Scored,
+            Outcome::Counted(_) => Self::Counted,
+            Outcome::Gated { .. } => Self::Gated,
+            Outcome::Skipped { .. } => Self::Skipped,
+            Outcome::Abstained => Self::Abstained,
+            Outcome::MetricFailed { .. } => Self::MetricFailed,
+            Outcome::ProgramFailed { .. } => Self::ProgramFailed,
+        }
+    }
+}
+
+impl fmt::Display for ResultOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl ResultRow {
+    /// Returns the value of an attribute, or of `gold.FIELD` or `pred.FIELD`, where a path may lead into objects and
+    /// lists. The cells of a CSV file are strings.
+    #[must_use]
+    pub fn field(&self, field: &str) -> Option<&Value> {
+        let side = match field.split_once('.') {
+            Some(("gold", field)) => self.gold.as_ref().map(|gold| (gold, field)),
+            Some(("pred", field)) => self.pred.as_ref().map(|pred| (pred, field)),
+            _ => None,
+        };
+        path::find(field, |name| self.attributes.get(name)).or_else(|| {
+            let (side, path) = side?;
+            side.get(path).or_else(|| path::below(side, path))
+        })
+    }
+
+    /// The position of the row, for an error.
+    #[doc(hidden)]
+    pub fn at(&self) -> Origin {
+        let unknown = || Origin { file: Path::new("evaluation").into(), line: 0 };
+        self.origin.clone().unwrap_or_else(unknown)
+    }
+
+    /// Creates the record of a row in memory. Contributions of any type are part of it, also of those that are not written.
+    pub(crate) fn of<G: Serialize, P: Serialize>(
+        row: &RowResult<G, P>,
+        metrics: &[String],
+    ) -> Self {
+        let run = row.run.as_deref().map(RunRecord::of).unwrap_or_default();
+        let score = |(metric, name): (usize, &String)| {
+            let outcome = row.outcomes.get(metric)?;
+            let repeats = row.repeats.iter().filter_map(|repeat| repeat.outcomes.get(metric));
+            let repeats = repeats.map(|it| (it.value(), it.scored().and_then(|it| it.passed)));
+            let mut score = ResultScore::of(outcome);
+            score.is_share = score.value.is_some() && are_verdicts(repeats);
+            score.corpus = contribution(outcome);
+            Some((name.clone(), score))
+        };
+        Self {
+            id: row.id.clone(),
+            origin: row.origin.clone(),
+            gold: side(&*row.gold),
+            pred: row.pred.as_ref().and_then(side),
+            attributes: row.attributes.iter().map(|(name, it)| (name, it.clone())).collect(),
+            latency_s: run.latency_s,
+            input_tokens: run.input_tokens,
+            output_tokens: run.output_tokens,
+            cost_msats: run.cost_msats,
+            traceback: row.traceback.clone(),
+            scores: metrics.iter().enumerate().filter_map(score).collect(),
+            is_flat: false,
+        }
+    }
+}
+
+/// A gold row or prediction, or a note why it is not JSON.
+fn side(side: &impl Serialize) -> Option<Value> {
+    let value = serde_json::to_value(side).unwrap_or_else(|error| not_json(&error).into());
+    Some(value).filter(|value| !value.is_null())
+}
+
+/// What takes the place of a value that cannot be written.
+pub(super) fn not_json(error: &serde_json::Error) -> String {
+    format!("cannot be written as JSON: {error}")
+}
+
+/// Latency, tokens and cost that the program returned. A latency that the harness measured is not part of it, so that the same rows
+/// give the same file.
+#[derive(Clone, Copy, Default)]
+pub(super) struct RunRecord {
+    pub(super) latency_s: Option<f64>,
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cost_msats: Option<u64>,
+}
+
+impl RunRecord {
+    pub(super) fn of(run: &ProgramRun) -> Self {
+        Self {
+            latency_s: run.returned_latency().map(|latency| latency.as_secs_f64()),
+            input_tokens: run.usage.map(|usage| usage.input_tokens),
+            output_tokens: run.usage.map(|usage| usage.output_tokens),
+            cost_msats: run.usage.and_then(|usage| usage.cost_msats),
+        }
+    }
+}
+
+impl<S: Eq + Hash> ResultScore<S> {
+    /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
+    pub(crate) fn of<'a>(outcome: &'a Outcome) -> Self
+    where
+        S: From<Cow<'a, str>>,
+    {
+        let text = |text: &'a str| S::from(text.into());
+        let scored = outcome.scored();
+        // Most scores have none of these.
+        let noted = scored.filter(|scored| !scored.is_simple());
+        let metadata = noted.and_then(Scored::metadata).cloned().unwrap_or_default();
+        let components = noted.map(|scored| scored.components().map(Self::of_component).collect());
+        let components: IndexMap<_, _> = components.unwrap_or_default();
+        let parts = |scored: &'a Scored| scored.parts().iter().map(|it| (text(&it.name), it.value));
+        Self {
+            outcome: outcome.into(),
+            value: outcome.value(),
+            passed: scored.and_then(|scored| scored.passed),
+            confidence: scored.map(|scored| scored.score.confidence),
+            details: scored.and_then(Scored::own_details).map(text),
+            feedback: scored.and_then(Scored::feedback).map(S::from),
+            cost_msats: outcome.cost_msats(),
+            missing: noted.into_iter().flat_map(Scored::missing_fields).map(text).collect(),
+            error: outcome.error().map(|error| Cow::<str>::Owned(error).into()),
+            gated_by: match outcome {
+                Outcome::Gated { by } => Some(text(by)),
+                _ => None,
+            },
+            budget_msats: match outcome {
+                Outcome::Skipped { budget, .. } => Some(*budget),
+                _ => None,
+            },
+            parts: noted.map(|scored| parts(scored).collect()).unwrap_or_default(),
+            is_judged_offline: is_judged_offline(&metadata, &components),
+            metadata,
+            components,
+            corpus: None,
+            written_corpus: None,
+            is_share: false,
+        }
+    }
+
+    fn of_component<'a>(Component { name, outcome }: Component<'a>) -> (S, Self)
+    where
+        S: From<Cow<'a, str>>,
+    {
+        let record = match outcome {
+            Cow::Borrowed(outcome) => Self::of(outcome),
+            // Only a component that returned more than numbers has an outcome of its own.
+            Cow::Owned(outcome) => Self {
+                outcome: (&outcome).into(),
+                value: outcome.value(),
+                passed: outcome.scored().and_then(|scored| scored.passed),
+                confidence: outcome.scored().map(|scored| scored.score.confidence),
+                cost_msats: outcome.cost_msats(),
+                ..Self::of(&Outcome::Abstained)
+            },
+        };
+        (Cow::Borrowed(name).into(), record)
+    }
+
+    /// Whether the value is the verdict: 1 for pass and 0 for fail.
+    pub(crate) fn is_verdict(&self) -> bool {
+        is_verdict(self.value, self.passed)
+    }
+}
+
+/// The contribution of a row to a score of all rows.
+fn contribution(outcome: &Outcome) -> Option<Counted> {
+    match outcome {
+        Outcome::Counted(counted) => Some(counted.contribution()),
+        outcome => Some(Counted::new(outcome.scored()?.corpus()?.clone())),
+    }
+}
+
+fn is_verdict(value: Option<f64>, passed: Option<bool>) -> bool {
+    passed.is_some_and(|passed| value == Some(f64::from(u8::from(passed))))
+}
+
+/// Whether every repeat with a score has pass or fail as its score, and one does. A repeat is value and verdict.
+pub(crate) fn are_verdicts(repeats: impl Iterator<Item = (Option<f64>, Option<bool>)>) -> bool {
+    let scored = repeats.filter(|(value, _)| value.is_some());
+    scored.map(|(value, passed)| is_verdict(value, passed)).reduce(|a, b| a && b).unwrap_or(false)
+}
+
+/// Returns whether the metadata of a score, or a component of it, contains the label of the offline judge.
+pub(crate) fn is_judged_offline<S: Eq + Hash>(
+    metadata: &Map<String, Value>,
+    components: &IndexMap<S, ResultScore<S>>,
+) -> bool {
+    has_offline_label(metadata) || components.values().any(|it| it.is_judged_offline)
+}
+
+fn has_offline_label(fields: &Map<String, Value>) -> bool {
+    fields.iter().any(|(key, value)| match value {
+        Value::Object(fields) => has_offline_label(fields),
+        value => key == "judge" && value == OFFLINE_JUDGE,
+    })
+}

@@ -1,0 +1,34 @@
+//! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
+
+#[macro_use]
+extern crate dsrs_metrics_values;
+
+pub mod agreement;
+pub mod data;
+#[doc(hidden)]
+pub mod evaluate;
+pub mod results;
+#[doc(hidden)]
+pub mod scoring;
+
+use dsrs_metrics_core::{self as core, composite, lm};
+use dsrs_metrics_values::{json, messages, stats};
+
+#[doc(hidden)]
+pub use crate::evaluate::DevsetRow;
+#[cfg(feature = "report")]
+pub use crate::evaluate::TableRows;
+pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
+pub use crate::evaluate::report::ProgressDisplay;
+#[cfg(feature = "report")]
+pub use crate::evaluate::report::ResultTable;
+pub use crate::evaluate::{
+    BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
+    Evaluator, JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
+    RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
+};
+pub use crate::scoring::{
+    AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, OnMissing, Rank,
+    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
+    ScoringResult, ScoringSummary,
+};

@@ -1,0 +1,130 @@
+//! Errors of result files. Each message is one line: where, what was found, what to do.
+
+use std::path::PathBuf;
+
+use crate::core::rows::pair::Origin;
+use crate::data::DataError;
+use crate::messages::shown;
+
+/// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
+pub const MAX_METRICS: usize = 1_000;
+
+/// Why a result file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// A row has no scores, so the file contains something else: data to score, or labels.
+    #[error("{at}: no `scores` in the row{}; expected a file written by `score --out`", only(keys))]
+    NotResults {
+        /// The row.
+        at: Origin,
+        /// The keys of the row.
+        keys: Vec<String>,
+    },
+    /// A row has no id, so it cannot be matched with a row of another file.
+    #[error("{at}: no `id` in the row; write the file again with `score --out`, or add the ids")]
+    MissingId {
+        /// The row.
+        at: Origin,
+    },
+    /// Two rows have the same id.
+    #[error(
+        "{at}: duplicate id `{}`, first in line {first}; ids must be unique within a file",
+        shown::name(id)
+    )]
+    DuplicateId {
+        /// The second row with the id.
+        at: Origin,
+        /// The id.
+        id: String,
+        /// The line of the first row with the id.
+        first: u64,
+    },
+    /// A field of a row has a wrong type or an unknown value.
+    #[error("{at}: `{}`: expected {expected}, found {found}", shown::name(field))]
+    InvalidField {
+        /// The row.
+        at: Origin,
+        /// The field, as a path.
+        field: String,
+        /// What the field must contain.
+        expected: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// The rows have too many different metrics.
+    #[error(
+        "{at}: expected at most {limit} metrics in a result file, found more; write results of fewer metrics"
+    )]
+    TooManyMetrics {
+        /// The row.
+        at: Origin,
+        /// The limit.
+        limit: usize,
+    },
+    /// The file ends within a row: writing or copying it was interrupted.
+    #[error(
+        "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
+    )]
+    CutOff {
+        /// The row.
+        at: Origin,
+        /// The number of rows before it.
+        complete: u64,
+    },
+    /// A JSON file contains no array, such as the output of `score --json`.
+    #[error(
+        "{}: expected an array of rows, found {found}; write it with `score --out`, since the output of `score --json` \
+         has no rows; if each line is a row, name the file .jsonl",
+        file.display()
+    )]
+    NotArray {
+        /// The file.
+        file: PathBuf,
+        /// What was found.
+        found: String,
+    },
+    /// An evaluation without rows: none was evaluated, or they were not kept.
+    #[error("the evaluation has no rows; do not set `keep_results(false)`")]
+    NoRows,
+    /// The file cannot be read as rows.
+    #[error(transparent)]
+    Data(#[from] DataError),
+}
+
+impl ResultsError {
+    /// Names the interruption, which a parser reports as the end of its input.
+    pub(super) fn of_row(error: DataError, complete: u64) -> Self {
+        match error {
+            DataError::Syntax { at, reason, .. } if reason.starts_with("EOF") => {
+                Self::CutOff { at, complete }
+            }
+            DataError::UnclosedQuote { at } => Self::CutOff { at, complete },
+            DataError::NotArray { file, found } => Self::NotArray { file, found },
+            error => Self::Data(error),
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn too_many_metrics(at: &Origin) -> Self {
+        Self::TooManyMetrics { at: at.clone(), limit: MAX_METRICS }
+    }
+
+    /// An error about the value of a field.
+    pub(super) fn invalid(
+        at: &Origin,
+        field: String,
+        expected: &'static str,
+        found: String,
+    ) -> Self {
+        Self::InvalidField { at: at.clone(), field, expected, found }
+    }
+}
+
+/// `` , only `a`, `b` ``
+fn only(keys: &[String]) -> String {
+    match keys {
+        [] => String::new(),
+        keys => format!(", only {}", shown::names(keys.iter().map(String::as_str))),
+    }
+}

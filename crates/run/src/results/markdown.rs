@@ -1,0 +1,140 @@
+//! Markdown (GitHub's), for the summary of a CI job.
+
+use std::borrow::Cow;
+
+use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
+use crate::core::spec::ScoreKind;
+use crate::evaluate::{EvaluationResult, RowResult};
+use crate::messages::shown;
+
+/// The largest number of rows that are shown.
+pub const MAX_MARKDOWN_ROWS: usize = 20;
+
+/// The largest number of characters of an explanation.
+const MAX_EXPLANATION: usize = 300;
+
+/// Returns the headlines of an evaluation as a Markdown table with a row for each metric. If the evaluation kept its rows, a
+/// second table has the first 20 that do not pass or failed, with details, feedback or error.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair, results};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+/// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
+/// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
+/// assert!(results::markdown(&result).starts_with("| metric | score |\n| --- | --- |\n| same | 100.00%"));
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
+    markdown_with_rows(result, &result.results)
+}
+
+/// Returns the headlines, and those of these rows that do not pass.
+pub fn markdown_with_rows<G, P>(
+    result: &EvaluationResult<G, P>,
+    evaluated: &[RowResult<G, P>],
+) -> String {
+    let summaries = result.metric_names().filter_map(|name| result.metric(name));
+    let rows = summaries.map(|it| vec![shown::name(&it.name).into_owned(), it.to_string()]);
+    let mut text = table(["metric", "score"].into_iter(), rows);
+    if !result.is_complete() {
+        text.push_str(&format!(
+            "\nafter {} rows: {}\n",
+            result.rows,
+            escaped(&result.ending.to_string())
+        ));
+    }
+    text.push_str(&not_passed(result, evaluated));
+    text
+}
+
+/// Whether the verdict is false, or the row failed.
+pub fn does_not_pass(outcome: &Outcome) -> bool {
+    outcome.is_failure() || outcome.scored().is_some_and(|scored| scored.passed == Some(false))
+}
+
+/// A table of the first rows that do not pass; empty if all pass.
+fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -> String {
+    let names: Vec<&str> = result.metric_names().collect();
+    let is_bool =
+        |name: &str| result.metric(name).is_some_and(|metric| metric.kind == ScoreKind::Bool);
+    let mut rows = rows.iter().filter(|row| row.outcomes.iter().any(does_not_pass));
+    let shown: Vec<_> = rows.by_ref().take(MAX_MARKDOWN_ROWS).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let cells = |row: &RowResult<G, P>, name: &str, outcome: &Outcome| {
+        let score = match outcome.value() {
+            Some(0.0) if is_bool(name) => "false".to_owned(),
+            Some(value) => format!("{value:.4}"),
+            None => outcome.name().replace('_', " "),
+        };
+        vec![
+            shown::name(&row.id).into_owned(),
+            shown::name(name).into_owned(),
+            score,
+            explanation(outcome),
+        ]
+    };
+    let lines = shown.into_iter().flat_map(|row| {
+        let outcomes =
+            names.iter().zip(&row.outcomes).filter(|(_, outcome)| does_not_pass(outcome));
+        outcomes.map(move |(name, outcome)| cells(row, name, outcome))
+    });
+    let header = ["row", "metric", "score", "explanation"].into_iter();
+    let title = match rows.next() {
+        Some(_) => format!("The first {MAX_MARKDOWN_ROWS} rows"),
+        None => "Rows".to_owned(),
+    };
+    format!("\n{title} that do not pass:\n\n{}", table(header, lines))
+}
+
+/// What the metric wrote about the score, or the error.
+fn explanation(outcome: &Outcome) -> String {
+    let scored = outcome.scored();
+    let details = scored.and_then(Scored::own_details).map(str::to_owned);
+    let feedback = || scored.and_then(Scored::feedback).map(Cow::into_owned);
+    let mut text = details.or_else(feedback).or_else(|| outcome.error()).unwrap_or_default();
+    if let Some((end, _)) = text.char_indices().nth(MAX_EXPLANATION) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// A table; cells are escaped.
+pub(super) fn table<'a>(
+    header: impl Iterator<Item = &'a str>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
+    let header: Vec<&str> = header.collect();
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = line(header.iter().map(|it| (*it).to_owned()).collect());
+    text.push_str(&line(vec!["---".to_owned(); header.len()]));
+    for cells in rows {
+        text.push_str(&line(cells.iter().map(|cell| escaped(cell)).collect()));
+    }
+    text
+}
+
+/// One line in which no character has a meaning in Markdown or HTML.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in shown::escaped(text).chars() {
+        match character {
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '>' | '|' | '#' | '~' | '$' | '!' => {
+                escaped.extend(['\\', character]);
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

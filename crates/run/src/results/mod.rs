@@ -1,0 +1,53 @@
+//! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
+//!
+//! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
+//! `command_line` describes the format. `record.rs` of `evaluate/report` has what a file
+//! contains of a row; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
+
+mod cell;
+mod compare;
+mod error;
+mod file;
+#[cfg(feature = "html")]
+mod html;
+#[cfg(feature = "junit")]
+mod junit;
+mod markdown;
+mod parse;
+#[cfg(feature = "csv")]
+mod summary_csv;
+
+#[doc(hidden)]
+pub use cell::parse_cell;
+pub use compare::{
+    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
+    PairedDifference, RunTotals, Sides, Verdict,
+};
+#[doc(hidden)]
+pub use error::MAX_METRICS;
+pub use error::ResultsError;
+pub use file::Results;
+#[doc(hidden)]
+pub use file::rows;
+#[cfg(feature = "html")]
+pub use html::{HtmlError, HtmlReport};
+pub use markdown::markdown;
+#[doc(hidden)]
+pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
+#[cfg(feature = "csv")]
+pub use summary_csv::summary_csv;
+
+pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+
+/// A count with a comma after thousands: `1,190`.
+fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}

@@ -1,0 +1,262 @@
+//! The builder of [`Scorer`], and the validation of its setup.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::aggregate::AggregationMethod;
+use super::error::ScorerError;
+use super::gate::{Entry, Tiers};
+use super::set::{BoxedMetric, MetricSet};
+use super::{Inner, Scorer};
+use crate::composite::OnMissing;
+use crate::core::batching;
+use crate::core::metric::Metric;
+use crate::core::outcome::Outcome;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::MetricTier;
+use crate::evaluate::gate::Gate;
+use crate::evaluate::{Evaluate, EvaluateBuilder};
+
+/// The configuration of a [`Scorer`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ScoringConfig {
+    /// The smallest proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At
+    /// 0 every row with a proxy score passes the gate.
+    pub threshold: f64,
+    /// The number of rollouts of each row; the default is 1. [`Scorer::run`] runs the program as often for each example.
+    /// If predictions are given instead, rows with fewer are counted as [`short`](super::ScoringSummary::short).
+    pub num_rollouts: usize,
+    /// How the scores of the rollouts of one row are aggregated; the default is the median.
+    pub aggregation: AggregationMethod,
+    /// The maximum cost of all calls together, in millisatoshis; the default is no limit.
+    pub budget_msats: Option<u64>,
+    /// How a metric without a score affects the row; by default the row fails.
+    pub on_missing: OnMissing,
+}
+
+impl Default for ScoringConfig {
+    fn default() -> Self {
+        Self {
+            threshold: 0.5,
+            num_rollouts: 1,
+            aggregation: AggregationMethod::default(),
+            budget_msats: None,
+            on_missing: OnMissing::default(),
+        }
+    }
+}
+
+impl ScoringConfig {
+    fn check(&self) -> Result<(), ScorerError> {
+        if !(0.0..=1.0).contains(&self.threshold) {
+            return Err(ScorerError::Threshold { threshold: self.threshold });
+        }
+        if self.num_rollouts == 0 {
+            return Err(ScorerError::ZeroRollouts);
+        }
+        if self.budget_msats == Some(0) {
+            return Err(ScorerError::ZeroBudget);
+        }
+        Ok(self.aggregation.check()?)
+    }
+}
+
+/// A builder of [`Scorer`].
+#[must_use]
+pub struct ScorerBuilder<G = Example, P = Prediction> {
+    metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
+    free: Vec<String>,
+    evaluate: EvaluateBuilder<G, P>,
+    config: ScoringConfig,
+}
+
+/// Settings of rows with dynamic fields.
+impl<P: Send + Sync + 'static> ScorerBuilder<Example, P> {
+    /// Sets which fields of an example a program receives, for examples that do not declare their own with
+    /// [`with_inputs`](Example::with_inputs), as [`EvaluateBuilder::inputs`](crate::EvaluateBuilder::inputs) does.
+    pub fn inputs<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Self {
+        self.evaluate = self.evaluate.inputs(fields);
+        self
+    }
+}
+
+impl ScorerBuilder {
+    /// Returns a builder for a scorer over dynamic rows, without metrics.
+    pub fn new() -> Self {
+        Self::typed()
+    }
+}
+
+impl Default for ScorerBuilder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
+    /// Returns a builder for a scorer over rows of any type.
+    pub fn typed() -> Self {
+        let config = ScoringConfig::default();
+        Self { metrics: Vec::new(), free: Vec::new(), evaluate: Evaluate::typed(), config }
+    }
+
+    /// Changes the settings of the evaluation that runs [`Scorer::score_all`] and [`Scorer::run`]: its journal, result
+    /// files, observers, progress, timeout, groups, and how Ctrl-C ends it. The scorer sets metrics, repeats and
+    /// concurrency, and all results are kept.
+    ///
+    /// A run with a [journal](EvaluateBuilder::journal) continues where it was interrupted or killed. The outcomes that the
+    /// journal has are not paid for again, and their cost is part of the budget. A call that was in progress when the
+    /// process died is made again.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Pair, ScorerBuilder};
+    ///
+    /// /// A stand-in for a judge with a cost.
+    /// #[metric(tier = truth, cost = "100 msat")]
+    /// fn correct(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
+    ///     answer == guess
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}", std::process::id()));
+    /// let scorer = || ScorerBuilder::new().truth(Correct).evaluate(|run| run.journal(&dir)).build();
+    /// let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+    /// scorer()?.score_all([row()], 1).await?;
+    ///
+    /// let again = scorer()?;
+    /// let result = again.score_all([row()], 1).await?;
+    /// assert_eq!(result.summary.mean, Some(1.0));
+    /// assert_eq!(result.journal.unwrap().restored_rows, 1);
+    /// assert_eq!(again.budget().spent, 0, "`correct` reports no cost");
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn evaluate(
+        mut self,
+        settings: impl FnOnce(EvaluateBuilder<G, P>) -> EvaluateBuilder<G, P>,
+    ) -> Self {
+        self.evaluate = settings(self.evaluate);
+        self
+    }
+
+    /// Adds a metric to the tier of its spec.
+    pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
+        self.with(None, metric)
+    }
+
+    /// Adds several metrics, each to the tier of its spec.
+    pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
+        metrics.into_iter().fold(self, Self::metric)
+    }
+
+    /// Adds a proxy metric; [`build`](Self::build) returns an error if it is a truth metric.
+    pub fn proxy(self, metric: impl Metric<G, P> + 'static) -> Self {
+        self.with(Some(MetricTier::Proxy), metric)
+    }
+
+    /// Adds a truth metric; [`build`](Self::build) returns an error if it is a proxy metric.
+    pub fn truth(self, metric: impl Metric<G, P> + 'static) -> Self {
+        self.with(Some(MetricTier::Truth), metric)
+    }
+
+    /// Marks a truth metric without a declared cost as free, such as a local test run. With a budget, every
+    /// other truth metric must declare a cost, so that all calls count towards the limit.
+    pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
+        self.free.push(truth_metric.into());
+        self
+    }
+
+    setters! {
+        /// Sets [`ScoringConfig::threshold`], in [0, 1].
+        pub fn threshold(threshold: f64) => config.threshold = threshold;
+
+        /// Sets [`ScoringConfig::num_rollouts`].
+        pub fn num_rollouts(rollouts: usize) => config.num_rollouts = rollouts;
+
+        /// Sets [`ScoringConfig::aggregation`].
+        pub fn aggregation(method: AggregationMethod) => config.aggregation = method;
+
+        /// Sets [`ScoringConfig::budget_msats`], in millisatoshis.
+        pub fn budget_msats(budget: u64) => config.budget_msats = Some(budget);
+
+        /// Sets [`ScoringConfig::on_missing`].
+        pub fn on_missing(on_missing: OnMissing) => config.on_missing = on_missing;
+
+        /// Sets everything but the metrics.
+        pub fn config(config: ScoringConfig) => config = config;
+    }
+
+    /// Validates the setup.
+    ///
+    /// # Errors
+    /// There is no metric; two metrics have the same name; a metric is in the wrong tier or has no range;
+    /// the threshold is outside [0, 1]; there are no rollouts; the percentage of a trimmed mean is invalid;
+    /// the budget is 0; or, with a budget, a truth metric declares no cost and is not
+    /// [`free`](Self::free).
+    pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
+        self.config.check()?;
+        let mut set = MetricSet::new();
+        for (requested_tier, metric) in &self.metrics {
+            let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
+            set.insert_as(tier, Arc::clone(metric))?;
+        }
+        let entries = |metrics: &[BoxedMetric<G, P>]| {
+            metrics.iter().map(Entry::new).collect::<Result<Vec<_>, _>>()
+        };
+        let (proxies, truth) = (entries(set.proxy())?, entries(set.truth())?);
+        self.check_costs(&truth)?;
+        let Self { config, evaluate, .. } = self;
+        let (threshold, on_missing) = (config.threshold, config.on_missing);
+        let tiers = Arc::new(Tiers { proxies, truth, threshold, on_missing });
+        let gate = gate(&tiers, config.budget_msats);
+        let rollouts = u32::try_from(config.num_rollouts).unwrap_or(u32::MAX);
+        let evaluate = evaluate
+            .gated(Arc::clone(&gate), rollouts, set.all())
+            .keep_results(true)
+            .concurrency(usize::MAX)
+            .journal_input("scorer.threshold", threshold.to_string())
+            .journal_input("scorer.on_missing", format!("{on_missing:?}"))
+            .build()?;
+        Ok(Scorer { inner: Arc::new(Inner { set, tiers, gate, evaluate, config }) })
+    }
+
+    fn with(mut self, tier: Option<MetricTier>, metric: impl Metric<G, P> + 'static) -> Self {
+        self.metrics.push((tier, batching::batched(Arc::new(metric))));
+        self
+    }
+
+    fn check_costs(&self, truth: &[Entry]) -> Result<(), ScorerError> {
+        let named = |name: &String| truth.iter().any(|entry| entry.name == *name);
+        if let Some(name) = self.free.iter().find(|name| !named(name)) {
+            return Err(ScorerError::UnknownFree { name: name.clone() });
+        }
+        let unpriced =
+            |entry: &&Entry| entry.declared_cost == 0 && !self.free.contains(&entry.name);
+        match truth.iter().find(unpriced) {
+            Some(entry) if self.config.budget_msats.is_some() => {
+                Err(ScorerError::Unpriced { metric: entry.name.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns the gate of a run, with the budget.
+fn gate(tiers: &Arc<Tiers>, budget: Option<u64>) -> Arc<Gate> {
+    let of_gate = Arc::clone(tiers);
+    let rejected_by = move |proxies: &[Outcome]| of_gate.rejected_by(proxies);
+    let costs = tiers.proxies.iter().chain(&tiers.truth).map(|entry| entry.declared_cost);
+    Arc::new(Gate::new(tiers.proxies.len(), Box::new(rejected_by), budget, costs))
+}
+
+impl<G, P> fmt::Debug for ScorerBuilder<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScorerBuilder").field("config", &self.config).finish_non_exhaustive()
+    }
+}

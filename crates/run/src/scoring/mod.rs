@@ -1,0 +1,221 @@
+//! Two-tier scoring: proxy metrics first, truth metrics where the proxies pass, with rollouts and a
+//! budget.
+//!
+//! `Scorer` is an adapter of [`Evaluate`]: an evaluation with a gate has the metrics of both tiers, and the score
+//! of a row is computed from its outcomes. Workers, budget, journal and result files are in `evaluate/`.
+
+mod aggregate;
+mod builder;
+mod error;
+mod gate;
+mod normalization;
+mod row;
+mod row_status;
+mod run;
+mod set;
+mod summary;
+
+use std::fmt;
+use std::slice;
+use std::sync::Arc;
+
+pub use self::aggregate::{AggregationError, AggregationMethod};
+pub use self::builder::{ScorerBuilder, ScoringConfig};
+pub use self::error::ScorerError;
+pub use self::row::{FinalScore, Rollout, RowScore};
+pub use self::row_status::{Rank, RowStatus};
+pub use self::run::{Rollouts, ScoringResult};
+pub use self::set::{BoxedMetric, MetricSet};
+pub use self::summary::ScoringSummary;
+pub use crate::composite::OnMissing;
+
+use self::gate::Tiers;
+use crate::core::metric::Metric;
+use crate::core::requirements;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::evaluate::gate::Gate;
+use crate::evaluate::{BudgetReport, Evaluate};
+
+/// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
+/// proxies reach a threshold.
+///
+/// 1. The proxies of a row run: synchronous ones as plain calls, the others concurrently. Each value is
+///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every
+///    metric needs a range (a `bool` has one). The row's proxy score is their mean.
+/// 2. If it reaches the threshold, the truth metrics run concurrently, and their mean is the row's
+///    score; if not, they are [`Gated`](dsrs_metrics_core::Outcome::Gated) and cost nothing. A gated row
+///    [ranks](Rank) below every row that passed.
+/// 3. With several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
+///    A gated rollout counts as 0.
+///
+/// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
+///
+/// With a budget, the worst-case cost of all calls of a tier is reserved before the first call, and each
+/// call is settled at its actual cost. The worst case of a judge is the declared cost of one verdict for each
+/// model of its panel, and once more for the repairs of their replies; a call of unknown cost is settled at
+/// the declared cost. A judge's declared cost must cover the retries of a call that may be charged. The budget is shared by all clones and calls, and no call is
+/// started that could exceed it. Rows that it does not cover are [`Skipped`](dsrs_metrics_core::Outcome::Skipped)
+/// as a whole: no score is based on only some of the metrics. A metric must not wait for a scorer that
+/// it is part of: the scorer may be waiting for the metric's reservation, which would be a deadlock.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder};
+///
+/// /// Whether there is an answer of at most 20 characters.
+/// #[metric]
+/// fn format(#[pred] answer: &str) -> bool {
+///     (1..=20).contains(&answer.chars().count())
+/// }
+///
+/// /// A stand-in for a judge with a cost.
+/// #[metric(tier = truth, cost = "100 msat")]
+/// fn correct(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
+///     answer.eq_ignore_ascii_case(guess)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+/// let scorer = ScorerBuilder::new()
+///     .proxy(Format)
+///     .truth(Correct)
+///     .threshold(0.5)
+///     .num_rollouts(3)
+///     .aggregation(AggregationMethod::Median)
+///     .budget_msats(250)
+///     .build()?;
+///
+/// let gold = example! { "answer" => "Paris" };
+/// let rollouts = ["paris", "", "Lyon"].map(|answer| prediction! { "answer" => answer });
+/// let row = scorer.score_rollouts(&gold, &rollouts).await;
+/// assert_eq!(row.score(), Some(0.0), "the median of 1, 0 (gated) and 0");
+/// assert_eq!((row.gated(), row.spending.saved_msats, row.spending.spent_msats), (1, 100, 200));
+///
+/// // 50 msat are left.
+/// let row = scorer.score_row(&gold, &prediction! { "answer" => "Paris" }).await;
+/// assert_eq!(row.status, RowStatus::Skipped { budget: 250 });
+/// # Ok(())
+/// # }
+/// ```
+pub struct Scorer<G = Example, P = Prediction> {
+    inner: Arc<Inner<G, P>>,
+}
+
+/// The state shared by all clones of a scorer.
+struct Inner<G, P> {
+    set: MetricSet<G, P>,
+    tiers: Arc<Tiers>,
+    gate: Arc<Gate>,
+    /// Evaluates the metrics under the gate.
+    evaluate: Evaluate<G, P>,
+    config: ScoringConfig,
+}
+
+impl Scorer {
+    /// Returns a builder for a scorer over dynamic rows; see [`ScorerBuilder::typed`] for other rows.
+    pub fn builder() -> ScorerBuilder {
+        ScorerBuilder::new()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
+    /// Checks that the language models of the metrics reply, with one small call to each: this verifies the
+    /// API key, the host and the model name. [`score_all`](Self::score_all) does so before its first row;
+    /// call it yourself before scoring rows one by one. Its cost is counted in the models' ledgers, not in
+    /// the budget, which counts the cost of metrics.
+    ///
+    /// # Errors
+    /// [`ScorerError::NotReady`], which names the metric and what to set.
+    pub async fn probe(&self) -> Result<(), ScorerError> {
+        let mut required = Vec::new();
+        let metrics = self.inner.set.all();
+        metrics.for_each(|metric| Metric::<G, P>::requirements(metric, &mut required));
+        Ok(requirements::probe(required).await?)
+    }
+
+    /// Scores one prediction. The prediction is the only rollout of its row, whatever
+    /// [`num_rollouts`](ScoringConfig::num_rollouts) is; [`run`](Self::run) runs a program several times.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Models;
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder, Settings};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let scorer = ScorerBuilder::new()
+    ///     .with_default_proxy_metrics()
+    ///     .with_default_truth_metrics()
+    ///     .threshold(0.5)
+    ///     .num_rollouts(3)
+    ///     .aggregation(AggregationMethod::Median)
+    ///     .build()?;
+    /// let input = example! { "question" => "Capital of France?", "answer" => "Paris" };
+    ///
+    /// // No model for the judge: token overlap takes its place, as every output states.
+    /// let offline = Settings::new().with(Models::offline());
+    /// let good = prediction! { "answer" => "Paris" };
+    /// let score = offline.clone().scope(scorer.score(&input, &good)).await?;
+    /// assert_eq!((score.value, score.row.is_judged_offline()), (1.0, true));
+    ///
+    /// let score = offline.scope(scorer.score(&input, &prediction! { "answer" => ")" })).await?;
+    /// assert_eq!(score.row.status, RowStatus::Scored { score: 0.0 }, "two of three proxies pass");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ScorerError::NoScore`] with the row, if a metric failed or the budget does not cover the row. A row that the
+    /// proxies rejected has the value 0, see [`FinalScore`].
+    pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {
+        self.score_row(gold, pred).await.into_score()
+    }
+
+    /// As [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) gives the
+    /// reason.
+    pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
+        RowScore { expected: 1, ..self.score_rollouts(gold, slice::from_ref(pred)).await }
+    }
+
+    /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
+    pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
+        let Inner { evaluate, gate, .. } = &*self.inner;
+        self.inner.row(evaluate.score_row(gate, gold, preds).await)
+    }
+}
+
+impl<G, P> Scorer<G, P> {
+    /// Returns the metrics, by tier.
+    #[must_use]
+    pub fn metrics(&self) -> &MetricSet<G, P> {
+        &self.inner.set
+    }
+
+    /// Returns the configuration.
+    #[must_use]
+    pub fn config(&self) -> &ScoringConfig {
+        &self.inner.config
+    }
+
+    /// Returns the state of the budget, over all clones.
+    #[must_use]
+    pub fn budget(&self) -> BudgetReport {
+        self.inner.gate.budget()
+    }
+}
+
+/// A clone shares the budget with the original.
+impl<G, P> Clone for Scorer<G, P> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<G: Sync, P: Sync> fmt::Debug for Scorer<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scorer")
+            .field("metrics", &self.inner.set)
+            .field("config", &self.inner.config)
+            .finish_non_exhaustive()
+    }
+}

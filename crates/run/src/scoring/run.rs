@@ -1,0 +1,222 @@
+//! Scores many rows: runs the evaluation of a scorer, and returns its rows and their summary.
+//!
+//! Workers and the evaluation of a row are in `evaluate/`, sums over rows are in `summary.rs`.
+
+use std::fmt;
+
+use super::error::ScorerError;
+use super::row::{RowScore, combine};
+use super::row_status::RowStatus;
+use super::summary::ScoringSummary;
+use super::{Inner, Scorer};
+use crate::core::panic;
+use crate::core::program::Program;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::Pair;
+use crate::evaluate::{
+    Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
+};
+use crate::messages::shown;
+
+/// A row to score: one example and a program's predictions for it.
+///
+/// A [`Pair`] converts into a row with a single rollout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rollouts<G = Example, P = Prediction> {
+    /// The labelled example.
+    pub gold: G,
+    /// The predictions.
+    pub preds: Vec<P>,
+}
+
+impl<G, P> Rollouts<G, P> {
+    /// Returns a row of one example and its predictions.
+    pub fn new(gold: G, preds: impl IntoIterator<Item = P>) -> Self {
+        Self { gold, preds: preds.into_iter().collect() }
+    }
+}
+
+impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
+    fn from(pair: Pair<G, P>) -> Self {
+        Self::new(pair.gold, [pair.pred])
+    }
+}
+
+/// The result of scoring many rows. `Display` shows its [`summary`](Self::summary), and the first error if every row
+/// failed.
+#[derive(Clone, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub struct ScoringResult {
+    /// The summary of all rows.
+    pub summary: ScoringSummary,
+    /// The rows in input order.
+    pub rows: Vec<RowScore>,
+    /// The summary of each metric over the rows, proxies first, with intervals: as [`Evaluate`](crate::Evaluate) computes
+    /// them.
+    pub metrics: Vec<MetricSummary>,
+    /// Whether all rows were scored, and if not, why.
+    pub ending: Ending,
+    /// The restored rows of the journal, if the run has one.
+    pub journal: Option<JournalUse>,
+    /// The message of the first observer that panicked.
+    pub observer_error: Option<String>,
+}
+
+impl fmt::Display for ScoringResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary.fmt(f)?;
+        if self.ending != Ending::Complete {
+            write!(f, "\nafter {} rows: {}", self.summary.rows, self.ending)?;
+        }
+        match self.rows.first().map(|row| &row.status) {
+            Some(RowStatus::Failed { reason }) if self.summary.failed == self.summary.rows => {
+                write!(f, "\nfirst error: row 1: {}", shown::escaped(reason))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for ScoringResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScoringResult")
+            .field("summary", &self.summary)
+            .field("rows", &format_args!("<{} rows>", self.rows.len()))
+            .finish()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
+    /// Scores rows, at most `concurrency` at once, on all threads of the runtime. Rows are read lazily.
+    /// Dropping the future cancels the calls in progress and releases their reservations.
+    ///
+    /// Without a budget the same rows give the same result at any concurrency. With a budget, the cost of
+    /// calls and the order in which they finish determine which rows are covered.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Pair, Scorer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let short = metric_fn("short", |_, pred| pred.get("answer").unwrap() != "");
+    /// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let correct = correct.with_tier(MetricTier::Truth).with_cost_msats(100);
+    /// let scorer = Scorer::builder().metric(short).metric(correct).build()?;
+    ///
+    /// let rows = ["4", "5", ""].into_iter().map(|answer| {
+    ///     Pair::new(answer, example! { "answer" => "4" }, prediction! { "answer" => answer })
+    /// });
+    /// let result = scorer.score_all(rows.collect::<Vec<_>>(), 8).await?;
+    /// assert_eq!(
+    ///     result.to_string(),
+    ///     "0.3333 [0.0000, 1.0000] (mean of 2/3, 0 failed, 1 gated counted as 0; 0.5000 over the 2 scored); \
+    ///      2 truth calls made, 1 avoided by the gate, saving 100 msat; spent 200 msat"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// There are no rows, the concurrency is 0, a language model does not [reply](Self::probe), the iterator
+    /// over the rows panics, or there is no tokio runtime. A row without a score is not an error.
+    pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
+        &self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+        concurrency: usize,
+    ) -> Result<ScoringResult, ScorerError> {
+        let evaluate = self.inner.for_run(concurrency)?;
+        let rows = started(rows)?.map(|row| {
+            let Rollouts { gold, preds } = row.into();
+            (gold, preds)
+        });
+        Ok(self.inner.result(evaluate.score_rows(rows).await?))
+    }
+
+    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on each example and scores its
+    /// predictions. A program is a [`Module`](dsrs_metrics_core::Module) (by value, reference to a static one, or `Arc`), or an async
+    /// function; it receives the inputs of an example, which the example or [`ScorerBuilder::inputs`] declares. It runs at
+    /// most `concurrency` times at once, and as many rows are scored at once.
+    ///
+    /// A run that fails or panics is a rollout without a score, see [`OnMissing`](crate::OnMissing). So is a run on an
+    /// example that lacks an input: the program is not called. The budget covers the metrics, not the program.
+    ///
+    /// [`ScorerBuilder::inputs`]: crate::ScorerBuilder::inputs
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Module, ProgramError, RolloutNumber, Scorer, Settings};
+    ///
+    /// struct Guess;
+    ///
+    /// #[async_trait]
+    /// impl Module for Guess {
+    ///     async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+    ///         let RolloutNumber(number) = *Settings::get().ok_or("not a rollout")?;
+    ///         Ok(prediction! { "answer" => ["Lyon", "Paris", "Paris"][number] })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default()).num_rollouts(3);
+    /// let scorer = scorer.inputs(["question"]).build()?;
+    /// let examples = vec![example! { "question" => "Capital of France?", "answer" => "Paris" }];
+    /// let result = scorer.run(Guess, examples, 8).await?;
+    /// assert_eq!((result.summary.rollouts, result.summary.mean), (3, Some(1.0)), "the median of 0, 1 and 1");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`score_all`](Self::score_all); and the inputs of an example are not declared.
+    pub async fn run<Kind: 'static>(
+        &self,
+        program: impl Program<G, P, Kind> + 'static,
+        examples: impl IntoIterator<Item = G, IntoIter: Send + 'static>,
+        concurrency: usize,
+    ) -> Result<ScoringResult, ScorerError> {
+        let evaluate = self.inner.for_run(concurrency)?;
+        let result = evaluate.run_rows(program, started(examples)?).await?;
+        Ok(self.inner.result(result))
+    }
+
+    /// Runs a program [`num_rollouts`](super::ScoringConfig::num_rollouts) times on one example, concurrently, and scores
+    /// its predictions. A row without a score is not an error; see [`RowScore::into_score`].
+    pub async fn run_row<Kind>(&self, program: &impl Program<G, P, Kind>, gold: &G) -> RowScore {
+        let Inner { evaluate, gate, .. } = &*self.inner;
+        self.inner.row(evaluate.run_row(gate, program, gold).await)
+    }
+}
+
+/// Returns the iterator over the rows.
+fn started<I: IntoIterator>(rows: I) -> Result<I::IntoIter, ScorerError> {
+    panic::catch(false, || rows.into_iter())
+        .map_err(|panic| ScorerError::Rows { message: panic.message })
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Inner<G, P> {
+    fn for_run(&self, concurrency: usize) -> Result<Evaluate<G, P>, ScorerError> {
+        Ok(self.evaluate.to_builder().concurrency(concurrency).build()?)
+    }
+}
+
+impl<G, P> Inner<G, P> {
+    pub(super) fn row(&self, scored: ScoredRollouts) -> RowScore {
+        let ScoredRollouts { outcomes, interrupted, mut spending, .. } = scored;
+        let rollouts = outcomes.into_iter().zip(interrupted);
+        let rollouts: Vec<_> = rollouts.map(|it| self.tiers.rollout(it)).collect();
+        spending.add(&self.tiers.saved(&rollouts));
+        let status = combine(&rollouts, self.config.aggregation, self.config.on_missing);
+        RowScore { status, rollouts, expected: self.config.num_rollouts, spending }
+    }
+
+    fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
+        let EvaluationResult { results, metrics, ending, journal, observer_error, .. } = result;
+        let rows = results.into_iter().filter_map(RowResult::into_rollouts);
+        let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
+        let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
+        ScoringResult { summary, rows, metrics, ending, journal, observer_error }
+    }
+}

@@ -1,0 +1,303 @@
+//! Files that the score of a metric depends on: tests, graphs, schemas. A journal compares their content.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::messages::hash;
+
+/// The largest number of entries of a folder.
+const MAX_ENTRIES: usize = 100_000;
+
+/// The largest size of all files of a folder together, in bytes.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// A file that a metric reads, or a folder with everything in it; see `Metric::files`.
+#[derive(Debug, Clone)]
+pub struct MetricFile {
+    parameter: String,
+    source: Source,
+}
+
+#[derive(Debug, Clone)]
+enum Source {
+    /// A file or folder that is read for the comparison.
+    Path(PathBuf),
+    /// The name and hash of a file that the metric has read.
+    Loaded { name: String, hash: String },
+}
+
+impl MetricFile {
+    /// A file, or a folder with everything in it, which is read when a journal is opened. `parameter` is the name in
+    /// messages, such as `Sandbox.folder`.
+    pub fn new(parameter: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self { parameter: parameter.into(), source: Source::Path(path.into()) }
+    }
+
+    /// A file that the metric has loaded: what is compared is what it has, also if the file changes later.
+    pub fn loaded(
+        parameter: impl Into<String>,
+        name: impl Into<String>,
+        content: impl AsRef<[u8]>,
+    ) -> Self {
+        Self::hashed(parameter, name, hash::of_bytes(content.as_ref()))
+    }
+
+    #[doc(hidden)]
+    pub fn hashed(
+        parameter: impl Into<String>,
+        name: impl Into<String>,
+        hash: impl Into<String>,
+    ) -> Self {
+        let source = Source::Loaded { name: name.into(), hash: hash.into() };
+        Self { parameter: parameter.into(), source }
+    }
+
+    /// Returns the parameter and the path of a file or folder that is read for the comparison.
+    #[must_use]
+    pub fn path(&self) -> Option<(&str, &Path)> {
+        match &self.source {
+            Source::Path(path) => Some((&self.parameter, path)),
+            Source::Loaded { .. } => None,
+        }
+    }
+}
+
+/// The contents of files, by parameter and by the name of the file within its folder.
+pub type Contents = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Returns the contents of files. A file that does not exist is `missing`.
+///
+/// # Errors
+/// One line about a file that cannot be read, or a folder that is too large.
+pub fn contents(files: Vec<MetricFile>) -> Result<Contents, String> {
+    let mut all = Contents::new();
+    for MetricFile { parameter, source } in files {
+        let mut read = Vec::new();
+        match source {
+            Source::Loaded { name, hash } => read.push((name, hash)),
+            Source::Path(path) => add_path(&path, &mut read)
+                .map_err(|error| format!("parameter `{parameter}`: {error}"))?,
+        }
+        let of_parameter = all.entry(parameter).or_default();
+        for (name, content) in read {
+            of_parameter.insert(unique(of_parameter, name), content);
+        }
+    }
+    Ok(all)
+}
+
+/// Numbers equal names: files of different folders.
+pub fn unique<V>(all: &BTreeMap<String, V>, name: String) -> String {
+    match all.contains_key(&name) {
+        false => name,
+        true => {
+            let numbered = (2..).map(|number: u64| format!("{name}#{number}"));
+            numbered.into_iter().find(|name| !all.contains_key(name)).unwrap_or(name)
+        }
+    }
+}
+
+/// Adds a file by its name, or all entries of a folder by their paths in it.
+fn add_path(path: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
+    let failed = |error: io::Error| format!("cannot read `{}`: {error}", path.display());
+    let name = || text(path.file_name().map_or(path, Path::new));
+    let kind = match fs::metadata(path) {
+        Ok(found) => found.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            all.push((name(), "missing".to_owned()));
+            return Ok(());
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    if kind.is_dir() {
+        return add_folder(path, all);
+    }
+    if !kind.is_file() {
+        return Err(format!(
+            "expected a file or folder, found a pipe, socket or device `{}`",
+            path.display()
+        ));
+    }
+    let hash = File::open(path).and_then(hash::of_reader).map_err(failed)?;
+    all.push((name(), hash));
+    Ok(())
+}
+
+/// Symbolic links are not followed: what is compared is their target.
+fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
+    let (mut folders, mut left) = (vec![PathBuf::new()], MAX_BYTES);
+    while let Some(folder) = folders.pop() {
+        let path = root.join(&folder);
+        let failed =
+            |path: &Path, error: io::Error| format!("cannot read `{}`: {error}", path.display());
+        for entry in fs::read_dir(&path).map_err(|error| failed(&path, error))? {
+            let entry = entry.map_err(|error| failed(&path, error))?;
+            let (path, inner) = (entry.path(), folder.join(entry.file_name()));
+            let kind = entry.file_type().map_err(|error| failed(&path, error))?;
+            let content = content(&path, kind, &mut left).map_err(|error| failed(&path, error))?;
+            all.push((text(&inner), content));
+            if kind.is_dir() {
+                folders.push(inner);
+            }
+            if all.len() > MAX_ENTRIES || left == 0 {
+                return Err(format!(
+                    "expected a folder of at most {MAX_ENTRIES} files and {} GiB, found a larger one `{}`; name a smaller folder, or run without a journal",
+                    MAX_BYTES >> 30,
+                    root.display()
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns what is compared of one entry of a folder. `left` is the number of bytes that may be read, plus one.
+fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
+    if kind.is_dir() {
+        return Ok("folder".to_owned());
+    }
+    if kind.is_symlink() {
+        return Ok(format!("link to {}", text(&fs::read_link(path)?)));
+    }
+    if !kind.is_file() {
+        return Ok("pipe, socket or device".to_owned());
+    }
+    let mut file = File::open(path)?.take(*left);
+    let hash = hash::of_reader(&mut file)?;
+    *left = file.limit();
+    Ok(if is_executable(path)? { format!("{hash}, executable") } else { hash })
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::PermissionsExt;
+    Ok(fs::metadata(path)?.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
+/// Returns a path as text that differs for different paths, with `/` between its parts.
+fn text(path: &Path) -> String {
+    let parts = path.iter().map(|part| match part.to_str() {
+        Some(part) => part.to_owned(),
+        None => part.as_encoded_bytes().escape_ascii().to_string(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// A parameter that names files. `#[metric]` adds the files of each parameter whose type implements it to
+/// `Metric::files`, so that a journal compares their content. Implemented for [`PathBuf`], where an
+/// empty path names nothing, and for options and lists.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{MetricFile, NamesFiles};
+/// # use serde::{Deserialize, Serialize};
+///
+/// /// The path of a JSON schema.
+/// #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+/// struct Schema(String);
+///
+/// impl NamesFiles for Schema {
+///     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+///         all.push(MetricFile::new(parameter, &self.0));
+///     }
+/// }
+///
+/// /// Whether the answer has the form of the schema.
+/// #[metric]
+/// fn valid(#[pred] answer: &str, #[param] schema: &Schema) -> bool {
+///     std::fs::read_to_string(&schema.0).is_ok_and(|schema| schema.contains(answer))
+/// }
+///
+/// let valid = Valid::builder().schema(Schema("schema.json".to_owned())).build();
+/// let mut files = Vec::new();
+/// Metric::<Example, Prediction>::files(&valid, &mut files);
+/// assert_eq!(files.len(), 1);
+/// ```
+pub trait NamesFiles {
+    /// Adds the files.
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>);
+}
+
+impl NamesFiles for PathBuf {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        if !self.as_os_str().is_empty() {
+            all.push(MetricFile::new(parameter, self));
+        }
+    }
+}
+
+impl<T: NamesFiles> NamesFiles for Option<T> {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        self.iter().for_each(|file| file.files(parameter, all));
+    }
+}
+
+impl<T: NamesFiles> NamesFiles for Vec<T> {
+    fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
+        self.iter().for_each(|file| file.files(parameter, all));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_compared_by_names_and_contents_and_its_links_are_not_followed() {
+        let root = std::env::temp_dir().join(format!("dsrs-metrics-files-{}", std::process::id()));
+        fs::create_dir_all(root.join("fold/empty")).unwrap();
+        fs::create_dir_all(root.join("fold/in")).unwrap();
+        fs::write(root.join("fold/in/t.sh"), "exit 0").unwrap();
+        fs::write(root.join("secret"), "outside").unwrap();
+        std::os::unix::fs::symlink("../secret", root.join("fold/link")).unwrap();
+        std::os::unix::fs::symlink("../fold", root.join("fold/loop")).unwrap();
+        let read = || {
+            let files =
+                ["fold", "secret", "none"].map(|name| MetricFile::new("S.f", root.join(name)));
+            let mut all = contents(files.into()).unwrap();
+            all.remove("S.f").unwrap().into_iter().collect::<Vec<_>>()
+        };
+        let hash = |content: &str| hash::of_bytes(content.as_bytes());
+        let expected = |script: String| {
+            [
+                ("empty", "folder".to_owned()),
+                ("in", "folder".to_owned()),
+                ("in/t.sh", script),
+                ("link", "link to ../secret".to_owned()),
+                ("loop", "link to ../fold".to_owned()),
+                ("none", "missing".to_owned()),
+                ("secret", hash("outside")),
+            ]
+            .map(|(name, content)| (name.to_owned(), content))
+        };
+        assert_eq!(read(), expected(hash("exit 0")));
+        fs::write(root.join("fold/in/t.sh"), "exit 1").unwrap();
+        assert_eq!(read(), expected(hash("exit 1")));
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        fs::set_permissions(root.join("fold/in/t.sh"), mode).unwrap();
+        assert_eq!(read(), expected(format!("{}, executable", hash("exit 1"))));
+        let socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+        let error = contents(vec![MetricFile::new("S.f", root.join("socket"))]).unwrap_err();
+        let expected =
+            "parameter `S.f`: expected a file or folder, found a pipe, socket or device `";
+        assert!(error.starts_with(expected), "{error}");
+        drop(socket);
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn files_of_one_name_are_numbered() {
+        let file = |content: &str| MetricFile::loaded("S.f", "a.nt", content);
+        let all = contents(vec![file("1"), file("2"), file("3")]).unwrap();
+        let names: Vec<_> = all["S.f"].keys().map(String::as_str).collect();
+        assert_eq!(names, ["a.nt", "a.nt#2", "a.nt#3"]);
+    }
+}

@@ -1,0 +1,387 @@
+//! Descriptions of value types for users who do not read Rust: in errors about rows and parameters, and in lists of
+//! metrics.
+
+use crate::retrieval::{Cutoffs, Relevant, Retrieved};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+/// A type of fields or parameters that has a description for users who do not read Rust.
+///
+/// `#[metric]` uses the description in error messages and in `dsrs-metrics list`. A type without one is shown by its name.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{TypeHelp, ValueType};
+/// use serde::{Deserialize, Serialize};
+///
+/// /// The largest number of characters.
+/// #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// struct Limit(u32);
+///
+/// impl ValueType for Limit {
+///     const HELP: TypeHelp = TypeHelp::new("a number of characters").with_example("280");
+/// }
+///
+/// #[metric]
+/// fn is_short(#[pred] answer: &str, #[param(default = Limit(140))] limit: Limit) -> bool {
+///     answer.chars().count() <= limit.0 as usize
+/// }
+///
+/// assert_eq!(IsShort::SPEC.params[0].help.to_string(), "a number of characters");
+/// assert_eq!(IsShort::SPEC.pred[0].help.to_string(), "a string");
+/// ```
+pub trait ValueType {
+    /// The description.
+    const HELP: TypeHelp;
+}
+
+/// A description of a type's values.
+///
+/// Displays the phrase for one value with its article, such as `a list of strings`, and nothing for a type without a
+/// description.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct TypeHelp {
+    phrase: Phrase,
+    example: Option<&'static str>,
+    /// Examples of lists of such values, by their length; `None` is any length.
+    lists: &'static [(Option<usize>, &'static str)],
+    /// What the type is read from; `None` is anything.
+    kinds: Option<&'static [ValueKind]>,
+}
+
+/// A kind of JSON values that a type is read from; see [`TypeHelp::with_kinds`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ValueKind {
+    /// `true` and `false`.
+    Bool,
+    /// Whole numbers.
+    Integer,
+    /// All numbers.
+    Number,
+    /// Strings.
+    // The name of a variant is not that of a type of the prelude: the compiler would write `std::string::String` in errors.
+    Str,
+    /// Lists of values of this type.
+    ListOf(&'static TypeHelp),
+    /// Objects.
+    Object,
+}
+
+impl ValueKind {
+    fn contains(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Bool, Value::Bool(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::Str, Value::String(_))
+            | (Self::Object, Value::Object(_)) => true,
+            (Self::Integer, Value::Number(number)) => !number.is_f64(),
+            (Self::ListOf(item), Value::Array(items)) => items.iter().all(|it| item.may_be(it)),
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+enum Phrase {
+    /// The type has no description.
+    #[default]
+    None,
+    /// The phrase for one value, and for several if there is one.
+    Of(&'static str, Option<&'static str>),
+    List(&'static TypeHelp),
+    Array(usize, &'static TypeHelp),
+}
+
+impl TypeHelp {
+    /// No description: the type is shown by its name.
+    pub const NONE: Self = Self::of(Phrase::None);
+
+    /// Creates a description from the phrase for one value, with its article: `a rank or list of ranks`.
+    #[must_use]
+    pub const fn new(one: &'static str) -> Self {
+        Self::of(Phrase::Of(one, None))
+    }
+
+    const fn of(phrase: Phrase) -> Self {
+        Self { phrase, example: None, lists: &[], kinds: None }
+    }
+
+    /// Adds the kinds of values that the type is read from, so that a column of another kind is rejected before any row
+    /// is read.
+    ///
+    /// ```
+    /// use dsrs_metrics::{TypeHelp, ValueKind};
+    /// use serde_json::json;
+    ///
+    /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
+    /// assert!(help.may_be(&json!(0.5)) && !help.may_be(&json!(["x"])));
+    /// ```
+    #[must_use]
+    pub const fn with_kinds(mut self, kinds: &'static [ValueKind]) -> Self {
+        self.kinds = Some(kinds);
+        self
+    }
+
+    /// Returns whether the type is read from values of this kind, as far as it declares kinds. The value itself may still be
+    /// invalid. `null` is of every kind.
+    #[must_use]
+    pub fn may_be(&self, value: &Value) -> bool {
+        match (self.phrase, self.kinds) {
+            (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
+            (Phrase::List(item) | Phrase::Array(_, item), None) => {
+                value.is_null() || ValueKind::ListOf(item).contains(value)
+            }
+            (Phrase::None | Phrase::Of(..), None) => true,
+        }
+    }
+
+    const fn with_lists(mut self, lists: &'static [(Option<usize>, &'static str)]) -> Self {
+        self.lists = lists;
+        self
+    }
+
+    /// Adds the phrase for several values, without an article, so that lists of them are described: `whole numbers`.
+    #[must_use]
+    pub const fn with_plural(mut self, several: &'static str) -> Self {
+        if let Phrase::Of(one, _) = self.phrase {
+            self.phrase = Phrase::Of(one, Some(several));
+        }
+        self
+    }
+
+    /// Adds an example as it is written on a command line, with quotes if the shell needs them.
+    #[must_use]
+    pub const fn with_example(mut self, example: &'static str) -> Self {
+        self.example = Some(example);
+        self
+    }
+
+    /// Returns the example.
+    #[must_use]
+    pub fn example(&self) -> Option<&'static str> {
+        let (length, item) = match self.phrase {
+            Phrase::List(item) => (None, item),
+            Phrase::Array(length, item) => (Some(length), item),
+            _ => return self.example,
+        };
+        item.lists.iter().find(|(of, _)| *of == length).map(|(_, example)| *example)
+    }
+
+    /// Returns whether there is a description.
+    #[must_use]
+    pub fn is_some(&self) -> bool {
+        match self.phrase {
+            Phrase::None => false,
+            Phrase::Of(..) => true,
+            Phrase::List(item) | Phrase::Array(_, item) => item.plural().is_some(),
+        }
+    }
+
+    fn plural(&self) -> Option<&'static str> {
+        match self.phrase {
+            Phrase::Of(_, several) => several,
+            _ => None,
+        }
+    }
+
+    /// Returns the description, or else the type as its author wrote it.
+    #[doc(hidden)]
+    pub fn or_type(&self, ty: &str) -> String {
+        match ty {
+            _ if self.is_some() => self.to_string(),
+            // Not a type but words, in a spec that is written by hand.
+            ty if ty.contains(' ') && !ty.contains(['<', '&', '(']) => ty.to_owned(),
+            ty => format!("`{ty}`"),
+        }
+    }
+}
+
+impl fmt::Display for TypeHelp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.phrase {
+            Phrase::None => Ok(()),
+            Phrase::Of(one, _) => f.write_str(one),
+            Phrase::List(item) => match item.plural() {
+                Some(several) => write!(f, "a list of {several}"),
+                None => Ok(()),
+            },
+            Phrase::Array(number, item) => match item.plural() {
+                Some(several) => write!(f, "a list of {number} {several}"),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// The description of any type: [`ValueType::HELP`] if the type implements it, and [`Undescribed::HELP`] otherwise. Rust
+/// prefers the inherent constant; a block that names it imports the fallback trait.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Described<T: ?Sized>(PhantomData<T>);
+
+impl<T: ValueType + ?Sized> Described<T> {
+    /// The type's description.
+    pub const HELP: TypeHelp = T::HELP;
+}
+
+/// The fallback of [`Described`].
+#[doc(hidden)]
+pub trait Undescribed {
+    const HELP: TypeHelp = TypeHelp::NONE;
+}
+
+impl<T: ?Sized> Undescribed for Described<T> {}
+
+macro_rules! value_types {
+    ($($ty:ty),* => $one:literal, $several:literal, $kind:ident) => {$(
+        impl ValueType for $ty {
+            const HELP: TypeHelp =
+                TypeHelp::new($one).with_plural($several).with_kinds(&[ValueKind::$kind]);
+        }
+    )*};
+}
+
+value_types!(bool => "true or false", "true or false", Bool);
+value_types!(u8, u16, u32, u64, u128, usize => "a whole number, 0 or more", "whole numbers", Integer);
+value_types!(NonZeroU32, NonZeroU64, NonZeroUsize => "a whole number, 1 or more", "whole numbers", Integer);
+value_types!(i8, i16, i32, i64, i128, isize => "a whole number", "whole numbers", Integer);
+
+impl ValueType for Value {
+    const HELP: TypeHelp = TypeHelp::new("a JSON value").with_plural("JSON values");
+}
+
+impl ValueType for str {
+    const HELP: TypeHelp = TypeHelp::new("a string")
+        .with_plural("strings")
+        .with_lists(&[(None, r#"'["x", "y"]'"#)])
+        .with_kinds(&[ValueKind::Str]);
+}
+
+impl ValueType for String {
+    const HELP: TypeHelp = str::HELP;
+}
+
+impl ValueType for (String, String) {
+    const HELP: TypeHelp = TypeHelp::new("a pair of strings")
+        .with_plural("pairs of strings")
+        .with_kinds(&[ValueKind::ListOf(&str::HELP)])
+        .with_lists(&[(None, r#"'[["x", "y"]]'"#)]);
+}
+
+impl ValueType for f64 {
+    const HELP: TypeHelp = TypeHelp::new("a number")
+        .with_plural("numbers")
+        .with_kinds(&[ValueKind::Number])
+        .with_lists(&[(Some(3), "'[0.5, 0.3, 0.2]'"), (Some(4), "'[0.4, 0.3, 0.2, 0.1]'")]);
+}
+
+impl ValueType for f32 {
+    const HELP: TypeHelp = f64::HELP;
+}
+
+macro_rules! same_as_inner {
+    ($($ty:ty),*) => {$(
+        impl<T: ValueType + ?Sized> ValueType for $ty {
+            const HELP: TypeHelp = T::HELP;
+        }
+    )*};
+}
+
+same_as_inner!(&T, Box<T>, Rc<T>, Arc<T>);
+
+/// Whether a value is optional is described elsewhere.
+impl<T: ValueType> ValueType for Option<T> {
+    const HELP: TypeHelp = T::HELP;
+}
+
+impl<T: ValueType + ToOwned + ?Sized> ValueType for Cow<'_, T> {
+    const HELP: TypeHelp = T::HELP;
+}
+
+impl<T: ValueType> ValueType for [T] {
+    const HELP: TypeHelp = TypeHelp::of(Phrase::List(&T::HELP));
+}
+
+impl<T: ValueType> ValueType for Vec<T> {
+    const HELP: TypeHelp = <[T]>::HELP;
+}
+
+impl<T: ValueType, const N: usize> ValueType for [T; N] {
+    const HELP: TypeHelp = TypeHelp::of(Phrase::Array(N, &T::HELP));
+}
+
+impl ValueType for Cutoffs {
+    const HELP: TypeHelp = TypeHelp::new("a rank or list of ranks").with_example("'[1, 5, 10]'");
+}
+
+impl ValueType for Relevant<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade")
+        .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
+}
+
+impl ValueType for Retrieved<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score")
+        .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Described, TypeHelp, Undescribed as _, ValueType as _};
+    use serde_json::{Value, json};
+
+    struct Limits;
+
+    #[test]
+    fn known_types_are_described_and_others_are_not() {
+        let lists = "a list of strings";
+        for (help, phrase, example) in [
+            (Described::<&str>::HELP, "a string", None),
+            (Described::<Option<u64>>::HELP, "a whole number, 0 or more", None),
+            (Described::<&[String]>::HELP, lists, Some(r#"'["x", "y"]'"#)),
+            (Described::<Option<Vec<String>>>::HELP, lists, Some(r#"'["x", "y"]'"#)),
+            (Described::<[f64; 4]>::HELP, "a list of 4 numbers", Some("'[0.4, 0.3, 0.2, 0.1]'")),
+            (Described::<[f64; 2]>::HELP, "a list of 2 numbers", None),
+            (Described::<&[&Value]>::HELP, "a list of JSON values", None),
+            (Described::<Vec<Vec<String>>>::HELP, "", None),
+            (Described::<Limits>::HELP, "", None),
+            (Described::<Vec<Limits>>::HELP, "", None),
+        ] {
+            assert_eq!((help.to_string().as_str(), help.example()), (phrase, example));
+            assert_eq!(help.is_some(), !phrase.is_empty());
+        }
+    }
+
+    #[test]
+    fn kinds_are_those_that_the_type_is_read_from() {
+        let strings = <Vec<String>>::HELP;
+        for (help, of_kind, others) in [
+            (<&str>::HELP, vec![json!("x"), json!(null)], vec![json!(1), json!(["x"])]),
+            (f64::HELP, vec![json!(1), json!(0.5)], vec![json!("1"), json!(true)]),
+            (u8::HELP, vec![json!(1)], vec![json!(1.0), json!({})]),
+            (bool::HELP, vec![json!(false)], vec![json!(0)]),
+            (strings, vec![json!([]), json!(["x", null])], vec![json!("x"), json!([1])]),
+            (<[f64; 2]>::HELP, vec![json!([1, 0.5])], vec![json!(["x"])]),
+            (Value::HELP, vec![json!({}), json!([1])], vec![]),
+            (Described::<Limits>::HELP, vec![json!(1), json!("x")], vec![]),
+        ] {
+            assert!(of_kind.iter().all(|value| help.may_be(value)), "{help} {of_kind:?}");
+            assert!(!others.iter().any(|value| help.may_be(value)), "{help} {others:?}");
+        }
+    }
+
+    /// Trap 35: a type of the user's own is not described like a type of the library with the same name.
+    #[test]
+    fn trap_35_a_type_is_described_by_itself_and_not_by_its_name() {
+        assert_eq!(Described::<Limits>::HELP, TypeHelp::NONE);
+        assert_eq!(Described::<Limits>::HELP.or_type("Limits"), "`Limits`");
+        assert_eq!(u8::HELP.or_type("u8"), "a whole number, 0 or more");
+        assert_eq!(TypeHelp::NONE.or_type("number | all"), "number | all");
+    }
+}

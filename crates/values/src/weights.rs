@@ -1,0 +1,133 @@
+//! Weights of the components of a score, validated at run time. The weights of composites are validated in `composite/`,
+//! mostly at compile time.
+
+/// The largest difference of the weights' sum from 1, as in composites.
+const TOLERANCE: f64 = 1e-9;
+
+/// The weights of `N` components: each finite and not negative, with a sum of 1.
+///
+/// ```
+/// use dsrs_metrics::Weights;
+///
+/// assert_eq!(Weights::new([0.5, 0.3, 0.2]).unwrap().as_array(), [0.5, 0.3, 0.2]);
+/// assert_eq!(
+///     Weights::new([0.5, 0.3]).unwrap_err().to_string(),
+///     "the weights 0.5, 0.3 sum to 0.8; they must sum to 1"
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights<const N: usize>([f64; N]);
+
+/// Invalid weights.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidWeights {
+    /// A weight is negative, infinite or NaN.
+    #[error("{weight:?} is no weight; weights are finite and not negative")]
+    NoWeight {
+        /// The invalid weight.
+        weight: f64,
+    },
+    /// The weights do not sum to 1.
+    #[error("the weights {} sum to {sum}; they must sum to 1", Listed(weights))]
+    Sum {
+        /// The weights.
+        weights: Vec<f64>,
+        /// Their sum, rounded to twelve decimal places.
+        sum: f64,
+    },
+}
+
+struct Listed<'a>(&'a [f64]);
+
+impl std::fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let weights: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&weights.join(", "))
+    }
+}
+
+impl<const N: usize> Weights<N> {
+    /// Validates the weights.
+    ///
+    /// # Errors
+    /// [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
+    pub fn new(weights: [f64; N]) -> Result<Self, InvalidWeights> {
+        check(&weights)?;
+        Ok(Self(weights))
+    }
+
+    /// Creates weights that are known to be valid, without a check: those of the reference documents.
+    #[doc(hidden)]
+    pub const fn unchecked(weights: [f64; N]) -> Self {
+        Self(weights)
+    }
+
+    /// Returns the weights, in the order of the components.
+    #[must_use]
+    pub const fn as_array(self) -> [f64; N] {
+        self.0
+    }
+
+    /// Returns the weighted mean of the values. Rounding never takes it out of their range.
+    #[doc(hidden)]
+    pub fn mean(self, values: [f64; N]) -> f64 {
+        mean(self.0.into_iter().zip(values))
+    }
+}
+
+/// Returns an error if a weight is negative or not finite, or if they do not sum to 1.
+pub fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
+    let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
+    if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
+        return Err(InvalidWeights::NoWeight { weight });
+    }
+    let sum: f64 = weights.iter().sum();
+    if (sum - 1.0).abs() > TOLERANCE {
+        let sum = (sum * 1e12).round() / 1e12;
+        return Err(InvalidWeights::Sum { weights: weights.to_vec(), sum });
+    }
+    Ok(())
+}
+
+/// Returns the weighted mean. It divides by the sum of the weights, added in the same order, so that the mean of
+/// ones is exactly 1 although 0.4 + 0.3 + 0.2 + 0.1 is not 1 in binary floating point.
+pub fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
+    let (sum, total) = weighted.fold((0.0, 0.0), add);
+    sum / total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InvalidWeights, Weights};
+
+    #[test]
+    fn weights_are_finite_not_negative_and_sum_to_one() {
+        let no_weight = |weights| match Weights::new(weights) {
+            Err(InvalidWeights::NoWeight { weight }) => weight.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(no_weight([1.5, -0.5]), "-0.5");
+        assert_eq!(no_weight([f64::NAN, 1.0]), "NaN");
+        assert_eq!(no_weight([f64::INFINITY, 0.0]), "inf");
+        assert_eq!(
+            Weights::new([0.3, 0.3]).unwrap_err().to_string(),
+            "the weights 0.3, 0.3 sum to 0.6; they must sum to 1"
+        );
+        assert_eq!(
+            Weights::new([0.0, 0.0]).unwrap_err().to_string().matches("sum to 0").count(),
+            1
+        );
+        assert_eq!(Weights::new([1.0, 0.0]).unwrap().as_array(), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_mean_of_ones_is_one() {
+        for weights in [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]] {
+            let weights = Weights::new(weights).unwrap();
+            assert_eq!((weights.mean([1.0; 4]), weights.mean([0.0; 4])), (1.0, 0.0));
+        }
+        assert_ne!(0.4 + 0.3 + 0.2 + 0.1, 1.0, "which is why there is a division");
+    }
+}

@@ -1,0 +1,31 @@
+//! The default metrics of a [`Scorer`](crate::Scorer).
+
+use crate::ScorerBuilder;
+
+/// Adds built-in metrics to the builder of a [`Scorer`](crate::Scorer).
+pub trait DefaultMetrics: Sized {
+    /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
+    /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes are
+    /// balanced. For other settings add these metrics one by one, such as
+    /// `.metric(Length::builder().max_chars(200).build())`.
+    fn with_default_proxy_metrics(self) -> Self;
+
+    /// Adds the truth metrics [`llm_judge`](crate::judge::shipped::LlmJudge) and [`diff`](crate::metrics::diff) with their
+    /// defaults: a language model evaluates `pred.answer`, for at most 100 msat, and `pred.answer` equals `gold.answer`
+    /// except for white space, which is [`free`](ScorerBuilder::free). Without a configured model the run ends before its first
+    /// row; within [`Models::offline`](crate::judge::Models::offline) `llm_judge` scores by token overlap, and every output
+    /// states this.
+    fn with_default_truth_metrics(self) -> Self;
+}
+
+impl DefaultMetrics for ScorerBuilder {
+    fn with_default_proxy_metrics(self) -> Self {
+        self.metrics(dsrs_metrics_builtin::metrics::default_sets::proxies())
+    }
+
+    fn with_default_truth_metrics(self) -> Self {
+        let [judge, diff] = dsrs_metrics_builtin::metrics::default_sets::truths();
+        let name = diff.name().to_owned();
+        self.metric(judge).metric(diff).free(name)
+    }
+}
