@@ -39,5 +39,6 @@
 //! # }
 //! ```
 
+#[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::shipped;
 pub use dsrs_metrics_core::judge::*;

@@ -91,9 +91,11 @@ pub mod guide {
 
 #[doc(hidden)]
 pub mod __private {
+    #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
 }
+#[cfg(all(feature = "metrics", feature = "evaluate"))]
 mod default_metrics;
 pub mod prelude;
 
@@ -140,8 +142,10 @@ macro_rules! main {
     };
 }
 
+#[cfg(all(feature = "metrics", feature = "evaluate"))]
 pub use crate::default_metrics::DefaultMetrics;
 pub use async_trait::async_trait;
+#[cfg(feature = "metrics")]
 #[doc = include_str!("../docs/metrics.md")]
 pub use dsrs_metrics_builtin::metrics;
 #[cfg(feature = "cli")]
@@ -149,6 +153,7 @@ pub use dsrs_metrics_builtin::metrics;
 pub use dsrs_metrics_cli as cli;
 #[cfg(feature = "sparql")]
 pub use dsrs_metrics_code::sparql;
+#[cfg(feature = "metrics")]
 pub use dsrs_metrics_code::syntax;
 pub use dsrs_metrics_core::{
     AcceptanceTest, Answer, AtOnce, Awaited, ByCall, ByForward, ClosureReturn, Component,
@@ -179,8 +184,10 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/metric.md")]
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
+#[cfg(feature = "evaluate")]
 #[doc(hidden)]
 pub use dsrs_metrics_run::DevsetRow;
+#[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, DevsetRows, Ending, Evaluate,
     EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, FinalScore, JournalError,
@@ -199,7 +206,9 @@ pub use dsrs_metrics_values::{retrieval, stats, text};
 
 /// Labels of tool calls, and training data with them.
 pub mod outcome_coupled {
+    #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::agents::{OutcomeCoupled, outcome_coupled};
+    #[cfg(feature = "evaluate")]
     pub use dsrs_metrics_run::data::outcome_labels::*;
     pub use dsrs_metrics_values::outcome_coupled::*;
 }

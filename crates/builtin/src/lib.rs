@@ -11,7 +11,7 @@ pub mod shipped;
 #[cfg(feature = "sparql")]
 use dsrs_metrics_code::sparql;
 use dsrs_metrics_code::syntax;
-use dsrs_metrics_core::{self as core, MetricFile, ParamGroup, Requirement, judge, lm, metric};
+use dsrs_metrics_core::{self as core, ParamGroup, Requirement, judge, lm, metric};
 #[cfg(feature = "sandbox")]
 use dsrs_metrics_sandbox as sandbox;
 use dsrs_metrics_values::{json, messages, retrieval, stats, text};

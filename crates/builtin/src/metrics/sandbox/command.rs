@@ -159,10 +159,10 @@ macro_rules! command_metric {
                     .requirements(Self::SPEC.name, validate(self), all);
             }
 
-            fn files(&self, all: &mut Vec<$crate::MetricFile>) {
+            fn files(&self, all: &mut Vec<$crate::core::MetricFile>) {
                 let folder = &self.settings.folder;
                 let parameter = concat!(stringify!($metric), ".folder");
-                all.extend((!folder.is_empty()).then(|| $crate::MetricFile::new(parameter, folder)));
+                all.extend((!folder.is_empty()).then(|| $crate::core::MetricFile::new(parameter, folder)));
             }
         }
 
