@@ -5,7 +5,11 @@
 use std::time::{Duration, Instant};
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult},
+};
 use tokio::runtime::{Builder, Runtime};
 
 /// An asynchronous metric.

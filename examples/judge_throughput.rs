@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, ProgramError};
+use dsrs_metrics::{Evaluate, runs::ProgramError};
 
 /// Compare a system's response to the ground truth and report recall and precision.
 #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, range = 0.0..=1.0)]

@@ -18,7 +18,11 @@ use dsrs_metrics::data::DataReader;
 use dsrs_metrics::judge::shipped::SemanticEquivalence;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::em;
-use dsrs_metrics::{Evaluate, EvaluationResult, Module, Pair, ProgramError};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluationResult, Module, ProgramError},
+};
 
 /// Whether the intent of the question was recognized, ignoring case.
 #[metric]

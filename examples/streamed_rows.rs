@@ -12,7 +12,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Observer, RowResult};
+use dsrs_metrics::{
+    Evaluate,
+    runs::{Observer, RowResult},
+};
 use tokio::runtime::Handle;
 
 /// Rows between two samples.

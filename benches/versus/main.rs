@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::io::{BufRead as _, Write as _};
 use std::time::Instant;
 
-use dsrs_metrics::CorpusCounts;
+use dsrs_metrics::contract::CorpusCounts;
 use dsrs_metrics::text::{
     BleuOptions, ChrfOptions, EditDistance, NoReferences, NormalForm, Rouge, RougeOptions, em, f1,
     normalize_text,

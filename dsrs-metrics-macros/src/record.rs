@@ -139,7 +139,7 @@ impl Expansion<'_> {
         quote_spanned! {span=>
             const _: () = {
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
-                    const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[];
+                    const FIELDS: &'static [#runtime::__private::FieldSpec<'static>] = &[];
                 }
                 #reads
             };
@@ -153,7 +153,7 @@ impl Expansion<'_> {
         let specs = self.fields.iter().map(|field| {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
             let described = &field.field.ty;
-            quote_spanned!(span=> #runtime::FieldSpec::new(#name, #ty, true).with_help({
+            quote_spanned!(span=> #runtime::__private::FieldSpec::new(#name, #ty, true).with_help({
                 use #runtime::__private::Undescribed as _;
                 #runtime::__private::Described::<#described>::HELP
             }))
@@ -172,7 +172,7 @@ impl Expansion<'_> {
             const _: () = {
                 #[automatically_derived]
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
-                    const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[#(#specs),*];
+                    const FIELDS: &'static [#runtime::__private::FieldSpec<'static>] = &[#(#specs),*];
 
                     fn given(
                         &self,
@@ -245,7 +245,7 @@ impl Expansion<'_> {
             {
                 fn read_field(
                     &'__row self,
-                    _: &#runtime::FieldSpec<'static>,
+                    _: &#runtime::__private::FieldSpec<'static>,
                 ) -> ::core::result::Result<__Form::Output, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
                     #body
                 }

@@ -16,7 +16,14 @@
 #![doc = ""]
 #![doc = include_str!("../../README.md")]
 
+pub mod contract;
 pub mod judge;
+pub mod optimizers;
+pub mod prelude;
+pub mod rows;
+pub mod runs;
+#[cfg(feature = "evaluate")]
+pub mod scoring;
 
 /// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
 /// `std::string::String` for `String`.
@@ -95,9 +102,6 @@ pub mod __private {
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
 }
-#[cfg(all(feature = "metrics", feature = "evaluate"))]
-mod default_metrics;
-pub mod prelude;
 
 /// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the
 /// built-in ones.
@@ -142,8 +146,10 @@ macro_rules! main {
     };
 }
 
-#[cfg(all(feature = "metrics", feature = "evaluate"))]
-pub use crate::default_metrics::DefaultMetrics;
+// Names that the pages about attributes link to.
+#[cfg(doc)]
+use crate::{contract::*, optimizers::*, rows::*, runs::*};
+
 pub use async_trait::async_trait;
 #[cfg(feature = "metrics")]
 #[doc = include_str!("../docs/metrics.md")]
@@ -155,25 +161,15 @@ pub use dsrs_metrics_cli as cli;
 pub use dsrs_metrics_code::sparql;
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_code::syntax;
-pub use dsrs_metrics_core::{
-    AcceptanceTest, Answer, AtOnce, Awaited, ByCall, ByForward, ClosureReturn, Component,
-    Configure, CorpusCounts, CorpusFormula, CorpusState, Counted, Direction, Example, Explanation,
-    Fallible, FeedbackEvaluator, FeedbackMetric, FieldError, FieldSpec, FieldType, Fields,
-    FiveArguments, FnMetric, FromSerializeError, Grade, IdentityDifference, InputError, Instance,
-    InvalidWeights, Metric, MetricCall, MetricError, MetricErrorKind, MetricFile, MetricIdentity,
-    MetricName, MetricReturn, MetricScore, MetricSpec, MetricTier, Module, NamesFiles, OnMissing,
-    Origin, Outcome, Pair, ParamError, ParamGroup, ParamSpec, Params, Part, Prediction, Program,
-    ProgramError, ProgramOutput, ProgramReturn, ProgramRun, ProgramUsage, Record, RepeatNumber,
-    Requirement, Result, RowAnswer, RowType, ScoreKind, ScoreRange, Scored, ScoredAtOnce, Scores,
-    Settings, Side, Trace, TraceStep, TwoArguments, TypeHelp, ValueKind, ValueType, Weights,
-    WithCorpus, WithSettings, composite, example, metric_fn, prediction, traced_metric_fn,
-    typed_metric_fn,
-};
 #[doc(hidden)]
 pub use dsrs_metrics_core::{
     AnyRow, CorpusReturn, Declared, DeclaredIn, GoldRows, HasDefaults, HasVerdict, NamedFields,
     ParamType, Pointer, PredRows, Rows, SameRows, ScoredBy, TypedField, TypedRow, UnknownRows,
     WithoutParameters,
+};
+pub use dsrs_metrics_core::{
+    Example, Metric, MetricError, Outcome, ParamGroup, Prediction, Record, Result, Scored,
+    composite, example, metric_fn, prediction,
 };
 #[doc(inline)]
 pub use dsrs_metrics_lm as lm;
@@ -185,19 +181,7 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
 #[cfg(feature = "evaluate")]
-#[doc(hidden)]
-pub use dsrs_metrics_run::DevsetRow;
-#[cfg(feature = "evaluate")]
-pub use dsrs_metrics_run::{
-    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, DevsetRows, Ending, Evaluate,
-    EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, FinalScore, JournalError,
-    JournalUse, MetricSet, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Rank, Repeat,
-    RepeatSummary, Rollout, RolloutNumber, Rollouts, RowResult, RowScore, RowStatus, RunStart,
-    Running, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult, ScoringSummary,
-    Spending, UnknownField, agreement, data, journal_cost_msats, results,
-};
-#[cfg(feature = "report")]
-pub use dsrs_metrics_run::{ResultTable, TableRows};
+pub use dsrs_metrics_run::{Evaluate, agreement, data, results};
 #[cfg(feature = "sandbox")]
 #[doc(inline)]
 pub use dsrs_metrics_sandbox as sandbox;

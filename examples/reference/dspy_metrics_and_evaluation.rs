@@ -7,7 +7,11 @@ use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::metrics::{AnswerExactMatch, AnswerPassageMatch};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{em, f1, hotpot_f1, normalize_text};
-use dsrs_metrics::{Evaluate, Module, ProgramError, TraceStep};
+use dsrs_metrics::{
+    Evaluate,
+    rows::TraceStep,
+    runs::{Module, ProgramError},
+};
 use serde_json::json;
 
 use crate::{Result, passed};

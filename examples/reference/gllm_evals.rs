@@ -152,7 +152,8 @@ async fn invokers() -> Result {
 
     // "empty lists and None use the default invoker": that of the scope, else of `DSRS_LM`.
     let (gold, pred) = row();
-    let settings = dsrs_metrics::Settings::new().with(dsrs_metrics::judge::Models::new(invoker(5)));
+    let settings =
+        dsrs_metrics::contract::Settings::new().with(dsrs_metrics::judge::Models::new(invoker(5)));
     let scored = settings
         .scope(async move { GEvalCompleteness::default().evaluate(&gold, &pred).await })
         .await?;

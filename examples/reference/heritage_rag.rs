@@ -14,7 +14,10 @@ use dsrs_metrics::metrics::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sparql::SparqlStore;
-use dsrs_metrics::{Evaluate, Module, ProgramError};
+use dsrs_metrics::{
+    Evaluate,
+    runs::{Module, ProgramError},
+};
 use serde_json::{Value, json};
 
 use crate::{Result, passed};

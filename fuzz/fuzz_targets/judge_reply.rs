@@ -8,7 +8,7 @@ use dsrs_metrics::judge::shipped::{
 };
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricErrorKind, MetricScore};
+use dsrs_metrics::{contract::MetricErrorKind, optimizers::MetricScore};
 use dsrs_metrics_fuzz::{assert_one_line, assert_within, block_on, choice_and_text, parts};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;

@@ -6,7 +6,7 @@
 use std::io::Cursor;
 
 use dsrs_metrics::data::{DataReader, Format};
-use dsrs_metrics::{Pair, Side};
+use dsrs_metrics::{contract::Side, rows::Pair};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use dsrs_metrics::metrics::{Breakdown, Check};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::Results;
-use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair};
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
 

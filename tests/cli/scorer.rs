@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use dsrs_metrics::metrics::{StrOrList, StrOrNumber};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, MetricError, ParamError, Params};
+use dsrs_metrics::{
+    MetricError,
+    contract::{Configure, ParamError, Params},
+};
 use serde::{Deserialize, Deserializer};
 
 /// Whether the answers are the same string.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Evaluate};
+use dsrs_metrics::{Evaluate, runs::Ending};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Interrupts this process, and returns when everyone in it has heard of it.
@@ -24,7 +24,7 @@ async fn interrupt() {
 }
 
 /// Row 3 interrupts the run, once or twice; if twice, row 2 never ends.
-async fn interrupted(times: usize) -> dsrs_metrics::EvaluationResult {
+async fn interrupted(times: usize) -> dsrs_metrics::runs::EvaluationResult {
     let evaluate = Evaluate::builder()
         .devset((0..1_000).map(|n| example! { "n" => n }))
         .inputs(["n"])
@@ -49,7 +49,7 @@ async fn interrupted(times: usize) -> dsrs_metrics::EvaluationResult {
 }
 
 /// Row 3 interrupts the run, and no row ever waits.
-async fn interrupted_while_busy() -> dsrs_metrics::EvaluationResult {
+async fn interrupted_while_busy() -> dsrs_metrics::runs::EvaluationResult {
     let busy = metric_fn("busy", |gold, _| {
         if gold.get("n").unwrap() == 3 {
             let me = std::process::id().to_string();
@@ -60,13 +60,14 @@ async fn interrupted_while_busy() -> dsrs_metrics::EvaluationResult {
         true
     });
     let evaluate = Evaluate::builder().metric(busy).stop_on_ctrl_c().build().unwrap();
-    let pair =
-        |n: u32| dsrs_metrics::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {});
+    let pair = |n: u32| {
+        dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
+    };
     evaluate.score((0..500).map(pair)).await.unwrap()
 }
 
 /// Row 3 interrupts the run twice, and then blocks its thread until the run has ended.
-fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
+fn interrupted_while_blocked() -> dsrs_metrics::runs::EvaluationResult {
     static HAS_ENDED: AtomicBool = AtomicBool::new(false);
     let blocks = metric_fn("blocks", |gold, _| {
         if gold.get("n").unwrap() == 3 {
@@ -84,8 +85,9 @@ fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
     });
     let evaluate = Evaluate::builder().metric(blocks).concurrency(1).stop_on_ctrl_c();
     let evaluate = evaluate.build().unwrap();
-    let pair =
-        |n: u32| dsrs_metrics::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {});
+    let pair = |n: u32| {
+        dsrs_metrics::rows::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {})
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let result = runtime.block_on(evaluate.score((0..500).map(pair))).unwrap();
     HAS_ENDED.store(true, Ordering::SeqCst);
@@ -93,7 +95,7 @@ fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
 }
 
 /// Row 3 interrupts the run once, and row 2 never ends.
-async fn interrupted_while_a_row_hangs() -> dsrs_metrics::EvaluationResult {
+async fn interrupted_while_a_row_hangs() -> dsrs_metrics::runs::EvaluationResult {
     let evaluate = Evaluate::builder()
         .devset((0..1_000).map(|n| example! { "n" => n }))
         .inputs(["n"])

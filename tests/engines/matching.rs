@@ -5,7 +5,7 @@ use dsrs_metrics::metrics::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Location;
-use dsrs_metrics::{Evaluate, Metric, Pair};
+use dsrs_metrics::{Evaluate, Metric, rows::Pair};
 use serde_json::{Value, json};
 
 /// The value of a row, or its error without the metric's name.

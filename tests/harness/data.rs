@@ -2,8 +2,8 @@
 
 use std::io::{BufReader, Cursor};
 
-use dsrs_metrics::Pair;
 use dsrs_metrics::data::{DataError, DataReader, Format, Mapping};
+use dsrs_metrics::rows::Pair;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

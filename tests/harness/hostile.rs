@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use dsrs_metrics::data::{DataReader, Format};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{Comparison, Results};
-use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dsrs_metrics::data::{DataError, DataReader, Format};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair};
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
 

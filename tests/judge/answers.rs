@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dsrs_metrics::judge::{Judge as _, Models};
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Settings, text::Profile};
+use dsrs_metrics::{contract::Settings, text::Profile};
 use serde_json::{Map, Value, json};
 
 use super::setup::{PoliteJudge, rows};

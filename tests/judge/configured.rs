@@ -1,9 +1,9 @@
 //! The parameters of a panel on the command line.
 
+use dsrs_metrics::contract::{Configure as _, Params};
 use dsrs_metrics::judge::shipped::LlmJudge;
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure as _, Params};
 use serde_json::json;
 
 use super::setup::{Grade5Judge, grade, rows};
@@ -58,7 +58,7 @@ fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
         #[output]
         short: bool,
     }
-    let said = |spec: dsrs_metrics::MetricSpec<'static>| {
+    let said = |spec: dsrs_metrics::contract::MetricSpec<'static>| {
         spec.params.iter().map(|param| (param.name, param.default.unwrap())).collect::<Vec<_>>()
     };
     assert_eq!(

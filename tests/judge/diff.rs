@@ -6,7 +6,12 @@ use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::metrics::{Diff, DiffStrictness, F1};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure as _, Evaluate, EvaluateError, EvaluationResult, Pair, Params};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{Configure as _, Params},
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult},
+};
 use serde_json::{Value, json};
 
 use super::setup::{unconfigured, user};

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use dsrs_metrics::judge::{JsonSchema, Judge as _, Overflow};
 use dsrs_metrics::lm::{Role, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Outcome, Pair, ScoreKind, ScoreRange};
+use dsrs_metrics::{
+    Evaluate, Outcome,
+    contract::{ScoreKind, ScoreRange},
+    rows::Pair,
+};
 use serde_json::json;
 
 use super::setup::{
@@ -351,7 +355,7 @@ struct BriefAndPolite;
 
 #[tokio::test]
 async fn a_judge_is_a_component_like_any_other() {
-    use dsrs_metrics::Settings;
+    use dsrs_metrics::contract::Settings;
     use dsrs_metrics::judge::Models;
 
     assert_eq!(BriefAndPolite::SPEC.tier, MetricTier::Truth);

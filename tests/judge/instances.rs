@@ -7,7 +7,7 @@ use dsrs_metrics::judge::Panel;
 use dsrs_metrics::judge::shipped::{CompleteAndGrounded, SemanticEquivalence, SemanticF1};
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair, Scored};
+use dsrs_metrics::{Evaluate, Scored, rows::Pair};
 use serde_json::json;
 
 use super::setup::{Grade5Judge, complete, grade, grounded, rows, says};

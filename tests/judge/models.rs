@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::Settings;
 use dsrs_metrics::composite::{Composite, component, min};
+use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmErrorKind, ScriptedLm};
 use dsrs_metrics::prelude::*;

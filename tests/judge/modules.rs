@@ -5,7 +5,11 @@ use std::sync::Arc;
 use dsrs_metrics::judge::shipped::{PairwisePreference, SemanticEquivalence, SemanticF1};
 use dsrs_metrics::lm::{LmRequest, ScriptedLm, Usage};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Module, ProgramUsage, TraceStep};
+use dsrs_metrics::{
+    Evaluate,
+    rows::TraceStep,
+    runs::{Module, ProgramUsage},
+};
 use serde_json::json;
 
 use super::setup::{

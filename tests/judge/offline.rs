@@ -11,8 +11,11 @@ use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateError, MetricIdentity, Outcome, Pair, RowStatus, Scored, Scorer,
-    ScorerBuilder, ScorerError, Settings,
+    Evaluate, Outcome, Scored,
+    contract::{MetricIdentity, Settings},
+    rows::Pair,
+    runs::EvaluateError,
+    scoring::{RowStatus, Scorer, ScorerBuilder, ScorerError},
 };
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dsrs_metrics::MetricErrorKind;
 use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
+use dsrs_metrics::contract::MetricErrorKind;
 use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -305,7 +305,7 @@ async fn trap_26_a_pairwise_judge_sees_both_orders() {
     let requests = lm.requests();
     let orders: Vec<_> = requests.iter().map(first_input).collect();
     assert_eq!(orders, ["Paris", "Paris, on the Seine"]);
-    assert_eq!(BetterJudge::SPEC.range, Some(dsrs_metrics::ScoreRange::UNIT));
+    assert_eq!(BetterJudge::SPEC.range, Some(dsrs_metrics::contract::ScoreRange::UNIT));
 }
 
 #[tokio::test]

@@ -11,7 +11,11 @@ use dsrs_metrics::lm::{
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateError, EvaluationResult, Outcome, Pair, Scorer, ScorerError, Settings,
+    Evaluate, Outcome,
+    contract::Settings,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult},
+    scoring::{Scorer, ScorerError},
 };
 
 use super::setup::{Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, grade, polite, says};

@@ -7,7 +7,10 @@ use dsrs_metrics::judge::shipped::{CompleteAndGrounded, SemanticF1};
 use dsrs_metrics::judge::{Panel, Prompt};
 use dsrs_metrics::lm::{LmRequest, Role, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair, TraceStep};
+use dsrs_metrics::{
+    Evaluate,
+    rows::{Pair, TraceStep},
+};
 use serde_json::json;
 
 use super::setup::{Grade5Judge, PoliteJudge, complete, grade, grounded, polite, says};

@@ -1,6 +1,6 @@
 //! Judges and models that several tests use.
 
-use dsrs_metrics::Settings;
+use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;

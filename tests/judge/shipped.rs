@@ -9,7 +9,7 @@ use dsrs_metrics::judge::shipped::{
 use dsrs_metrics::judge::{Models, Panel};
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Settings};
+use dsrs_metrics::{Evaluate, contract::Settings};
 use serde_json::json;
 
 use super::setup::{complete, grounded, says, unconfigured, user};

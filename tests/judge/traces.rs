@@ -5,7 +5,11 @@ use std::sync::Arc;
 use dsrs_metrics::judge::{MAX_TRACE_BYTES, Prompt};
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair, ProgramOutput, TraceStep};
+use dsrs_metrics::{
+    Evaluate,
+    rows::{Pair, TraceStep},
+    runs::ProgramOutput,
+};
 
 use super::setup::{polite, says, user};
 

@@ -9,7 +9,7 @@ use dsrs_metrics::judge::shipped::{
 };
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Pair, Scored};
+use dsrs_metrics::{Scored, rows::Pair};
 use serde_json::json;
 
 use super::setup::says;

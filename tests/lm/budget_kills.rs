@@ -93,7 +93,7 @@ async fn trap_41_a_budget_holds_over_kills() {
         paid.calls.load(Ordering::SeqCst)
     );
     assert!(msats <= BUDGET, "{msats} msat were paid");
-    let recorded = dsrs_metrics::journal_cost_msats(dir.path().join("journal")).unwrap();
+    let recorded = dsrs_metrics::runs::journal_cost_msats(dir.path().join("journal")).unwrap();
     assert!((msats..=BUDGET).contains(&recorded), "{recorded} of {msats} msat are recorded");
     let line = "journal journal: calls in progress at an interruption count as spent, ";
     assert!(err.contains(line), "{err}");
@@ -132,7 +132,7 @@ async fn trap_41_a_budget_that_is_used_up_leaves_the_recorded_rows() {
     let first = run(BUDGET).await;
     let (calls, recorded) = (
         paid.calls.load(Ordering::SeqCst),
-        dsrs_metrics::journal_cost_msats(dir.path().join("journal")).unwrap(),
+        dsrs_metrics::runs::journal_cost_msats(dir.path().join("journal")).unwrap(),
     );
     assert_eq!((first.0, recorded), (Some(1), paid.msats.load(Ordering::SeqCst)), "{}", first.2);
     let again = run(recorded).await;

@@ -9,7 +9,11 @@ use dsrs_metrics::lm::{
     LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Retry, RetryPolicy,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Metric, Pair, RowScore, RowStatus, Scorer};
+use dsrs_metrics::{
+    Metric,
+    rows::Pair,
+    scoring::{RowScore, RowStatus, Scorer},
+};
 use proptest::prelude::*;
 
 /// What one verdict costs at most.

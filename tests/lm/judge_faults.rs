@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Outcome, Pair};
+use dsrs_metrics::{Evaluate, Outcome, rows::Pair};
 
 use crate::fault_table::{ATTEMPTS, GradedJudge, Seen, answer, expected, score};
 use crate::server::Server;

@@ -47,6 +47,6 @@ async fn another_prompt_is_another_call_and_the_same_one_is_cached() {
         assert_eq!(model.calls(), 7, "a trace without steps is not an absent trace");
     }
     let inputs = example! { "answer" => "Please." };
-    dsrs_metrics::Module::forward(&judge(), inputs).await.unwrap();
+    dsrs_metrics::runs::Module::forward(&judge(), inputs).await.unwrap();
     assert_eq!(model.calls(), 7, "a module reads the cached reply of the row");
 }

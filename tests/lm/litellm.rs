@@ -12,7 +12,11 @@ use dsrs_metrics::lm::{
     LanguageModel, Lm, LmErrorKind, Price, Prices, ReplySchema, RetryPolicy, StopReason, Usage,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult},
+};
 use dsrs_metrics_tests::{Peer, skip};
 use serde_json::json;
 

@@ -8,7 +8,7 @@ use dsrs_metrics::lm::{
     Price, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Sampling, ScriptedLm, Usage,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Outcome, Pair};
+use dsrs_metrics::{Evaluate, Outcome, rows::Pair, runs::EvaluationResult};
 use serde_json::json;
 
 use crate::server::{Answer, Received, Server};

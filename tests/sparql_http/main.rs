@@ -68,7 +68,7 @@ async fn evaluate(url: &str, query: &str) -> (Evaluated, Evaluated) {
     let store = SparqlStore::from_endpoint(url).unwrap();
     let executes = SparqlExecutes::builder().data(store.clone()).timeout_secs(1).build();
     let returns = SparqlReturnsResults::builder().data(store).timeout_secs(1).build();
-    let call = dsrs_metrics::MetricCall::new(&gold, &pred);
+    let call = dsrs_metrics::contract::MetricCall::new(&gold, &pred);
     let value_and_feedback = |scored: dsrs_metrics::Scored| {
         (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
     };

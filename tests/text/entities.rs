@@ -1,11 +1,11 @@
 //! Intents and entities as in the heritage document, and the differences from it.
 
+use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::EntityCounts;
-use dsrs_metrics::{Configure, Params};
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 
 fn intent(metric: &impl Metric, expected: &str, intent: &str) -> f64 {

@@ -1,6 +1,6 @@
 //! `answer_exact_match` and `answer_passage_match` over rows, as DSPy documents them.
 
-use dsrs_metrics::ScoreKind;
+use dsrs_metrics::contract::ScoreKind;
 use dsrs_metrics::metrics::{AnswerExactMatch, AnswerPassageMatch};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};

@@ -1,12 +1,12 @@
 //! BLEU, chrF, ROUGE, error rates and similarity over rows: values, and the scores of empty, foreign and
 //! decomposed strings.
 
+use dsrs_metrics::contract::{Configure, Direction, Params};
 use dsrs_metrics::metrics::{
     Bleu, Cer, Chrf, EditSimilarity, Rouge1, Rouge2, RougeL, RougeLsum, Wer,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{BleuTokens, EditDistance, NormalForm, RougeTokens};
-use dsrs_metrics::{Configure, Direction, Params};
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 
 macro_rules! score {

@@ -2,7 +2,7 @@
 
 use dsrs_metrics::metrics::{AnswerPresent, HeritageRag, HeritageRagStrict, SourcesUsed};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricError, ScoreRange, Scored};
+use dsrs_metrics::{MetricError, Scored, contract::ScoreRange};
 use serde_json::{Value, json};
 
 fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Result<Scored, MetricError> {
@@ -137,5 +137,5 @@ fn specs_of_the_composites() {
     );
     assert_eq!((rag.tier, rag.cost_msats, rag.is_async), (MetricTier::Proxy, 0, false));
     assert_eq!((strict.name, strict.tier), ("heritage_rag_strict", MetricTier::Proxy));
-    assert_eq!(strict.kind, dsrs_metrics::ScoreKind::Bool);
+    assert_eq!(strict.kind, dsrs_metrics::contract::ScoreKind::Bool);
 }

@@ -9,7 +9,11 @@ use dsrs_metrics::metrics::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::retrieval::{Cutoffs, Gain, Relevant};
-use dsrs_metrics::{Configure, Evaluate, Pair, Params};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{Configure, Params},
+    rows::Pair,
+};
 use serde_json::{Value, json};
 
 /// The named scores of a row, from JSON.

@@ -7,7 +7,11 @@
 use dsrs_metrics::metrics::JsonFieldAccuracy;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::structured::{FieldCounts, FieldOptions, ListOrder};
-use dsrs_metrics::{Configure, Evaluate, Pair, Params};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{Configure, Params},
+    rows::Pair,
+};
 use serde_json::{Value, json};
 
 fn counts(options: FieldOptions, gold: Value, pred: Value) -> [u64; 4] {

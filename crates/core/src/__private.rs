@@ -30,22 +30,24 @@ pub use crate::rows::provide::Provide;
 pub use crate::value_type::{Described, Undescribed};
 /// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
 pub mod setters {}
+pub use crate::{
+    Answer, Configure, CorpusReturn, Direction, Explanation, FieldSpec, FieldType, MetricCall,
+    MetricReturn, MetricScore, MetricSpec, MetricTier, Module, OnMissing, ParamError, ParamSpec,
+    Params, RowAnswer, RowType, ScoredAtOnce, Side, TypeHelp,
+};
 pub use dsrs_metrics_macros::added_metrics;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use crate::answer::{Answer, RowAnswer};
-use crate::call::MetricCall;
 use crate::error::{MetricError, Result};
 use crate::files::MetricFile;
 use crate::metric::Metric;
-use crate::program::{Module, ProgramError};
+use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::MetricScore;
-use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::spec::{ScoreKind, ScoreRange};
 
 /// Thresholds, ranges and directions are for numbers.
 #[must_use]

@@ -116,7 +116,7 @@ impl fmt::Debug for Answer<'_> {
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::RowAnswer;
+/// use dsrs_metrics::contract::RowAnswer;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> dsrs_metrics::Result<()> {

@@ -18,7 +18,7 @@ use crate::stats::NotDefined;
 /// ```
 /// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics::stats::NotDefined;
-/// use dsrs_metrics::{CorpusState, Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, contract::CorpusState, rows::Pair};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Spread {
@@ -45,7 +45,7 @@ use crate::stats::NotDefined;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |id: &str, answer: &str| Pair::new(id, example! {}, prediction! { "answer" => answer });
 /// let evaluate = Evaluate::builder().metric(LengthSpread).build()?;
 /// let result = evaluate.score([row("a", "Paris"), row("b", "Rome, I think")]).await?;
@@ -82,7 +82,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Answer, RowAnswer};
+/// use dsrs_metrics::contract::{Answer, RowAnswer};
 ///
 /// let counted = |pred: &str| {
 ///     let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => pred });

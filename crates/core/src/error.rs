@@ -15,7 +15,7 @@ pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 /// The reason why a metric returned no score for a row, with the metric's name and the cost of the call.
 ///
 /// ```
-/// use dsrs_metrics::{MetricError, MetricErrorKind};
+/// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
 ///
 /// let error = MetricError::failed("wer", "the reference is empty").with_cost_msats(70);
 /// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");

@@ -16,7 +16,7 @@ use crate::score::OFFLINE_JUDGE;
 /// changes.
 ///
 /// ```
-/// use dsrs_metrics::MetricIdentity;
+/// use dsrs_metrics::contract::MetricIdentity;
 /// use dsrs_metrics::metrics::F1;
 /// use dsrs_metrics::prelude::*;
 ///

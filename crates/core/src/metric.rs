@@ -127,7 +127,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Evaluate, Pair, Result};
+    /// use dsrs_metrics::{Evaluate, Result, rows::Pair};
     ///
     /// struct Remote;
     ///
@@ -152,7 +152,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> std::result::Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> std::result::Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let rows = (0..8).map(|row| Pair::new(row.to_string(), example! {}, prediction! {}));
     /// let result = Evaluate::builder().metric(Remote).concurrency(8).score(rows).await?;
     /// assert_eq!(result.score, Some(1.0 / 8.0));
@@ -188,7 +188,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{MetricFile, MetricIdentity};
+    /// use dsrs_metrics::contract::{MetricFile, MetricIdentity};
     ///
     /// struct Listed(std::path::PathBuf);
     ///

@@ -21,7 +21,7 @@ pub type ProgramError = Box<dyn Error + Send + Sync>;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Module, ProgramError};
+/// use dsrs_metrics::runs::{Module, ProgramError};
 ///
 /// struct Shout;
 ///
@@ -53,7 +53,7 @@ pub trait Module: Send + Sync {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Module, ProgramError, ProgramOutput, TraceStep};
+    /// use dsrs_metrics::{rows::TraceStep, runs::{Module, ProgramError, ProgramOutput}};
     ///
     /// struct Shout;
     ///
@@ -91,7 +91,7 @@ pub trait Module: Send + Sync {
     ///
     /// ```
     /// # use dsrs_metrics::prelude::*;
-    /// # use dsrs_metrics::{Module, ProgramError};
+    /// # use dsrs_metrics::runs::{Module, ProgramError};
     /// # struct Shout;
     /// # #[async_trait]
     /// # impl Module for Shout {
@@ -276,7 +276,7 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let right = typed_metric_fn("right", |gold: &Sum, pred: &i64| gold.answer == *pred);
 /// let devset = [Sum { terms: [1, 2], answer: 3 }];
 /// let evaluate = Evaluate::typed().devset(devset).metric(right).build()?;

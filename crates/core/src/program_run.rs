@@ -71,7 +71,7 @@ impl PartialEq for ProgramRun {
 /// ```
 /// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics::metrics::Tokens;
-/// use dsrs_metrics::{Evaluate, ProgramOutput, ProgramUsage};
+/// use dsrs_metrics::{Evaluate, runs::{ProgramOutput, ProgramUsage}};
 ///
 /// async fn program(inputs: Example) -> Result<ProgramOutput, String> {
 ///     let answer = inputs.get("question").ok_or("missing field `question`")?;
@@ -80,7 +80,7 @@ impl PartialEq for ProgramRun {
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let devset = [example! { "question" => "Why?" }];
 /// let result = Evaluate::builder().devset(devset).inputs(["question"]).metric(Tokens).run(program).await?;
 /// assert_eq!(result.score, Some(128.0));
@@ -136,7 +136,7 @@ impl<P> From<P> for ProgramOutput<P> {
 /// Tokens and cost of a program's calls of language models.
 ///
 /// ```
-/// use dsrs_metrics::ProgramUsage;
+/// use dsrs_metrics::runs::ProgramUsage;
 /// use dsrs_metrics::lm::{LmReply, Usage};
 ///
 /// let mut usage = ProgramUsage::default();

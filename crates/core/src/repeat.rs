@@ -10,10 +10,10 @@ use super::settings::Settings;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, RepeatNumber};
+/// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
 /// let devset = [example! { "question" => "Which repeat?", "answer" => 1 }];
 /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4).build()?;

@@ -91,7 +91,7 @@ impl Requirement {
     /// Returns why the metric cannot score any row, if it cannot.
     ///
     /// ```
-    /// use dsrs_metrics::Requirement;
+    /// use dsrs_metrics::contract::Requirement;
     ///
     /// let requirement = Requirement::missing("keyword", "`keywords` is empty; set it");
     /// assert_eq!(requirement.missing_reason(), Some("`keywords` is empty; set it"));

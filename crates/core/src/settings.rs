@@ -19,7 +19,7 @@ tokio::task_local! {
 /// [`current`](Self::current).
 ///
 /// ```
-/// use dsrs_metrics::Settings;
+/// use dsrs_metrics::contract::Settings;
 ///
 /// struct Temperature(f64);
 /// struct Language(&'static str);

@@ -196,7 +196,7 @@ fn text(path: &Path) -> String {
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{MetricFile, NamesFiles};
+/// use dsrs_metrics::contract::{MetricFile, NamesFiles};
 /// # use serde::{Deserialize, Serialize};
 ///
 /// /// The path of a JSON schema.

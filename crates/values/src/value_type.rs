@@ -17,7 +17,7 @@ use serde_json::Value;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{TypeHelp, ValueType};
+/// use dsrs_metrics::rows::{TypeHelp, ValueType};
 /// use serde::{Deserialize, Serialize};
 ///
 /// /// The largest number of characters.
@@ -117,7 +117,7 @@ impl TypeHelp {
     /// is read.
     ///
     /// ```
-    /// use dsrs_metrics::{TypeHelp, ValueKind};
+    /// use dsrs_metrics::rows::{TypeHelp, ValueKind};
     /// use serde_json::json;
     ///
     /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);

@@ -7,7 +7,7 @@ const TOLERANCE: f64 = 1e-9;
 /// The weights of `N` components: each finite and not negative, with a sum of 1.
 ///
 /// ```
-/// use dsrs_metrics::Weights;
+/// use dsrs_metrics::contract::Weights;
 ///
 /// assert_eq!(Weights::new([0.5, 0.3, 0.2]).unwrap().as_array(), [0.5, 0.3, 0.2]);
 /// assert_eq!(

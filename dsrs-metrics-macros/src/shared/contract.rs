@@ -26,10 +26,10 @@ pub(crate) fn spec_readers(
     let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
         /// All that is known of the metric before it runs.
-        #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
+        #vis const SPEC: #runtime::__private::MetricSpec<'static> = #spec;
 
         /// All that is known of the metric before it runs.
-        #vis #constant fn spec(&self) -> #runtime::MetricSpec<'static> {
+        #vis #constant fn spec(&self) -> #runtime::__private::MetricSpec<'static> {
             #own
         }
 
@@ -39,7 +39,7 @@ pub(crate) fn spec_readers(
         }
 
         /// Cheap and fast, or expensive and accurate.
-        #vis const fn tier(&self) -> #runtime::MetricTier {
+        #vis const fn tier(&self) -> #runtime::__private::MetricTier {
             Self::SPEC.tier
         }
 
@@ -65,7 +65,7 @@ pub(crate) fn described(
             Self::SPEC.name
         }
 
-        fn tier(&self) -> #runtime::MetricTier {
+        fn tier(&self) -> #runtime::__private::MetricTier {
             Self::SPEC.tier
         }
 
@@ -73,7 +73,7 @@ pub(crate) fn described(
             #cost
         }
 
-        fn spec(&self) -> #runtime::MetricSpec<'_> {
+        fn spec(&self) -> #runtime::__private::MetricSpec<'_> {
             #own
         }
 
@@ -107,8 +107,8 @@ pub(crate) fn calls(
 
         fn answer<'call>(
             &'call self,
-            call: #runtime::MetricCall<'call, #gold, #pred>,
-        ) -> #runtime::Answer<'call> {
+            call: #runtime::__private::MetricCall<'call, #gold, #pred>,
+        ) -> #runtime::__private::Answer<'call> {
             #answer
         }
     }
@@ -166,30 +166,30 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
     let (gold, pred) = (format_ident!("{ident}Gold"), format_ident!("{ident}Pred"));
     quote_spanned! {*span=>
         impl #ident {
-            pub const SPEC: #runtime::MetricSpec<'static> = #runtime::MetricSpec::new("");
-            pub fn spec(&self) -> #runtime::MetricSpec<'static> { Self::SPEC }
+            pub const SPEC: #runtime::__private::MetricSpec<'static> = #runtime::__private::MetricSpec::new("");
+            pub fn spec(&self) -> #runtime::__private::MetricSpec<'static> { Self::SPEC }
             pub fn builder() -> Self { Self }
             pub fn build(self) -> Self { self }
             #setters
-            pub fn score<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::MetricScore> {
+            pub fn score<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::__private::MetricScore> {
                 ::core::unreachable!()
             }
-            pub async fn evaluate<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::MetricScore> {
+            pub async fn evaluate<#gold, #pred>(&self, _: &#gold, _: &#pred) -> #runtime::Result<#runtime::__private::MetricScore> {
                 ::core::unreachable!()
             }
         }
-        impl<#gold> #runtime::ScoredAtOnce<#gold> for #ident {}
+        impl<#gold> #runtime::__private::ScoredAtOnce<#gold> for #ident {}
         impl #runtime::Declared for #ident {
             type Verdict = #private::Decided;
             type OverGold = #runtime::AnyRow;
             type OverPred = #runtime::AnyRow;
             type Start = Self;
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
             fn start() -> Self { Self }
         }
-        impl #runtime::Configure for #ident {
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
-            fn configure(_: &#runtime::Params) -> ::core::result::Result<Self, #runtime::ParamError> {
+        impl #runtime::__private::Configure for #ident {
+            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
+            fn configure(_: &#runtime::__private::Params) -> ::core::result::Result<Self, #runtime::__private::ParamError> {
                 ::core::unreachable!()
             }
         }

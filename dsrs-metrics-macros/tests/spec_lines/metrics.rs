@@ -1,7 +1,7 @@
 //! Metrics whose documentation is the line about their spec that their structs must end with. A test of the macro crate compares
 //! it with the expansion, and `tests/macros/metric/spec_line.rs` with the spec.
 
-use dsrs_metrics::CorpusCounts;
+use dsrs_metrics::contract::CorpusCounts;
 use dsrs_metrics::metrics::Check;
 use dsrs_metrics::prelude::*;
 

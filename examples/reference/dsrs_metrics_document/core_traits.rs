@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use dsrs_metrics::metrics::{Diff, Format};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluator, MetricSet, Module, ProgramError};
+use dsrs_metrics::{
+    runs::{Evaluator, Module, ProgramError},
+    scoring::MetricSet,
+};
 use serde_json::Value;
 
 use crate::Result;

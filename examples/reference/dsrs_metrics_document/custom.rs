@@ -1,7 +1,11 @@
 //! "Creating Custom Metrics".
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluator, Module, ProgramError, Result as MetricResult, ScorerBuilder};
+use dsrs_metrics::{
+    Result as MetricResult,
+    runs::{Evaluator, Module, ProgramError},
+    scoring::ScorerBuilder,
+};
 
 use crate::Result;
 

@@ -5,7 +5,10 @@ use dsrs_metrics::outcome_coupled::{
     OutcomeCoupledLabels, OutcomeCoupledScorer, ToolResultRecord, load_jsonl_with_labels,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Module, ProgramError};
+use dsrs_metrics::{
+    Evaluate,
+    runs::{Module, ProgramError},
+};
 
 use crate::Result;
 

@@ -4,8 +4,9 @@ use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::metrics::Format;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Module, ProgramError, RolloutNumber, RowStatus, ScorerBuilder,
-    ScoringConfig, Settings,
+    contract::Settings,
+    runs::{Module, ProgramError, RolloutNumber},
+    scoring::{AggregationMethod, RowStatus, ScorerBuilder, ScoringConfig},
 };
 use serde_json::json;
 

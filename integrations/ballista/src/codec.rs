@@ -16,7 +16,7 @@ use datafusion::physical_expr_common::physical_expr::proto_encode::PhysicalExprE
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
-use dsrs_metrics::ScoreRange;
+use dsrs_metrics::contract::ScoreRange;
 use dsrs_metrics_datafusion::{FunctionDescription, score_range, with_score_range};
 use serde::{Deserialize, Serialize};
 

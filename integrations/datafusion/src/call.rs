@@ -3,9 +3,7 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dsrs_metrics::{
-    Answer, Example, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Prediction,
-};
+use dsrs_metrics::{Example, Metric, MetricError, Outcome, Prediction, contract::{Answer, MetricCall, MetricErrorKind}};
 use futures::FutureExt;
 
 /// Evaluates a metric that does not wait.

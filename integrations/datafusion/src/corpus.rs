@@ -19,7 +19,7 @@ use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, Signature, Volatility,
 };
-use dsrs_metrics::{Counted, Example, Fields, Outcome, Prediction};
+use dsrs_metrics::{Example, Outcome, Prediction, contract::Counted, rows::Fields};
 
 use crate::call;
 use crate::function::{Shared, details_name};

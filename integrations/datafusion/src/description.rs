@@ -1,6 +1,6 @@
 //! What the results of a metric's functions depend on, to compare the functions of two processes.
 
-use dsrs_metrics::MetricIdentity;
+use dsrs_metrics::contract::MetricIdentity;
 use serde::{Deserialize, Serialize};
 
 /// What the results of a metric's functions depend on: the types of the call, the version of this crate, and the metric

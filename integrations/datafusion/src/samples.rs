@@ -2,7 +2,7 @@
 //! field's type declares.
 
 use datafusion::arrow::datatypes::DataType;
-use dsrs_metrics::{TypeHelp, ValueType as _};
+use dsrs_metrics::rows::{TypeHelp, ValueType as _};
 use serde_json::{Value, json};
 
 /// Returns whether the field's type may be read from a column of this type. A field type that declares no kinds may be read

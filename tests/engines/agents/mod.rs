@@ -7,7 +7,11 @@ mod planning;
 mod replies;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, Evaluate, Pair, Params};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{Configure, Params},
+    rows::Pair,
+};
 
 /// The value of each component, and the feedback.
 fn components(metric: &impl Metric, pred: &Prediction) -> (Vec<f64>, String) {

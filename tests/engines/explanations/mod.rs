@@ -5,7 +5,10 @@ mod rows;
 use std::collections::BTreeSet;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Direction, ScoreKind, Scored};
+use dsrs_metrics::{
+    Scored,
+    contract::{Direction, ScoreKind},
+};
 use dsrs_metrics_tests::can_isolate;
 
 /// The table of all built-in metrics, which is compared with `list`.

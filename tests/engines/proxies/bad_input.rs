@@ -4,13 +4,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
+use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{
     AnswerExactMatch, Diff, DiffStrictness, Format, JsonFieldAccuracy, Keyword, Length, Syntax,
     ToolParamsSchema, ToolSchemas, WasRepeated, same_value,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::{Language, ParserError};
-use dsrs_metrics::{Configure, Params};
 use serde_json::{Value, json};
 
 use super::evaluate;

@@ -1,9 +1,9 @@
 //! `diff`: by characters, words and syntax trees, with a readable diff.
 
+use dsrs_metrics::contract::{MetricCall, MetricTier};
 use dsrs_metrics::metrics::{Diff, DiffStrictness};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::Language;
-use dsrs_metrics::{MetricCall, MetricTier};
 
 fn evaluate(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String), String> {
     let pred = prediction! { "answer" => answer };

@@ -3,7 +3,10 @@
 use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::metrics::{Format, Keyword, Length, Syntax};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, Evaluate, Params};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{Configure, Params},
+};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -60,7 +60,7 @@ fn fields_of_an_object() {
 
 #[test]
 fn the_score_is_a_bool_with_a_verdict() {
-    assert_eq!(Format::SPEC.kind, dsrs_metrics::ScoreKind::Bool);
+    assert_eq!(Format::SPEC.kind, dsrs_metrics::contract::ScoreKind::Bool);
     assert_eq!(scored(&Format::default(), "").passed, Some(false));
     assert_eq!(scored(&Format::default(), "x").passed, Some(true));
 }

@@ -1,9 +1,9 @@
 //! `syntax` with a language: its parser decides.
 
+use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{Diff, DiffStrictness, Syntax};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::Language;
-use dsrs_metrics::{Configure, Params};
 
 use super::{evaluate, scored};
 

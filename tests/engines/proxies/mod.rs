@@ -14,7 +14,7 @@ mod traps;
 mod trees;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricCall, Scored};
+use dsrs_metrics::{Scored, contract::MetricCall};
 
 /// Evaluates a metric on an answer.
 #[track_caller]

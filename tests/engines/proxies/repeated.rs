@@ -1,6 +1,6 @@
 //! `was_repeated`: calls are compared as values.
 
-use dsrs_metrics::MetricCall;
+use dsrs_metrics::contract::MetricCall;
 use dsrs_metrics::metrics::{WasRepeated, same_value};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! `tool_params_schema`: pointers in the feedback, schemas of the configuration and of the row,
 //! invalid schemas.
 
+use dsrs_metrics::contract::{Configure, MetricCall, Params};
 use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, MetricCall, Params};
 use serde_json::{Value, json};
 
 fn metric(schema: &Value) -> ToolParamsSchema {

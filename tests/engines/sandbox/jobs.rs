@@ -5,7 +5,10 @@ use dsrs_metrics::metrics::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sandbox::{Job, Limits, Termination};
-use dsrs_metrics::{Configure, MetricCall, Params, Scored};
+use dsrs_metrics::{
+    Scored,
+    contract::{Configure, MetricCall, Params},
+};
 use dsrs_metrics_tests::can_isolate;
 
 use super::{block_on, run};

@@ -1,9 +1,9 @@
 //! Two stages: the program, then the check in a new sandbox over what the program left.
 
+use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{FileSource, Isolation, Sandbox, TestPass};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sandbox::Limits;
-use dsrs_metrics::{Configure, Params};
 use dsrs_metrics_tests::can_isolate;
 
 use super::block_on;

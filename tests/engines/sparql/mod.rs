@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::sparql::{ExecutionError, QueryLimits, QueryResults, SparqlStore};
-use dsrs_metrics::{MetricCall, Scored};
+use dsrs_metrics::{Scored, contract::MetricCall};
 
 /// The graph of the heritage rows.
 pub(crate) const GRAPH: &str =

@@ -9,7 +9,13 @@ use dsrs_metrics::metrics::{
     MatthewsCorrelation, SpearmanCorrelation,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{CorpusCounts, Evaluate, EvaluationResult, Outcome, Pair, Scorer, WithSettings};
+use dsrs_metrics::{
+    Evaluate, Outcome,
+    contract::{CorpusCounts, WithSettings},
+    rows::Pair,
+    runs::EvaluationResult,
+    scoring::Scorer,
+};
 use serde_json::{Value, json};
 
 fn row(id: usize, gold: impl Into<Value>, pred: impl Into<Value>) -> Pair {

@@ -1,12 +1,12 @@
 //! The contributions of rows may be merged in any order and in any parts.
 
+use dsrs_metrics::contract::{Answer, Counted, RowAnswer};
 use dsrs_metrics::metrics::{
     Auroc, BalancedAccuracy, BrierScore, CohenKappa, ExpectedCalibrationError, KrippendorffAlpha,
     MacroF1, MatthewsCorrelation, SpearmanCorrelation,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::{AlphaLevel, KappaWeights};
-use dsrs_metrics::{Answer, Counted, RowAnswer};
 use proptest::prelude::*;
 use serde_json::json;
 

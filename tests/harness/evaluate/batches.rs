@@ -6,7 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::saying;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, MetricError, MetricSpec, Module, Outcome, Pair, ProgramError, Result, Scorer,
+    Evaluate, MetricError, Outcome, Result,
+    contract::MetricSpec,
+    rows::Pair,
+    runs::{Module, ProgramError},
+    scoring::Scorer,
 };
 
 /// Counts calls in progress.
@@ -160,7 +164,7 @@ async fn a_panic_or_a_wrong_count_in_a_batch_affects_its_own_rows_only() {
     let run = async |words: &[&str]| {
         let evaluate = Evaluate::builder().metric(Remote::default()).concurrency(8);
         let result = evaluate.score(saying(words)).await.unwrap();
-        let outcome = |row: &dsrs_metrics::RowResult| match &row.outcomes[0] {
+        let outcome = |row: &dsrs_metrics::runs::RowResult| match &row.outcomes[0] {
             Outcome::Scored(scored) => Ok(scored.score.value),
             outcome => Err(outcome.error().unwrap().to_string()),
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::faults::{PATIENCE, pairs};
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair};
 use tokio::sync::Notify;
 
 /// Counts finished calls, and wakes those that wait for a number of them.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{SaidLater, report, saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair, Settings};
+use dsrs_metrics::{Evaluate, contract::Settings, rows::Pair};
 use futures_util::StreamExt;
 use proptest::prelude::*;
 use tokio::sync::Notify;
@@ -138,7 +138,7 @@ async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
         })
         .await
         .unwrap_err();
-    assert_eq!(again, dsrs_metrics::EvaluateError::DevsetUsedUp);
+    assert_eq!(again, dsrs_metrics::runs::EvaluateError::DevsetUsedUp);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -3,7 +3,12 @@
 use dsrs_metrics::metrics::{Bleu, EntityF1, Wer};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::BleuOptions;
-use dsrs_metrics::{CorpusCounts, Evaluate, EvaluationResult, Pair, WithCorpus};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{CorpusCounts, WithCorpus},
+    rows::Pair,
+    runs::EvaluationResult,
+};
 use serde_json::Value;
 
 fn row(id: usize, gold: &str, pred: &str) -> Pair {

@@ -2,7 +2,7 @@
 
 use super::{report, saying, score, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, Pair, Scores};
+use dsrs_metrics::{Evaluate, contract::Scores, rows::Pair, runs::EvaluateError};
 
 #[tokio::test]
 async fn trap_12_a_crashing_metric_cannot_raise_the_mean() {
@@ -166,7 +166,7 @@ async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
             "half"
         }
         fn spec(&self) -> MetricSpec<'_> {
-            MetricSpec::new("half").with_kind(dsrs_metrics::ScoreKind::Bool).with_async()
+            MetricSpec::new("half").with_kind(dsrs_metrics::contract::ScoreKind::Bool).with_async()
         }
         async fn evaluate(
             &self,

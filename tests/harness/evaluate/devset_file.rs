@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::Verdict;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, FromSerializeError};
+use dsrs_metrics::{Evaluate, rows::FromSerializeError, runs::EvaluateBuilder};
 use serde_json::json;
 
 fn builder(file: &Path) -> EvaluateBuilder<Example, Prediction> {

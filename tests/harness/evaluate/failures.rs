@@ -2,7 +2,7 @@
 
 use super::{SaidLater, report, saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, MetricError, Pair};
+use dsrs_metrics::{Evaluate, MetricError, rows::Pair};
 
 fn devset() -> Vec<Example> {
     let words = ["0.5", "program fails", "program panics", "panic", "fail", "nan", "abstain", "1"];
@@ -109,8 +109,11 @@ async fn the_causes_of_a_modules_error_are_shown() {
     }
     struct Broken;
     #[async_trait]
-    impl dsrs_metrics::Module for Broken {
-        async fn forward(&self, _: Example) -> Result<Prediction, dsrs_metrics::ProgramError> {
+    impl dsrs_metrics::runs::Module for Broken {
+        async fn forward(
+            &self,
+            _: Example,
+        ) -> Result<Prediction, dsrs_metrics::runs::ProgramError> {
             Err("x".parse::<i32>().map_err(Outer).unwrap_err().into())
         }
     }

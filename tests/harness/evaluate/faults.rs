@@ -9,7 +9,11 @@ use super::files::names;
 use super::{saying, scoring};
 use dsrs_metrics::data::{DataReader, Format};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Evaluate, EvaluateError, EvaluationResult, Observer, Pair, RowResult};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{Ending, EvaluateError, EvaluationResult, Observer, RowResult},
+};
 use serde::Serialize;
 use tokio::sync::Notify;
 

@@ -5,7 +5,12 @@ use std::path::Path;
 
 use super::{SaidLater, saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Evaluate, EvaluateError, Pair, Scores};
+use dsrs_metrics::{
+    Evaluate,
+    contract::Scores,
+    rows::Pair,
+    runs::{Ending, EvaluateError},
+};
 use serde_json::{Value, json};
 
 pub(super) fn read(path: &Path) -> String {

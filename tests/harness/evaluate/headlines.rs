@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Pair, Scores};
+use dsrs_metrics::{Evaluate, contract::Scores, rows::Pair, runs::EvaluationResult};
 
 fn pair(id: usize) -> Pair {
     Pair::new(id.to_string(), example! {}, prediction! {})

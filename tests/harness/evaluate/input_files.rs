@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use super::report;
 use dsrs_metrics::data::{DataReader, Pairs};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluateError, Observer, RowResult, metrics};
+use dsrs_metrics::{
+    Evaluate, metrics,
+    runs::{EvaluateBuilder, EvaluateError, Observer, RowResult},
+};
 use serde_json::json;
 
 /// Writes rows of about 200 bytes, of which one in three is right, and returns the reader of the file.

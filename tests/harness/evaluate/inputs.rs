@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateBuilder, EvaluateError, Evaluator, InputError, Module, ProgramError, Scorer,
-    ScorerError,
+    Evaluate,
+    rows::InputError,
+    runs::{EvaluateBuilder, EvaluateError, Evaluator, Module, ProgramError},
+    scoring::{Scorer, ScorerError},
 };
 
 /// Copies the expected answer, if it is visible.
@@ -176,7 +178,7 @@ async fn trap_36_a_row_that_lacks_an_input_fails_without_a_call() {
 async fn rows_without_fields_and_given_predictions_need_no_inputs() {
     let result = builder().devset([example! {}]).run(copy().0).await.unwrap();
     assert_eq!(result.failed_rows, 0);
-    let pair = dsrs_metrics::Pair::new("a", row("a"), prediction! { "answer" => "4" });
+    let pair = dsrs_metrics::rows::Pair::new("a", row("a"), prediction! { "answer" => "4" });
     let result = builder().score([pair]).await.unwrap();
     assert_eq!(result.score, Some(1.0));
 }

@@ -2,7 +2,7 @@
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::{Clusters, Moments, Proportion, Uncertainty};
-use dsrs_metrics::{Evaluate, EvaluationResult, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::EvaluationResult};
 
 use super::{saying, score, scoring};
 

@@ -2,7 +2,11 @@
 
 use dsrs_metrics::metrics::{EntityF1, IntentAccuracy, Ndcg, SubtaskPlanning};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult},
+};
 use serde_json::json;
 
 fn gold() -> Example {

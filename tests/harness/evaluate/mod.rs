@@ -27,7 +27,11 @@ mod temporary_files;
 mod time;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluationResult, MetricError, Pair};
+use dsrs_metrics::{
+    Evaluate, MetricError,
+    rows::Pair,
+    runs::{EvaluateBuilder, EvaluationResult},
+};
 
 /// Rows whose prediction determines what the metric [`said`] does.
 fn saying(words: &[&str]) -> Vec<Pair> {

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateError, EvaluationResult, Observer, Pair, RowResult, RunStart,
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult, Observer, RowResult, RunStart},
 };
 
 async fn echo(row: Example) -> Prediction {

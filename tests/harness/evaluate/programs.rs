@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::scoring;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, Evaluator, MetricError, Module, ProgramError};
+use dsrs_metrics::{
+    Evaluate, MetricError,
+    runs::{EvaluateError, Evaluator, Module, ProgramError},
+};
 
 struct Echo;
 

@@ -2,7 +2,11 @@
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::Moments;
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, RepeatNumber};
+use dsrs_metrics::{
+    Evaluate,
+    contract::RepeatNumber,
+    runs::{EvaluateError, EvaluationResult},
+};
 
 use super::{report, said, saying, scoring};
 

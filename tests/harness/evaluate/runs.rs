@@ -7,8 +7,9 @@ use super::files::read;
 use dsrs_metrics::metrics::{Cost, Latency, Tokens};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateError, Module, Pair, ProgramError, ProgramOutput, ProgramRun, ProgramUsage,
-    TraceStep,
+    Evaluate,
+    rows::{Pair, TraceStep},
+    runs::{EvaluateError, Module, ProgramError, ProgramOutput, ProgramRun, ProgramUsage},
 };
 use serde_json::{Value, json};
 

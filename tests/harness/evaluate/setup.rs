@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluateError};
+use dsrs_metrics::{
+    Evaluate,
+    runs::{EvaluateBuilder, EvaluateError},
+};
 
 fn rejection(builder: EvaluateBuilder<Example, Prediction>) -> String {
     builder.build().unwrap_err().to_string()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::Ending};
 use futures_util::StreamExt;
 
 fn numbered(rows: usize) -> Vec<Example> {

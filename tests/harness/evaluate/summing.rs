@@ -1,7 +1,7 @@
 //! Means do not depend on the order of rows, to the last digit.
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair};
 use proptest::prelude::*;
 
 fn mean(values: &[f64]) -> f64 {

@@ -2,7 +2,7 @@
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::EvaluationResult};
 use unicode_width::UnicodeWidthStr;
 
 async fn wide() -> EvaluationResult {

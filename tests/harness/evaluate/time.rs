@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Fields, MetricError, MetricErrorKind};
+use dsrs_metrics::{
+    Evaluate, MetricError, contract::MetricErrorKind, rows::Fields, runs::EvaluationResult,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 

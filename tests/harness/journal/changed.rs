@@ -8,7 +8,10 @@ use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Profile;
 use dsrs_metrics::{
-    Evaluate, EvaluateBuilder, EvaluateError, JournalError, MetricFile, MetricScore, NamesFiles,
+    Evaluate,
+    contract::{MetricFile, NamesFiles},
+    optimizers::MetricScore,
+    runs::{EvaluateBuilder, EvaluateError, JournalError},
 };
 
 use super::devset;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dsrs_metrics::metrics::Em;
-use dsrs_metrics::{Evaluate, EvaluateError, Example, prediction};
+use dsrs_metrics::{Evaluate, Example, prediction, runs::EvaluateError};
 use proptest::prelude::*;
 
 use super::{Paid, ROWS, builder, devset, run, undisturbed};

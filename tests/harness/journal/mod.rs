@@ -13,8 +13,9 @@ use std::time::Duration;
 use dsrs_metrics::metrics::{Accuracy, Bleu, Em, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Evaluate, EvaluateBuilder, EvaluationResult, MetricError, MetricScore, ProgramOutput,
-    ProgramUsage,
+    Evaluate, MetricError,
+    optimizers::MetricScore,
+    runs::{EvaluateBuilder, EvaluationResult, ProgramOutput, ProgramUsage},
 };
 use serde_json::Value;
 
@@ -119,7 +120,7 @@ fn builder(paid: &Arc<Paid>, out: &Path) -> EvaluateBuilder<Example, Prediction>
 async fn run(
     evaluate: EvaluateBuilder<Example, Prediction>,
     paid: &Arc<Paid>,
-) -> Result<EvaluationResult, dsrs_metrics::EvaluateError> {
+) -> Result<EvaluationResult, dsrs_metrics::runs::EvaluateError> {
     let paid = Arc::clone(paid);
     evaluate.run(move |inputs: Example| program(Arc::clone(&paid), inputs)).await
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Evaluate, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::Ending};
 
 use super::{Paid, ROWS, builder, program, run, undisturbed};
 

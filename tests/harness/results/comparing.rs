@@ -1,8 +1,8 @@
 //! The comparison of two runs: its figures, its verdict, and what it counts.
 
+use dsrs_metrics::contract::{Direction, ScoreKind};
 use dsrs_metrics::results::{Comparison, DifferenceTest, MetricComparison, Results, Verdict};
 use dsrs_metrics::stats::{Moments, mcnemar_exact, permutation_test, rows_for_power};
-use dsrs_metrics::{Direction, ScoreKind};
 use serde_json::{Value, json};
 
 use super::{run, with_attributes};

@@ -5,7 +5,12 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{Comparison, DifferenceTest, MetricComparison, Results, Verdict};
 use dsrs_metrics::stats::mcnemar_exact;
 use dsrs_metrics::text::BleuTokens;
-use dsrs_metrics::{CorpusCounts, Evaluate, EvaluationResult, Pair, Params, ScoreKind};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{CorpusCounts, Params, ScoreKind},
+    rows::Pair,
+    runs::EvaluationResult,
+};
 use dsrs_metrics_tests::{Peer, vectors};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -130,7 +130,10 @@ fn a_direction_of_a_metric_that_is_not_compared_is_an_error_with_the_nearest_nam
         of("TYPO").unwrap_err().to_string(),
         "lower is better for `TYPO`, which is not compared, only `recall`, `f1`"
     );
-    assert_eq!(of("recall").unwrap().metrics[0].direction, dsrs_metrics::Direction::LowerIsBetter);
+    assert_eq!(
+        of("recall").unwrap().metrics[0].direction,
+        dsrs_metrics::contract::Direction::LowerIsBetter
+    );
     let f1 = Comparison::builder().metrics(["f1"]).lower_is_better(["recall"]).of(&a, &a);
     assert_eq!(
         f1.unwrap_err().to_string(),

@@ -4,7 +4,12 @@ use std::path::Path;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{ResultOutcome, ResultRow, Results};
-use dsrs_metrics::{Evaluate, Pair, ProgramOutput, ProgramUsage, ScoreKind, Scores};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{ScoreKind, Scores},
+    rows::Pair,
+    runs::{ProgramOutput, ProgramUsage},
+};
 use serde_json::{Value, json};
 
 /// Rows of every outcome, written to all formats.

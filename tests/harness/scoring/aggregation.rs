@@ -1,7 +1,7 @@
 //! Aggregation of several rollouts.
 
-use dsrs_metrics::AggregationError as Error;
-use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
+use dsrs_metrics::scoring::AggregationError as Error;
+use dsrs_metrics::scoring::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use proptest::prelude::*;
 
 #[test]

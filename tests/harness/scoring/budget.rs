@@ -7,10 +7,15 @@ use std::time::Duration;
 
 use super::{ScriptedMetric, cheap_and_dear, pair, rollouts};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{BudgetReport, MetricError, MetricTier, RowStatus, Scorer};
+use dsrs_metrics::{
+    MetricError,
+    contract::MetricTier,
+    runs::BudgetReport,
+    scoring::{RowStatus, Scorer},
+};
 use proptest::prelude::*;
 
-fn paid(scores: impl IntoIterator<Item = (f64, u64)>) -> Vec<dsrs_metrics::Pair> {
+fn paid(scores: impl IntoIterator<Item = (f64, u64)>) -> Vec<dsrs_metrics::rows::Pair> {
     let row = |(score, cost)| pair(prediction! { "cheap" => 1.0, "dear" => (score, cost) });
     scores.into_iter().map(row).collect()
 }
@@ -214,7 +219,7 @@ impl Metric for Watched {
 }
 
 /// Rows of random cost, yields and outcome; with `drops` some calls never return.
-fn random_rows(rows: usize, seed: u64, drops: bool) -> Vec<dsrs_metrics::Pair> {
+fn random_rows(rows: usize, seed: u64, drops: bool) -> Vec<dsrs_metrics::rows::Pair> {
     let mut state = seed;
     let mut random = |below: u64| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -243,7 +248,11 @@ fn watched(limit: u64) -> (Scorer, Arc<AtomicU64>) {
 }
 
 /// One task for each row, each of which gives up after a while, so that calls are dropped anywhere.
-async fn run_dropping(scorer: &Scorer, rows: Vec<dsrs_metrics::Pair>, concurrency: usize) -> u64 {
+async fn run_dropping(
+    scorer: &Scorer,
+    rows: Vec<dsrs_metrics::rows::Pair>,
+    concurrency: usize,
+) -> u64 {
     let permits = Arc::new(tokio::sync::Semaphore::new(concurrency));
     let mut tasks = tokio::task::JoinSet::new();
     for row in rows {

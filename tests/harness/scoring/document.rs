@@ -4,7 +4,10 @@ use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Result, RowStatus, Scorer, ScorerBuilder, ScorerError, Settings, metrics,
+    Result,
+    contract::Settings,
+    metrics,
+    scoring::{AggregationMethod, RowStatus, Scorer, ScorerBuilder, ScorerError},
 };
 
 /// Without a model for the judge.
@@ -24,7 +27,7 @@ fn of_the_document() -> ScorerBuilder {
 #[tokio::test]
 async fn the_scorer_of_the_document_scores_rows() {
     let scorer = of_the_document().build().unwrap();
-    let names = |metrics: &[dsrs_metrics::BoxedMetric]| {
+    let names = |metrics: &[dsrs_metrics::scoring::BoxedMetric]| {
         metrics.iter().map(|metric| metric.name().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(scorer.metrics().proxy()), ["format", "length", "syntax"]);

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricTier, Outcome, RowStatus, Scorer};
+use dsrs_metrics::{
+    Outcome,
+    contract::MetricTier,
+    scoring::{RowStatus, Scorer},
+};
 use proptest::prelude::*;
 
 #[tokio::test]
@@ -201,7 +205,7 @@ proptest! {
     fn the_order_of_metrics_never_matters(
         one in order_of_metrics(), other in order_of_metrics(), preds in preds(),
         on_missing in prop::sample::select(vec![
-            dsrs_metrics::OnMissing::Fail, dsrs_metrics::OnMissing::Skip, dsrs_metrics::OnMissing::Zero,
+            dsrs_metrics::composite::OnMissing::Fail, dsrs_metrics::composite::OnMissing::Skip, dsrs_metrics::composite::OnMissing::Zero,
         ]),
     ) {
         let score = |metrics: Vec<ScriptedMetric>| {

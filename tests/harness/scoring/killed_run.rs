@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{AggregationMethod, OnMissing, RolloutNumber, Scorer, Settings};
+use dsrs_metrics::{
+    composite::OnMissing,
+    contract::Settings,
+    runs::RolloutNumber,
+    scoring::{AggregationMethod, Scorer},
+};
 
 const CONCURRENCY: usize = 8;
 

@@ -2,7 +2,12 @@
 
 use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Answer, MetricErrorKind, OnMissing, Outcome, RowStatus, Scorer};
+use dsrs_metrics::{
+    Outcome,
+    composite::OnMissing,
+    contract::{Answer, MetricErrorKind},
+    scoring::{RowStatus, Scorer},
+};
 
 const BROKEN: [(&str, &str); 4] = [
     ("fail", "metric `b`: told to fail"),
@@ -104,7 +109,7 @@ async fn a_score_changed_after_validation_is_validated_again() {
             Ok(MetricScore::new(1.0))
         }
         fn answer<'a>(&'a self, _: MetricCall<'a>) -> Answer<'a> {
-            use dsrs_metrics::MetricReturn;
+            use dsrs_metrics::contract::MetricReturn;
             let mut scored = true.into_scored(&self.spec()).unwrap();
             scored.score.value = f64::NAN;
             Answer::from(Ok(scored))

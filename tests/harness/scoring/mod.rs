@@ -17,7 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Answer, MetricError, MetricSpec, Pair, Rollouts, ScorerBuilder};
+use dsrs_metrics::{
+    MetricError,
+    contract::{Answer, MetricSpec},
+    rows::Pair,
+    scoring::{Rollouts, ScorerBuilder},
+};
 
 /// A metric whose result is in the prediction's field of the same name: a number, `abstain`, `fail` or
 /// `panic`; a list of the result and a number also defines its cost. It counts its calls.
@@ -85,7 +90,7 @@ impl Metric for ScriptedMetric {
         let spec = MetricSpec::new(self.name).with_range(0.0, 1.0).with_tier(self.tier);
         let spec = spec.with_cost_msats(self.declared);
         if self.lower_is_better {
-            return spec.with_direction(dsrs_metrics::Direction::LowerIsBetter);
+            return spec.with_direction(dsrs_metrics::contract::Direction::LowerIsBetter);
         }
         spec
     }
@@ -96,7 +101,7 @@ impl Metric for ScriptedMetric {
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
-        use dsrs_metrics::MetricReturn;
+        use dsrs_metrics::contract::MetricReturn;
         let validated = |score: MetricScore| score.into_scored(&self.spec());
         if !self.waits {
             return Answer::from(self.scripted(call.pred).and_then(validated));

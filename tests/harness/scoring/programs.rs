@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{ScriptedMetric, cheap_and_dear};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Module, OnMissing, Outcome, ProgramError, ProgramOutput, ProgramRun,
-    ProgramUsage, RolloutNumber, RowStatus, Scorer, Settings,
+    Outcome,
+    composite::OnMissing,
+    contract::Settings,
+    runs::{Module, ProgramError, ProgramOutput, ProgramRun, ProgramUsage, RolloutNumber},
+    scoring::{AggregationMethod, RowStatus, Scorer},
 };
 
 /// Returns the score of the current rollout, from the input `scores`; fails at -1 and panics at -2.
@@ -49,7 +52,7 @@ async fn a_program_runs_num_rollouts_times_on_each_example() {
     let examples = vec![gold([0.1, 0.9, 0.5]), gold([1.0, 1.0, 0.0])];
     let result = scorer.run(Arc::clone(&program), examples, 2).await.unwrap();
     assert_eq!(program.calls.load(Ordering::SeqCst), 6);
-    let scores: Vec<_> = result.rows.iter().map(dsrs_metrics::RowScore::score).collect();
+    let scores: Vec<_> = result.rows.iter().map(dsrs_metrics::scoring::RowScore::score).collect();
     assert_eq!(scores, [Some(0.5), Some(1.0)]);
     assert_eq!((result.summary.rollouts, result.summary.short), (6, 0));
     assert_eq!(result.summary.mean, Some(0.75));
@@ -115,7 +118,7 @@ async fn a_run_without_rows_or_concurrency_is_an_error() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let none = scorer.run(Guess::default(), Vec::new(), 1).await.unwrap_err();
-    assert_eq!(none, dsrs_metrics::ScorerError::NoRows);
+    assert_eq!(none, dsrs_metrics::scoring::ScorerError::NoRows);
     let zero = scorer.run(Guess::default(), vec![gold([0.0])], 0).await.unwrap_err();
     assert_eq!(zero.to_string(), "`concurrency` must be at least 1, found 0");
 }

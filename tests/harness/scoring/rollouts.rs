@@ -1,9 +1,13 @@
 //! Several rollouts of one example have one score.
 
 use super::{ScriptedMetric, cheap_and_dear, rollouts};
-use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{OnMissing, Pair, RowScore, RowStatus, Scorer};
+use dsrs_metrics::scoring::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
+use dsrs_metrics::{
+    composite::OnMissing,
+    rows::Pair,
+    scoring::{RowScore, RowStatus, Scorer},
+};
 
 fn attempts<const N: usize>(scores: [f64; N]) -> [Prediction; N] {
     scores.map(|score| prediction! { "cheap" => 1.0, "dear" => score })

@@ -2,7 +2,11 @@
 
 use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Pair, Rollouts, RowStatus, Scorer, ScorerBuilder, ScorerError, Settings};
+use dsrs_metrics::{
+    contract::Settings,
+    rows::Pair,
+    scoring::{Rollouts, RowStatus, Scorer, ScorerBuilder, ScorerError},
+};
 
 fn row(row: u32) -> Pair {
     let cheap = f64::from(row % 7) / 6.0;

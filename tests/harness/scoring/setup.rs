@@ -2,7 +2,7 @@
 
 use super::ScriptedMetric;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{
+use dsrs_metrics::scoring::{
     AggregationError, AggregationMethod, MetricSet, Scorer, ScorerBuilder, ScorerError,
     ScoringConfig,
 };

@@ -5,7 +5,10 @@ use dsrs_metrics::composite::{
     Composite, CompositeBuilder, all, any, component, gate, invert, max, min, weighted,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, Direction, Params, ScoreKind, ScoreRange, Scored};
+use dsrs_metrics::{
+    Scored,
+    contract::{Configure, Direction, Params, ScoreKind, ScoreRange},
+};
 
 use super::{ErrorRate, FormatOk, Judged, Length, Overlap};
 
@@ -72,7 +75,7 @@ fn nested() -> CompositeBuilder {
 fn either() -> CompositeBuilder {
     let whole =
         any([max([component(Overlap), component(Length)]).at_least(0.75), component(FormatOk)]);
-    Composite::builder("either", whole).on_missing(dsrs_metrics::OnMissing::Skip)
+    Composite::builder("either", whole).on_missing(dsrs_metrics::composite::OnMissing::Skip)
 }
 
 fn gated() -> CompositeBuilder {
@@ -198,7 +201,7 @@ async fn trap_09_a_row_that_its_proxies_reject_is_gated_and_has_no_score() {
 }
 
 /// Accepts only metrics with a verdict.
-fn accepts(metric: &impl dsrs_metrics::AcceptanceTest) -> &str {
+fn accepts(metric: &impl dsrs_metrics::optimizers::AcceptanceTest) -> &str {
     metric.name()
 }
 

@@ -232,7 +232,8 @@ async fn trap_23_abstentions_and_gated_components_are_charged() {
     gated.data.insert("opinion", 0.5);
     assert_eq!(cost(gated.clone()).await, ("gated", 70), "the opinion was asked beside the gate");
     assert_eq!(cost(row(0.75)).await, ("metric_failed", 70), "the opinion was an abstention");
-    let scorer = dsrs_metrics::Scorer::builder().metric(Outer).budget_msats(1_000).build().unwrap();
+    let scorer =
+        dsrs_metrics::scoring::Scorer::builder().metric(Outer).budget_msats(1_000).build().unwrap();
     let _ = scorer.score_row(&gold, &gated).await;
     assert_eq!(scorer.budget().spent, 70);
 }

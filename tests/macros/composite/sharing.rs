@@ -5,7 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    scoring::{MetricSet, Scorer},
+};
 
 use super::{FormatOk, Length, score};
 
@@ -296,7 +300,7 @@ impl Metric for Instead {
         Metric::evaluate(&Least, gold, &self.0).await
     }
 
-    fn answer<'a>(&'a self, mut call: MetricCall<'a>) -> dsrs_metrics::Answer<'a> {
+    fn answer<'a>(&'a self, mut call: MetricCall<'a>) -> dsrs_metrics::contract::Answer<'a> {
         call.pred = &self.0;
         Metric::answer(&Least, call)
     }

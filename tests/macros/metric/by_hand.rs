@@ -1,7 +1,10 @@
 //! Traits that are implemented by hand, as in the document of dsrs.
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Module, ProgramError, Result};
+use dsrs_metrics::{
+    Result,
+    runs::{Module, ProgramError},
+};
 
 struct MyCustomMetric {
     name: String,

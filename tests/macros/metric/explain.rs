@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Observer, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::Observer};
 
 /// How often a score was explained, on any thread.
 static EXPLAINED: Mutex<u32> = Mutex::new(0);
@@ -84,7 +84,7 @@ struct Reader;
 
 impl Observer for Reader {}
 
-fn runs(evaluate: dsrs_metrics::EvaluateBuilder<Example, Prediction>, rows: usize) -> u32 {
+fn runs(evaluate: dsrs_metrics::runs::EvaluateBuilder<Example, Prediction>, rows: usize) -> u32 {
     let (gold, pred) = row();
     let pairs = (0..rows).map(|row| Pair::new(row.to_string(), gold.clone(), pred.clone()));
     let pairs: Vec<_> = pairs.collect();

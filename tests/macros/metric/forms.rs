@@ -8,7 +8,11 @@
 use std::collections::BTreeMap;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{FieldError, MetricError, MetricErrorKind, Result, Side};
+use dsrs_metrics::{
+    MetricError, Result,
+    contract::{MetricErrorKind, Side},
+    rows::FieldError,
+};
 use serde_json::{Value, json};
 
 /// Case-insensitive intent match.
@@ -238,7 +242,7 @@ fn seen_by_optimizer(
 
 #[tokio::test]
 async fn the_five_argument_call_reaches_the_function() -> Result<()> {
-    let step = dsrs_metrics::TraceStep {
+    let step = dsrs_metrics::rows::TraceStep {
         predictor: "rewrite".to_owned(),
         inputs: example! {},
         outputs: prediction! {},

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dsrs_metrics::composite::{Composite, all, component, weighted};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Instance, Pair, Result, Scored};
+use dsrs_metrics::{
+    Evaluate, Result, Scored, contract::Instance, rows::Pair, runs::EvaluationResult,
+};
 
 /// A number with a range and without a threshold.
 #[metric(range = 0.0..=1.0, cost = "7 msat")]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dsrs_metrics::composite::{Composite, all, component};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{FieldSpec, MetricError};
+use dsrs_metrics::{MetricError, contract::FieldSpec};
 use serde_json::Value;
 
 fn answer<M: Metric>(metric: &M, gold: &Example, pred: &Prediction) -> dsrs_metrics::Scored {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    Configure, FieldError, Fields, MetricErrorKind, Params, Result, ScoreRange, Side,
+    Result,
+    contract::{Configure, MetricErrorKind, Params, ScoreRange, Side},
+    rows::{FieldError, Fields},
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -290,7 +292,7 @@ fn a_metric_whose_parameters_all_have_defaults_has_one_itself() -> Result<()> {
 }
 
 #[test]
-fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::ParamError> {
+fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::contract::ParamError> {
     let params = |pairs: &[(&str, &str)]| {
         let mut params = Params::default();
         pairs.iter().for_each(|(name, value)| params.insert(*name, *value));

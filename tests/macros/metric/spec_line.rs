@@ -5,7 +5,7 @@
 #[allow(clippy::needless_pass_by_value, reason = "the cases show what may be written")]
 mod metrics;
 
-use dsrs_metrics::{MetricSpec, Side};
+use dsrs_metrics::contract::{MetricSpec, Side};
 
 fn line(spec: &MetricSpec<'_>) -> String {
     let fields = spec.get_input_spec().map(|(side, field)| {

@@ -1,7 +1,10 @@
 //! Verdicts: thresholds, strictness, direction, and the result for an optimizer.
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Direction, Result, ScoreKind, Side};
+use dsrs_metrics::{
+    Result,
+    contract::{Direction, ScoreKind, Side},
+};
 
 #[metric(threshold = 0.0)]
 fn gain(#[pred] delta: f64) -> f64 {

@@ -1,11 +1,11 @@
 //! Rankings with invalid grades and with repetitions.
 
+use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::retrieval::{Cutoffs, Gain, Relevant};
-use dsrs_metrics::{Configure, Params};
 use serde_json::{Value, json};
 
 fn value(metric: &dyn Metric, relevant: &Value, retrieved: &Value) -> f64 {

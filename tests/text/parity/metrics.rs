@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use dsrs_metrics::CorpusCounts;
+use dsrs_metrics::contract::CorpusCounts;
 use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
 use dsrs_metrics::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, EditCounts, EditDistance, NormalForm,

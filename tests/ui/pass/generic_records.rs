@@ -33,7 +33,7 @@ fn reads(
 struct Empty {}
 
 #[metric]
-fn without_fields(run: Option<&dsrs_metrics::ProgramRun>) -> bool {
+fn without_fields(run: Option<&dsrs_metrics::runs::ProgramRun>) -> bool {
     run.is_none()
 }
 

@@ -18,7 +18,7 @@ fn share(
     #[param(default)] weight: f64,
     #[param(default = "x")] text: &str,
     #[param] limit: ::core::option::Option<u8>,
-    trace: ::core::option::Option<&::dsrs_metrics::Trace>,
+    trace: ::core::option::Option<&::dsrs_metrics::rows::Trace>,
 ) -> ::core::option::Option<f64> {
     let _ = (gold, given, owned, weight, text, limit, trace);
     ::core::option::Option::Some(1.0)

@@ -69,7 +69,7 @@ fn ordered<T: PartialOrd + serde::de::DeserializeOwned + Send + Sync>(
 #[metric(all(within(least = 0.5, most = 0.75), within))]
 struct Twice;
 
-fn names<M: dsrs_metrics::Configure>() -> Vec<&'static str> {
+fn names<M: dsrs_metrics::contract::Configure>() -> Vec<&'static str> {
     M::SPEC.params.iter().map(|param| param.name).collect()
 }
 
@@ -89,7 +89,7 @@ pub fn main() {
     let metric = Both::builder().r#type("en").ignored(["the"]).name("en").strict(true).least(0.5).count(4_u8).build();
     assert_eq!((&*metric.words.r#type, metric.words.count, metric.limits.least), ("en", 4, 0.5));
     assert_eq!(names::<Both>(), ["type", "ignored", "count", "strict", "least", "most", "name"]);
-    let texts = <Both as dsrs_metrics::Configure>::param_texts();
+    let texts = <Both as dsrs_metrics::contract::Configure>::param_texts();
     let texts: Vec<_> = texts.iter().map(Option::as_deref).collect();
     assert_eq!(texts, [Some("en"), Some("[]"), Some("3"), Some("true"), Some("0.25"), Some("null"), None]);
 

@@ -48,7 +48,7 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
 /// The counts are integers, so the sums do not depend on the order in which rows or workers finish.
 ///
 /// ```
-/// use dsrs_metrics::CorpusCounts;
+/// use dsrs_metrics::contract::CorpusCounts;
 ///
 /// let share = |counts: &[u64]| (counts[1] > 0).then(|| counts[0] as f64 / counts[1] as f64);
 /// let mut corpus = CorpusCounts::new([1, 1], share);
@@ -114,7 +114,7 @@ impl PartialEq for CorpusCounts {
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{CorpusCounts, Evaluate, Pair, WithCorpus};
+/// use dsrs_metrics::{Evaluate, contract::{CorpusCounts, WithCorpus}, rows::Pair};
 ///
 /// /// Share of the words that are known.
 /// #[metric]
@@ -128,7 +128,7 @@ impl PartialEq for CorpusCounts {
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |id: &str, answer: &str| {
 ///     Pair::new(id, example! { "vocabulary" => ["cat"] }, prediction! { "answer" => answer })
 /// };

@@ -29,7 +29,7 @@ pub(super) fn shown(model: &JudgeModel) -> String {
 /// [`Settings`], so that it applies to every judge that runs within the scope.
 ///
 /// ```
-/// use dsrs_metrics::Settings;
+/// use dsrs_metrics::contract::Settings;
 /// use dsrs_metrics::judge::Models;
 /// use dsrs_metrics::lm::ScriptedLm;
 ///
@@ -58,7 +58,7 @@ impl Models {
     /// first row. A judge with a model passed as a value calls it.
     ///
     /// ```
-    /// use dsrs_metrics::Settings;
+    /// use dsrs_metrics::contract::Settings;
     /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
     /// use dsrs_metrics::prelude::*;
     ///

@@ -154,7 +154,7 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
 /// let example = example! { "question" => "Capital of France?", "answer" => ["Paris"] };
 /// let example = example.with_inputs(["question"]);
 /// assert_eq!(example.inputs()?.keys().collect::<Vec<_>>(), ["question"]);
-/// # Ok::<(), dsrs_metrics::InputError>(())
+/// # Ok::<(), dsrs_metrics::rows::InputError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]

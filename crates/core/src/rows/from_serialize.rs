@@ -70,7 +70,7 @@ impl Example {
     ///
     /// let error = Example::from_serialize("It burns.").unwrap_err().to_string();
     /// assert_eq!(error, "expected a struct or a map, found the string \"It burns.\"; put the value into a field");
-    /// # Ok::<(), dsrs_metrics::FromSerializeError>(())
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
     /// ```
     ///
     /// # Errors

@@ -25,7 +25,7 @@ pub const OFFLINE_JUDGE: &str = "offline-lexical";
 /// The score of a metric for one row.
 ///
 /// ```
-/// use dsrs_metrics::MetricScore;
+/// use dsrs_metrics::optimizers::MetricScore;
 ///
 /// let score = MetricScore::new(0.75).with_details("3 of 4 entities found");
 /// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
@@ -95,7 +95,7 @@ impl MetricScore {
 /// ```
 /// use std::collections::HashMap;
 ///
-/// use dsrs_metrics::FeedbackMetric;
+/// use dsrs_metrics::optimizers::FeedbackMetric;
 ///
 /// let literal = FeedbackMetric { score: 1.0, feedback: "Exact match.".to_string(), metadata: HashMap::new() };
 /// assert_eq!(literal, FeedbackMetric::new(1.0, "Exact match."));
@@ -134,7 +134,7 @@ fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::O
 /// Several named scores from one call; the first is the headline.
 ///
 /// ```
-/// use dsrs_metrics::Scores;
+/// use dsrs_metrics::contract::Scores;
 ///
 /// let scores = Scores::new("f1", 0.5).with("precision", 1.0).with("recall", 1.0 / 3.0);
 /// assert_eq!(scores.headline(), 0.5);
@@ -190,7 +190,7 @@ impl Scores {
     /// Adds feedback to the score that was added last.
     ///
     /// ```
-    /// use dsrs_metrics::Scores;
+    /// use dsrs_metrics::contract::Scores;
     ///
     /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
     /// ```

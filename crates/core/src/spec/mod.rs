@@ -287,7 +287,7 @@ impl<'a> MetricSpec<'a> {
     /// Returns whether a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
     ///
     /// ```
-    /// use dsrs_metrics::{Direction, MetricSpec};
+    /// use dsrs_metrics::contract::{Direction, MetricSpec};
     ///
     /// let wer = MetricSpec::new("wer").with_threshold(0.1).with_direction(Direction::LowerIsBetter);
     /// assert_eq!(wer.is_success(0.05), Some(true));
@@ -326,7 +326,7 @@ impl<'a> MetricSpec<'a> {
     /// a metric's struct ends with this line.
     ///
     /// ```
-    /// use dsrs_metrics::MetricSpec;
+    /// use dsrs_metrics::contract::MetricSpec;
     ///
     /// let spec = MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5);
     /// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, free");

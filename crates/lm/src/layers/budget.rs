@@ -95,7 +95,7 @@ impl LmBudget {
     }
 
     /// Adds an amount in msat that was spent before, by an interrupted run that this one continues; see
-    /// `dsrs_metrics::journal_cost_msats`.
+    /// `dsrs_metrics::runs::journal_cost_msats`.
     ///
     /// ```
     /// use dsrs_metrics::lm::LmBudget;

@@ -193,10 +193,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// use std::time::Duration;
         ///
         /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Ending, Evaluate};
+        /// use dsrs_metrics::{Evaluate, runs::Ending};
         ///
         /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
         /// let result = Evaluate::builder()
         ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
         ///     .inputs(["hangs"])

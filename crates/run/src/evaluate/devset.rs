@@ -167,7 +167,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
         /// use dsrs_metrics::Evaluate;
         ///
         /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
         /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
         /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
         /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;

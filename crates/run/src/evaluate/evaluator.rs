@@ -24,7 +24,7 @@ use crate::evaluate::report::ProgressDisplay;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluator, Module, ProgramError};
+/// use dsrs_metrics::runs::{Evaluator, Module, ProgramError};
 ///
 /// struct Upper;
 ///
@@ -45,7 +45,7 @@ use crate::evaluate::report::ProgressDisplay;
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let examples = [example! { "text" => "a", "answer" => "A" }, example! { "answer" => "B" }];
 /// let examples = examples.map(|example| example.with_inputs(["text"])).to_vec();
 /// let score = Upper.evaluate(examples.clone()).await?;

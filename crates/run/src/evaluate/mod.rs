@@ -97,7 +97,7 @@ use crate::evaluate::report::{Render, score_line};
 /// use dsrs_metrics::Evaluate;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let devset = [
 ///     example! { "question" => "1 + 1?", "answer" => "2" },
 ///     example! { "question" => "Why?", "answer" => "42" },
@@ -144,7 +144,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let near = typed_metric_fn("error", |gold: &f64, pred: &f64| (gold - pred).abs());
     /// let evaluate = Evaluate::<f64, f64>::typed().devset([0.25, 1.0]).metric(near).build()?;
     /// let result = evaluate.run(program).await?;
@@ -165,7 +165,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// use dsrs_metrics::Evaluate;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let some = metric_fn("some", |_, pred| pred.get("answer").is_some());
     /// let program = |_: Example| async { prediction! { "answer" => "42" } };
@@ -223,10 +223,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Evaluate, Pair};
+    /// use dsrs_metrics::{Evaluate, rows::Pair};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let lines = ["4 4\n5 4", "6 6"];
     /// let chunks = lines.into_iter().map(|lines| move || {
     ///     let pair = |line: &str| {

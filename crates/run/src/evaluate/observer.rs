@@ -19,7 +19,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 /// use std::sync::Arc;
 ///
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Observer, Pair, RowResult};
+/// use dsrs_metrics::{Evaluate, rows::Pair, runs::{Observer, RowResult}};
 ///
 /// #[derive(Default)]
 /// struct Failures(AtomicUsize);
@@ -31,7 +31,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let failures = Arc::new(Failures::default());
 /// let metric = metric_fn("exact", |gold, pred| gold.get("answer") == pred.get("answer"));
 /// let evaluate = Evaluate::builder().metric(metric).observer(Arc::clone(&failures)).build()?;

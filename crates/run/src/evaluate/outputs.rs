@@ -47,7 +47,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Evaluate, Pair};
+        /// use dsrs_metrics::{Evaluate, rows::Pair};
         ///
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

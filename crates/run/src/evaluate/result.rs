@@ -134,7 +134,7 @@ impl<G, P> EvaluationResult<G, P> {
     /// use dsrs_metrics::Evaluate;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let result = Evaluate::builder()
     ///     .devset([example! { "question" => "2 + 2?", "answer" => "4" }, example! { "answer" => "5" }])
     ///     .inputs(["question"])

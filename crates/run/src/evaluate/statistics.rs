@@ -13,10 +13,10 @@ impl EvaluateBuilder<Example, Prediction> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Evaluate, Pair};
+    /// use dsrs_metrics::{Evaluate, rows::Pair};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// // Two questions about each of 50 documents, with the same answer.
     /// let row = |n: u32| {
@@ -63,10 +63,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Evaluate, RepeatNumber};
+        /// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
         ///
         /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
         /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
         /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
         /// // Returns "a" three times in four.
@@ -89,10 +89,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;
-        /// use dsrs_metrics::{Evaluate, Pair};
+        /// use dsrs_metrics::{Evaluate, rows::Pair};
         ///
         /// # #[tokio::main(flavor = "current_thread")]
-        /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
         /// let tokens = metric_fn("answer_tokens", |_, pred| pred.get("tokens").and_then(|it| it.as_f64()).unwrap_or(0.0));
         /// let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "tokens" => n * n });
         /// let evaluate = Evaluate::builder().metric(tokens).bootstrap(5_000).seed(7).build()?;

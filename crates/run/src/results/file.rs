@@ -183,7 +183,7 @@ impl Results {
     /// ```
     /// use dsrs_metrics::prelude::*;
     /// use dsrs_metrics::results::Results;
-    /// use dsrs_metrics::{Evaluate, Pair};
+    /// use dsrs_metrics::{Evaluate, rows::Pair};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -19,10 +19,10 @@ const MAX_EXPLANATION: usize = 300;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair, results};
+/// use dsrs_metrics::{Evaluate, results, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
 /// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
 /// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;

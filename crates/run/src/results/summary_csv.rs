@@ -32,7 +32,7 @@ const HEADER: [&str; 14] = [
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair, results};
+/// use dsrs_metrics::{Evaluate, results, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -66,7 +66,7 @@ impl AggregationMethod {
     /// depend on their order, to the last bit.
     ///
     /// ```
-    /// use dsrs_metrics::{AggregationError, AggregationMethod};
+    /// use dsrs_metrics::scoring::{AggregationError, AggregationMethod};
     ///
     /// let values = [0.9, 0.1, 0.5, 0.6];
     /// assert_eq!(AggregationMethod::Median.aggregate(&values), Ok(0.55));

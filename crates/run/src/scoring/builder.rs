@@ -113,7 +113,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Pair, ScorerBuilder};
+    /// use dsrs_metrics::{rows::Pair, scoring::ScorerBuilder};
     ///
     /// /// A stand-in for a judge with a cost.
     /// #[metric(tier = truth, cost = "100 msat")]
@@ -122,7 +122,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
     /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-scorer-{}", std::process::id()));
     /// let scorer = || ScorerBuilder::new().truth(Correct).evaluate(|run| run.journal(&dir)).build();
     /// let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });

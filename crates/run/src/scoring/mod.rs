@@ -60,7 +60,7 @@ use crate::evaluate::{BudgetReport, Evaluate};
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder};
+/// use dsrs_metrics::scoring::{AggregationMethod, RowStatus, ScorerBuilder};
 ///
 /// /// Whether there is an answer of at most 20 characters.
 /// #[metric]
@@ -75,7 +75,7 @@ use crate::evaluate::{BudgetReport, Evaluate};
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+/// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
 /// let scorer = ScorerBuilder::new()
 ///     .proxy(Format)
 ///     .truth(Correct)
@@ -139,10 +139,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     /// use dsrs_metrics::judge::Models;
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder, Settings};
+    /// use dsrs_metrics::{contract::Settings, scoring::{AggregationMethod, RowStatus, ScorerBuilder}};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
     /// let scorer = ScorerBuilder::new()
     ///     .with_default_proxy_metrics()
     ///     .with_default_truth_metrics()

@@ -75,7 +75,7 @@ impl fmt::Display for RowStatus {
 /// scored rows by their score. A gated row therefore ranks below every row that passed.
 ///
 /// ```
-/// use dsrs_metrics::RowStatus;
+/// use dsrs_metrics::scoring::RowStatus;
 ///
 /// let failed = RowStatus::Failed { reason: "`f1` abstained".to_owned() };
 /// let gated = RowStatus::Gated { proxy: 0.49, by: "format".to_owned() };

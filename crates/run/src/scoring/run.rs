@@ -96,10 +96,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Pair, Scorer};
+    /// use dsrs_metrics::{rows::Pair, scoring::Scorer};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
     /// let short = metric_fn("short", |_, pred| pred.get("answer").unwrap() != "");
     /// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let correct = correct.with_tier(MetricTier::Truth).with_cost_msats(100);
@@ -146,7 +146,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Module, ProgramError, RolloutNumber, Scorer, Settings};
+    /// use dsrs_metrics::{contract::Settings, runs::{Module, ProgramError, RolloutNumber}, scoring::Scorer};
     ///
     /// struct Guess;
     ///
@@ -159,7 +159,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::scoring::ScorerError> {
     /// let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default()).num_rollouts(3);
     /// let scorer = scorer.inputs(["question"]).build()?;
     /// let examples = vec![example! { "question" => "Capital of France?", "answer" => "Paris" }];

@@ -15,7 +15,7 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{MetricSet, ScorerError};
+/// use dsrs_metrics::scoring::{MetricSet, ScorerError};
 ///
 /// let short = metric_fn("short", |_, pred| pred.data.len() < 3);
 /// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));

@@ -46,7 +46,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             let mut all = #private::vec::Vec::new();
             __keys(&mut all);
             let keys = #private::vec![#(#keys),*];
-            #compiled::Plan::declared(#shape, #runtime::OnMissing::#on_missing, keys, &all, &[#(#specs),*])
+            #compiled::Plan::declared(#shape, #runtime::__private::OnMissing::#on_missing, keys, &all, &[#(#specs),*])
         });
         static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
             #private::LazyLock::new(|| (#(#values,)*));
@@ -146,7 +146,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         (quote_spanned!(*span=> __SPEC), quote_spanned!(*span=> __max_cost()));
     let readers = spec_readers(&cx.paths(), vis, &spec_of_type, None, &cost);
     let private = &cx.private;
-    let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
+    let result = quote_spanned!(*span=> #runtime::Result<#runtime::__private::MetricScore>);
     quote_spanned! {*span=>
         #spec
 
@@ -164,9 +164,9 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 GoldRow: ::core::marker::Sync,
                 PredRow: ::core::marker::Sync,
                 #bounds
-                Self: #runtime::ScoredAtOnce<GoldRow>,
+                Self: #runtime::__private::ScoredAtOnce<GoldRow>,
             {
-                let call = #runtime::MetricCall::new(gold, pred);
+                let call = #runtime::__private::MetricCall::new(gold, pred);
                 #private::ready_score(__SPEC.name, #runtime::Metric::answer(self, call))
             }
 
@@ -180,7 +180,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 PredRow: ::core::marker::Sync,
                 #bounds
             {
-                let call = #runtime::MetricCall::new(gold, pred);
+                let call = #runtime::__private::MetricCall::new(gold, pred);
                 #private::score(#runtime::Metric::answer(self, call).await)
             }
         }
@@ -195,7 +195,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let strict = cx.attrs.strict.is_some();
     let tier = match &cx.attrs.tier {
         Some(tier) if tier == "truth" => {
-            quote_spanned!(*span=> ::core::option::Option::Some(#runtime::MetricTier::Truth))
+            quote_spanned!(*span=> ::core::option::Option::Some(#runtime::__private::MetricTier::Truth))
         }
         _ => quote_spanned!(*span=> ::core::option::Option::None),
     };
@@ -203,13 +203,13 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
     let fields = |side: &str| {
         let side = Ident::new(side, *span);
-        quote_spanned!(*span=> &__SPECS, #runtime::Side::#side)
+        quote_spanned!(*span=> &__SPECS, #runtime::__private::Side::#side)
     };
     let (gold, pred) = (fields("Gold"), fields("Pred"));
     quote_spanned! {*span=>
         const __GOLD: #compiled::FieldList<{ #compiled::count(#gold) }> = #compiled::union(#gold);
         const __PRED: #compiled::FieldList<{ #compiled::count(#pred) }> = #compiled::union(#pred);
-        const __SPEC: #runtime::MetricSpec<'static> = #derived
+        const __SPEC: #runtime::__private::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
             .with_fields(#compiled::FieldList::as_slice(&__GOLD), #compiled::FieldList::as_slice(&__PRED))

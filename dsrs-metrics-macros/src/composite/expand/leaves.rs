@@ -28,7 +28,7 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         #(#aliases)*
         #(#tables)*
-        const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
+        const __SPECS: [#runtime::__private::MetricSpec<'static>; #count] = [#(#specs),*];
         #(#derived)*
     }
 }
@@ -52,8 +52,8 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         let table = format_ident!("__{}{index}", side.to_uppercase(), span = *span);
         let side = Ident::new(side, *span);
         let item = quote_spanned! {*span=>
-            const #table: #compiled::FieldList<{ #compiled::count(&[#spec], #runtime::Side::#side) }> =
-                #compiled::configured(&#spec, #runtime::Side::#side, #given);
+            const #table: #compiled::FieldList<{ #compiled::count(&[#spec], #runtime::__private::Side::#side) }> =
+                #compiled::configured(&#spec, #runtime::__private::Side::#side, #given);
         };
         (item, table)
     });

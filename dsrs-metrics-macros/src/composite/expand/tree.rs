@@ -341,7 +341,7 @@ impl Writer<'_> {
     fn settings(&mut self, derived: &Ident) {
         let Context { attrs, span, runtime, .. } = self.cx;
         if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
-            let args = quote_spanned!(*span=> #runtime::MetricTier::Proxy, &#derived);
+            let args = quote_spanned!(*span=> #runtime::__private::MetricTier::Proxy, &#derived);
             self.rule((tier.span(), tier.span()), "tier_is_high_enough", &args);
         }
         if let Some(budget) = &attrs.budget

@@ -17,7 +17,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let (names, conditions): (Vec<_>, Vec<_>) = params.unzip();
     let at_once = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
-        quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
+        quote_spanned!(at=> #alias: #runtime::__private::ScoredAtOnce<GoldRow>)
     });
     let (agree, identity) = (rows_agree(cx), contract::identity(cx));
     let ([gold_names, gold_conditions], [pred_names, pred_conditions]) = (gold.joined, pred.joined);
@@ -35,7 +35,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             type OverPred = #pred;
             type Start = #runtime::WithoutParameters<Self>;
 
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
 
             fn start() -> Self::Start {
                 #runtime::WithoutParameters(|| Self)
@@ -49,7 +49,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl<GoldRow> #runtime::ScoredAtOnce<GoldRow> for #ident
+        impl<GoldRow> #runtime::__private::ScoredAtOnce<GoldRow> for #ident
         where
             #(#at_once,)*
         {

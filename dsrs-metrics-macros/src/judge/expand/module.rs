@@ -40,7 +40,7 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     let forward_traced = method(cx, "forward_traced", "ForwardTraced", &body);
     quote_spanned! {*span=>
         #[diagnostic::do_not_recommend]
-        impl #runtime::Module for #ident
+        impl #runtime::__private::Module for #ident
         where
             #(#bounds)*
         {

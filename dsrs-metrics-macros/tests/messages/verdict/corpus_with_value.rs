@@ -1,4 +1,4 @@
-use dsrs_metrics::CorpusCounts;
+use dsrs_metrics::contract::CorpusCounts;
 use dsrs_metrics::prelude::*;
 
 #[metric(corpus = true, threshold = 0.5, strict)]

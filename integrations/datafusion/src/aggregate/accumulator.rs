@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanArray};
 use datafusion::common::{Result, ScalarValue, internal_datafusion_err};
 use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
-use dsrs_metrics::{ScoreKind, ScoreRange};
+use dsrs_metrics::contract::{ScoreKind, ScoreRange};
 
 use super::function::Figure;
 use super::input::Input;

@@ -15,7 +15,7 @@ use datafusion::logical_expr::{
     Accumulator, AggregateUDFImpl, Expr, ExprSchemable as _, GroupsAccumulator, Signature,
     Volatility,
 };
-use dsrs_metrics::ScoreRange;
+use dsrs_metrics::contract::ScoreRange;
 
 use super::accumulator::{All, Groups, Settings};
 use super::input;

@@ -4,7 +4,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Ar
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
 use datafusion::common::{Result, internal_datafusion_err, plan_err};
-use dsrs_metrics::{ScoreKind, ScoreRange};
+use dsrs_metrics::contract::{ScoreKind, ScoreRange};
 
 use super::tally::Row;
 use crate::output::{LEAST, MOST};

@@ -6,7 +6,7 @@ mod input;
 mod tally;
 
 use datafusion::logical_expr::AggregateUDF;
-use dsrs_metrics::ScoreRange;
+use dsrs_metrics::contract::ScoreRange;
 
 use self::function::{Aggregate, Figure};
 
@@ -35,7 +35,7 @@ pub fn functions() -> [AggregateUDF; 3] {
 /// A plan that goes to another process must take the range with it, since columns lose it on the way.
 ///
 /// ```
-/// use dsrs_metrics::ScoreRange;
+/// use dsrs_metrics::contract::ScoreRange;
 /// use dsrs_metrics_datafusion::{aggregate_functions, score_range, with_score_range};
 ///
 /// let [mean, ..] = aggregate_functions();

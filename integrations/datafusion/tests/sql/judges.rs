@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dsrs_metrics::Settings;
+use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::judge::shipped::SemanticF1;
 use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};

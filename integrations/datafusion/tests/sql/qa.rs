@@ -9,7 +9,7 @@ use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::prelude::{JsonReadOptions, ParquetReadOptions, SessionConfig, SessionContext};
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::metrics::Registry;
-use dsrs_metrics::{Evaluate, Metric, MetricSummary, Params};
+use dsrs_metrics::{Evaluate, Metric, contract::Params, runs::MetricSummary};
 use dsrs_metrics_datafusion::RegisterMetric as _;
 
 use crate::rows;

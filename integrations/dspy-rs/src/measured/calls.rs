@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use dspy_rs::Module;
-use dsrs_metrics::{
-    Example, Metric, MetricCall, MetricError, MetricErrorKind, Outcome, Prediction, ProgramRun,
-    Scored, Trace,
-};
+use dsrs_metrics::{Example, Metric, MetricError, Outcome, Prediction, Scored, contract::{MetricCall, MetricErrorKind}, rows::Trace, runs::ProgramRun};
 
 use super::Measured;
 use super::report::RowName;

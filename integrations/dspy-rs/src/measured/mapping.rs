@@ -1,7 +1,7 @@
 //! Fields of other names: the mappings of a [`Measured`](super::Measured) module.
 
 use dsrs_metrics::data::{Mapping, MappingError};
-use dsrs_metrics::{Example, Prediction, Side};
+use dsrs_metrics::{Example, Prediction, contract::Side};
 use serde_json::Value;
 
 use crate::rows::ConvertedExample;

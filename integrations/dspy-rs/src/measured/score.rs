@@ -1,6 +1,6 @@
 //! Scores as dspy-rs reads them: `f32`, where higher is better.
 
-use dsrs_metrics::{MetricError, MetricSpec, ScoreRange};
+use dsrs_metrics::{MetricError, contract::{MetricSpec, ScoreRange}};
 
 /// How scores of a metric become scores of dspy-rs, whose optimizers maximize.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ pub(crate) fn to_f32(value: f64, metric: &str) -> Result<f32, MetricError> {
 
 #[cfg(test)]
 mod tests {
-    use dsrs_metrics::Direction;
+    use dsrs_metrics::contract::Direction;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! The labelled example.
 
-use dsrs_metrics::{Example, Fields};
+use dsrs_metrics::{Example, rows::Fields};
 
 /// An [`Example`] with the lists of input and output fields that dspy-rs keeps for it.
 ///

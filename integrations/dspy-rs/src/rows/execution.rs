@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dsrs_metrics::Trace;
+use dsrs_metrics::rows::Trace;
 use serde_json::Value;
 
 use super::example::ConvertedExample;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dspy_rs::{ExecutionTrace, FeedbackEvaluator as _, Module};
 use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::prelude::{Metric, Scores, WithSettings, metric, metric_fn, traced_metric_fn};
-use dsrs_metrics::{Example, FeedbackMetric, Prediction};
+use dsrs_metrics::{Example, Prediction, optimizers::FeedbackMetric};
 use dsrs_metrics_dspy_rs::WithMetric;
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ async fn feedback_is_that_of_the_metric() {
     let gold = Example::from_iter([("answer", "Paris")]);
     let pred = Prediction::from_iter([("answer", "Paris, France")]);
     let f1 = F1::default();
-    let call = dsrs_metrics::MetricCall::new(&gold, &pred);
-    let ours = dsrs_metrics::FeedbackEvaluator::feedback_of(&f1, call).await.unwrap();
+    let call = dsrs_metrics::contract::MetricCall::new(&gold, &pred);
+    let ours = dsrs_metrics::optimizers::FeedbackEvaluator::feedback_of(&f1, call).await.unwrap();
     assert_eq!(feedback.feedback, ours.feedback);
     assert_eq!(feedback.feedback, "1 word expected, 2 predicted, 1 in common; extra: \"france\"");
     assert_eq!(feedback.score, 2.0_f32 / 3.0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dspy_rs::{Evaluator, LM};
-use dsrs_metrics::Settings;
+use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::judge::shipped::SemanticF1;
 use dsrs_metrics::lm::{

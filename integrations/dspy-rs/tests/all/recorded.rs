@@ -9,7 +9,7 @@ use dspy_rs::{
 };
 use dsrs_metrics::metrics::Tokens;
 use dsrs_metrics::prelude::{Metric, traced_metric_fn};
-use dsrs_metrics::{FeedbackMetric, Trace};
+use dsrs_metrics::{optimizers::FeedbackMetric, rows::Trace};
 use dsrs_metrics_dspy_rs::{ConvertedPrediction, RUN_FIELD, Recorded, WithMetric};
 use indexmap::IndexMap;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! The spec of a metric as a dict.
 
-use dsrs_metrics::MetricSpec;
+use dsrs_metrics::contract::MetricSpec;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};

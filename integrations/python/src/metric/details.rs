@@ -1,6 +1,6 @@
 //! A score with its explanation as a dict.
 
-use dsrs_metrics::{Component, Scored};
+use dsrs_metrics::{Scored, contract::Component};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, MetricSummary, Pair};
+use dsrs_metrics::{Evaluate, rows::Pair, runs::{EvaluateError, EvaluationResult, MetricSummary}};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ mod feedback;
 
 use std::sync::Arc;
 
-use dsrs_metrics::{MetricSpec, MetricTier, ScoreKind, Settings};
+use dsrs_metrics::contract::{MetricSpec, MetricTier, ScoreKind, Settings};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

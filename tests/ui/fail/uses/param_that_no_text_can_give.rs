@@ -8,7 +8,7 @@ fn overlap(#[pred] share: f64, #[param] most: Limit) -> bool {
     share <= most.0
 }
 
-fn configured<M: dsrs_metrics::Configure>() {}
+fn configured<M: dsrs_metrics::contract::Configure>() {}
 
 fn main() {
     configured::<Overlap>();

@@ -39,10 +39,10 @@ impl LabelComparison {
 /// ```
 /// use dsrs_metrics::metrics::Accuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -68,10 +68,10 @@ pub fn accuracy(
 /// ```
 /// use dsrs_metrics::metrics::MacroF1;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -100,10 +100,10 @@ pub fn macro_f1(
 /// ```
 /// use dsrs_metrics::metrics::MicroF1;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -132,10 +132,10 @@ pub fn micro_f1(
 /// ```
 /// use dsrs_metrics::metrics::BalancedAccuracy;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -161,10 +161,10 @@ pub fn balanced_accuracy(
 /// ```
 /// use dsrs_metrics::metrics::MatthewsCorrelation;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -191,10 +191,10 @@ pub fn matthews_correlation(
 /// ```
 /// use dsrs_metrics::metrics::CohenKappa;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -223,10 +223,10 @@ pub fn cohen_kappa(
 /// ```
 /// use dsrs_metrics::metrics::KrippendorffAlpha;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (&str, &str)| {
 ///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };

@@ -20,10 +20,10 @@ fn checked(probability: f64) -> Result<f64, String> {
 /// ```
 /// use dsrs_metrics::metrics::BrierScore;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (bool, f64)| {
 ///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
 /// };
@@ -47,10 +47,10 @@ pub fn brier_score(#[gold] answer: Truth, #[pred] probability: f64) -> Result<Br
 /// ```
 /// use dsrs_metrics::metrics::ExpectedCalibrationError;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (bool, f64)| {
 ///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
 /// };

@@ -11,10 +11,10 @@ use crate::stats::{ClassScores, ValuePairs};
 /// ```
 /// use dsrs_metrics::metrics::SpearmanCorrelation;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (u32, f64)| {
 ///     Pair::new(gold.to_string(), example! { "answer" => gold }, prediction! { "answer" => pred })
 /// };
@@ -43,10 +43,10 @@ pub fn spearman_correlation(#[gold] answer: f64, #[pred("answer")] prediction: f
 /// ```
 /// use dsrs_metrics::metrics::Auroc;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
 /// let row = |(gold, pred): (bool, f64)| {
 ///     Pair::new(pred.to_string(), example! { "answer" => gold }, prediction! { "probability" => pred })
 /// };

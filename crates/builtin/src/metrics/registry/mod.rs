@@ -27,7 +27,7 @@ pub use settings::{SETTINGS, has_param};
 /// ```
 /// use dsrs_metrics::metrics::Registry;
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::Params;
+/// use dsrs_metrics::contract::Params;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -174,9 +174,9 @@ impl SpendingRecorder for Journal {
 /// costs what was reserved for it.
 ///
 /// ```
-/// # fn main() -> Result<(), dsrs_metrics::JournalError> {
+/// # fn main() -> Result<(), dsrs_metrics::runs::JournalError> {
 /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-paid-{}", std::process::id()));
-/// assert_eq!(dsrs_metrics::journal_cost_msats(&dir)?, 0);
+/// assert_eq!(dsrs_metrics::runs::journal_cost_msats(&dir)?, 0);
 /// # Ok(())
 /// # }
 /// ```

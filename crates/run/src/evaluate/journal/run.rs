@@ -87,7 +87,7 @@ where
     /// use dsrs_metrics::Evaluate;
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-journal-{}", std::process::id()));
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let devset = (0..100).map(|n| example! { "n" => n, "answer" => n / 2 });
@@ -136,7 +136,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-retry-{}", std::process::id()));
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let devset = [example! { "question" => "2 + 2?", "answer" => 4 }];

@@ -42,10 +42,10 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
-    /// use dsrs_metrics::{Evaluate, Pair};
+    /// use dsrs_metrics::{Evaluate, rows::Pair};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
     /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     /// let pair = Pair::new("q1", example! { "answer" => 4 }, prediction! { "answer" => 4 });
     /// let result = Evaluate::builder().metric(same).build()?.score([pair]).await?;

@@ -57,7 +57,7 @@ const SCRIPT: &str = concat!(
 /// ```
 /// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics::results::{HtmlReport, Results};
-/// use dsrs_metrics::{Evaluate, Pair};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -32,7 +32,7 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
         let (start, end) = ends(&ty);
         let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
         let read = quote_spanned!(end=> ::read);
-        Some(quote_spanned!(start=> let _ = <#ty as #runtime::FieldType<#row>>#read;))
+        Some(quote_spanned!(start=> let _ = <#ty as #runtime::__private::FieldType<#row>>#read;))
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {

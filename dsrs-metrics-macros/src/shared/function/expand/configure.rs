@@ -24,16 +24,16 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
         #hint
-        impl #impl_generics #runtime::Configure for #ident #ty_generics
+        impl #impl_generics #runtime::__private::Configure for #ident #ty_generics
         where
             #readable
             #(#predicates,)*
         {
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
 
             fn configure(
-                params: &#runtime::Params,
-            ) -> ::core::result::Result<Self, #runtime::ParamError> {
+                params: &#runtime::__private::Params,
+            ) -> ::core::result::Result<Self, #runtime::__private::ParamError> {
                 #body
             }
 

@@ -26,13 +26,13 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     };
     let (identity, configured) = (identity(cx), configured(cx));
     let own = spec::own(cx).map(
-        |own| quote_spanned!(*span=> fn spec(&self) -> #runtime::MetricSpec<'static> { #own }),
+        |own| quote_spanned!(*span=> fn spec(&self) -> #runtime::__private::MetricSpec<'static> { #own }),
     );
     let at_once = (!cx.model.is_async()).then(|| {
         let params = fields::trailing(&cx.generics);
         let gold = &cx.gold;
         quote_spanned! {*span=>
-                impl<#params #gold> #runtime::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
+                impl<#params #gold> #runtime::__private::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
         }
     });
     quote_spanned! {*span=>
@@ -44,7 +44,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             type OverPred = #pred;
             type Start = #start;
 
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
 
             fn start() -> Self::Start {
                 #started

@@ -30,7 +30,7 @@ fn evaluate(cx: &Context<'_>) -> TokenStream {
             &#row self,
             gold: &#row #gold,
             pred: &#row #pred,
-        ) -> impl ::core::future::Future<Output = #runtime::Result<#runtime::MetricScore>>
+        ) -> impl ::core::future::Future<Output = #runtime::Result<#runtime::__private::MetricScore>>
             + ::core::marker::Send
             + ::core::marker::Unpin
             + #row
@@ -48,7 +48,8 @@ fn score(cx: &Context<'_>) -> TokenStream {
     let typed_sides: Vec<Side> =
         Side::BOTH.into_iter().filter(|side| cx.typed(*side).is_some()).collect();
     let mut params: Vec<_> = cx.open_sides().map(|side| cx.row_param(side).clone()).collect();
-    let mut body = quote_spanned!(*span=> self.__run(#runtime::MetricCall::new(gold, pred)));
+    let mut body =
+        quote_spanned!(*span=> self.__run(#runtime::__private::MetricCall::new(gold, pred)));
     let mut accepted = TokenStream::new();
     for side in &typed_sides {
         let kind = Ident::new(&cx.fresh.name(kind_name(*side)), *span);
@@ -73,7 +74,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
             &self,
             gold: &#row #gold,
             pred: &#row #pred,
-        ) -> #runtime::Result<#runtime::MetricScore>
+        ) -> #runtime::Result<#runtime::__private::MetricScore>
         where
             #bounds
             #accepted
@@ -121,9 +122,9 @@ fn no_score(cx: &Context<'_>) -> TokenStream {
             &self,
             _: &G,
             _: &P,
-        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+        ) -> ::core::result::Result<#runtime::__private::MetricScore, #runtime::MetricError>
         where
-            Self: #runtime::ScoredAtOnce<G>,
+            Self: #runtime::__private::ScoredAtOnce<G>,
         {
             ::core::unreachable!()
         }

@@ -44,15 +44,15 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
     let explanation = quote_spanned!(at_path=> __explain(#(#arguments,)* __score));
     let into_details = {
         let details = quote_spanned!(end=> ::into_details);
-        quote_spanned!(start=> #runtime::Explanation #details)
+        quote_spanned!(start=> #runtime::__private::Explanation #details)
     };
     quote_spanned! {*span=>
         #[cold]
         fn __explain<#row, #row_params>(
             &self,
-            __call: #runtime::MetricCall<#row, #gold, #pred>,
+            __call: #runtime::__private::MetricCall<#row, #gold, #pred>,
             __scored: #runtime::Scored,
-        ) -> #runtime::Result<#runtime::RowAnswer>
+        ) -> #runtime::Result<#runtime::__private::RowAnswer>
         where
             #bounds
         {
@@ -62,7 +62,7 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             let __score = __scored.score.value;
             let __explain: #signature = #path;
             let __details = #into_details(#explanation);
-            ::core::result::Result::Ok(#runtime::RowAnswer::Scored(#private::explained(__scored, __details)))
+            ::core::result::Result::Ok(#runtime::__private::RowAnswer::Scored(#private::explained(__scored, __details)))
         }
     }
 }

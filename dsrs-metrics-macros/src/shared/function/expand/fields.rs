@@ -152,7 +152,7 @@ pub(super) fn specs(cx: &Context<'_>) -> TokenStream {
 pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     if !cx.generics.params.is_empty() {
-        return quote_spanned!(*span=> #runtime::TypeHelp::NONE);
+        return quote_spanned!(*span=> #runtime::__private::TypeHelp::NONE);
     }
     let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
     quote_spanned!(*span=> {
@@ -172,9 +172,9 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
         let required = !field.is_optional() || is_counted;
         let counted = is_counted.then(|| quote_spanned!(*span=> .or_missing()));
         let help = help(cx, &field.param.ty);
-        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required) #counted .with_help(#help))
+        quote_spanned!(*span=> #runtime::__private::FieldSpec::new(#name, #ty, #required) #counted .with_help(#help))
     });
-    quote_spanned!(*span=> const #table: &[#runtime::FieldSpec<'static>] = &[#(#specs),*];)
+    quote_spanned!(*span=> const #table: &[#runtime::__private::FieldSpec<'static>] = &[#(#specs),*];)
 }
 
 /// Emits the aliases of the field names and types, and of the row types.

@@ -51,7 +51,7 @@ pub(crate) fn stub(model: &Model) -> TokenStream {
                 fn default() -> Self { #unreachable }
             }
             impl #runtime::ParamGroup for #ident {
-                const PARAMS: &'static [#runtime::ParamSpec<'static>] = &[];
+                const PARAMS: &'static [#runtime::__private::ParamSpec<'static>] = &[];
                 type Kind = #private::ComputedDefaults;
                 const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = ::core::option::Option::None;
                 #methods
@@ -113,7 +113,7 @@ fn group(cx: &Context<'_>) -> TokenStream {
     let (methods, texts) = (methods(cx, &read, &files), configure::defaults(cx));
     quote_spanned! {*span=>
         impl #runtime::ParamGroup for #ident {
-            const PARAMS: &'static [#runtime::ParamSpec<'static>] = #params;
+            const PARAMS: &'static [#runtime::__private::ParamSpec<'static>] = #params;
             type Kind = #private::#kind;
             const DEFAULT: ::core::option::Option<::core::mem::ManuallyDrop<Self>> = #constant;
             #methods
@@ -132,9 +132,9 @@ fn methods(cx: &Context<'_>, read: &TokenStream, files: &TokenStream) -> TokenSt
         }
 
         fn read(
-            params: &#runtime::Params,
-            spec: &#runtime::MetricSpec<'static>,
-        ) -> ::core::result::Result<Self, #runtime::ParamError> {
+            params: &#runtime::__private::Params,
+            spec: &#runtime::__private::MetricSpec<'static>,
+        ) -> ::core::result::Result<Self, #runtime::__private::ParamError> {
             #read
         }
 

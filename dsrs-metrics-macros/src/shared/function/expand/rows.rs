@@ -99,7 +99,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let readable = typed_sides.iter().filter_map(|side| cx.typed(*side)).map(|ty| {
         let read = &cx.read;
         let ty = in_lifetime(&ty, read);
-        quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
+        quote_spanned!(*span=> for<#read> #ty: #runtime::__private::RowType<#read>,)
     });
     let predicates = cx
         .generics
@@ -111,8 +111,8 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let described = described(cx);
     let body = bridged(cx, &typed_sides);
     let answer = match cx.model.is_async() {
-        true => quote_spanned!(*span=> #runtime::Answer::pending(async move { #body })),
-        false => quote_spanned!(*span=> #runtime::Answer::Ready(#body)),
+        true => quote_spanned!(*span=> #runtime::__private::Answer::pending(async move { #body })),
+        false => quote_spanned!(*span=> #runtime::__private::Answer::Ready(#body)),
     };
     let calls = calls(&cx.paths(), &gold, &pred, &answer);
     let checks = typed_sides.iter().map(|side| {

@@ -34,8 +34,8 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         #keyword fn __run<#row, #row_params>(
             &#lifetime self,
-            __call: #runtime::MetricCall<#row, #gold, #pred>,
-        ) -> #runtime::Result<#runtime::RowAnswer>
+            __call: #runtime::__private::MetricCall<#row, #gold, #pred>,
+        ) -> #runtime::Result<#runtime::__private::RowAnswer>
         where
             #bounds
         {
@@ -63,8 +63,8 @@ pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
         return quote_spanned!(*span=> let __call = call; #body);
     }
     match model.is_async() {
-        true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
-        false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
+        true => quote_spanned!(*span=> #runtime::__private::Answer::pending(self.__run(call))),
+        false => quote_spanned!(*span=> #runtime::__private::Answer::Ready(self.__run(call))),
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
 fn return_early(cx: &Context<'_>, result: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     match cx.model.judged {
-        Some(_) => quote_spanned!(*span=> return #runtime::Answer::Ready(#result)),
+        Some(_) => quote_spanned!(*span=> return #runtime::__private::Answer::Ready(#result)),
         None => quote_spanned!(*span=> return #result),
     }
 }
@@ -173,8 +173,8 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
 pub(super) fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
     let runtime = cx.runtime;
     match side {
-        Side::Gold => quote_spanned!(cx.span=> #runtime::Side::Gold),
-        Side::Pred => quote_spanned!(cx.span=> #runtime::Side::Pred),
+        Side::Gold => quote_spanned!(cx.span=> #runtime::__private::Side::Gold),
+        Side::Pred => quote_spanned!(cx.span=> #runtime::__private::Side::Pred),
     }
 }
 

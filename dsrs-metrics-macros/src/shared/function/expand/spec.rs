@@ -53,7 +53,7 @@ fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         Side::Gold => quote_spanned!(span=> Gold),
         Side::Pred => quote_spanned!(span=> Pred),
     };
-    quote_spanned!(span=> (#runtime::Side::#side, #position))
+    quote_spanned!(span=> (#runtime::__private::Side::#side, #position))
 }
 
 /// Returns the fields whose name is the value of this parameter.
@@ -70,7 +70,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
     let (params, options) = (with_params(cx), options(cx));
     quote_spanned! {*span=>
-        #runtime::MetricSpec::new(#name)
+        #runtime::__private::MetricSpec::new(#name)
             #described
             .with_kind(#kind)
             .with_fields(__GOLD_FIELDS, __PRED_FIELDS)
@@ -89,7 +89,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(*span=> .with_doc(#doc)));
     }
     if attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
-        calls.extend(quote_spanned!(*span=> .with_tier(#runtime::MetricTier::Truth)));
+        calls.extend(quote_spanned!(*span=> .with_tier(#runtime::__private::MetricTier::Truth)));
     }
     let cost = attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok());
     if let Some(cost) = cost.filter(|cost| *cost > 0) {
@@ -113,7 +113,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
-        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::Direction::LowerIsBetter)));
+        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::__private::Direction::LowerIsBetter)));
     }
     if attrs.strict.is_some() {
         calls.extend(quote_spanned!(cx.span=> .with_strict()));
@@ -236,7 +236,7 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     } else {
         quote_spanned!(cx.span=> ::core::option::Option::None)
     };
-    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
+    quote_spanned!(cx.span=> #runtime::__private::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
 /// The number of command-line parameters of a judge's panel.
@@ -250,7 +250,7 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
             |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
         );
         let index = Literal::usize_unsuffixed(index);
-        quote_spanned!(cx.span=> #runtime::ParamSpec { #default ..#private::PANEL[#index] })
+        quote_spanned!(cx.span=> #runtime::__private::ParamSpec { #default ..#private::PANEL[#index] })
     };
     (0..PANEL).map(param).collect()
 }
@@ -267,7 +267,7 @@ pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> Toke
     let item = Ident::new(item, end);
     let of = if cx.model.attrs.corpus.is_some() { "CorpusReturn" } else { "MetricReturn" };
     let of = Ident::new(of, start);
-    let path = quote_spanned!(start=> <#ty as #runtime::#of>);
+    let path = quote_spanned!(start=> <#ty as #runtime::__private::#of>);
     let item = quote_spanned!(end=> ::#item);
     quote!(#path #item)
 }

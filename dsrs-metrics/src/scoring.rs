@@ -1,8 +1,16 @@
-//! The default metrics of a [`Scorer`](crate::Scorer).
+//! Scores of rollouts: [`Scorer`] evaluates cheap metrics first, and expensive ones only for the rollouts that pass, within
+//! a budget.
+//!
+//! The guide has an example: [`scorer`](crate::guide::scorer).
 
-use crate::ScorerBuilder;
+pub use dsrs_metrics_run::{
+    AggregationError, AggregationMethod, BoxedMetric, FinalScore, MetricSet, Rank, Rollout,
+    Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
+    ScoringResult, ScoringSummary,
+};
 
-/// Adds built-in metrics to the builder of a [`Scorer`](crate::Scorer).
+/// Adds built-in metrics to the builder of a [`Scorer`].
+#[cfg(feature = "metrics")]
 pub trait DefaultMetrics: Sized {
     /// Adds the proxies [`format`](crate::metrics::format), [`length`](crate::metrics::length) and
     /// [`syntax`](crate::metrics::syntax) with their defaults: `pred.answer` is not empty, and its brackets and quotes are
@@ -18,6 +26,7 @@ pub trait DefaultMetrics: Sized {
     fn with_default_truth_metrics(self) -> Self;
 }
 
+#[cfg(feature = "metrics")]
 impl DefaultMetrics for ScorerBuilder {
     fn with_default_proxy_metrics(self) -> Self {
         self.metrics(dsrs_metrics_builtin::metrics::default_sets::proxies())

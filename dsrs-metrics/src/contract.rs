@@ -1,0 +1,15 @@
+//! The contract of metrics: what a metric declares ([`MetricSpec`]), how it is called ([`MetricCall`]) and configured
+//! ([`Params`]), and what it returns ([`Answer`], [`MetricReturn`]).
+//!
+//! `#[metric]` and `#[judge]` implement it. Import its types to implement [`Metric`](crate::Metric) by hand, or to call
+//! metrics from another harness.
+
+pub use dsrs_metrics_core::{
+    Answer, AtOnce, Awaited, ClosureReturn, Component, Configure, CorpusCounts, CorpusFormula,
+    CorpusState, Counted, Direction, Explanation, FieldSpec, FiveArguments, FnMetric,
+    IdentityDifference, Instance, InvalidWeights, MetricCall, MetricErrorKind, MetricFile,
+    MetricIdentity, MetricName, MetricReturn, MetricSpec, MetricTier, NamesFiles, ParamError,
+    ParamSpec, Params, Part, RepeatNumber, Requirement, RowAnswer, ScoreKind, ScoreRange,
+    ScoredAtOnce, Scores, Settings, Side, TwoArguments, Weights, WithCorpus, WithSettings,
+    typed_metric_fn,
+};

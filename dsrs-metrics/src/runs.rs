@@ -1,0 +1,19 @@
+//! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
+//! row, repeats, observers, the journal.
+
+pub use dsrs_metrics_core::{
+    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramOutput, ProgramReturn,
+    ProgramRun, ProgramUsage,
+};
+#[cfg(feature = "evaluate")]
+#[doc(hidden)]
+pub use dsrs_metrics_run::DevsetRow;
+#[cfg(feature = "evaluate")]
+pub use dsrs_metrics_run::{
+    BudgetReport, DevsetRows, Ending, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
+    JournalError, JournalUse, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Repeat,
+    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
+    journal_cost_msats,
+};
+#[cfg(feature = "report")]
+pub use dsrs_metrics_run::{ResultTable, TableRows};
