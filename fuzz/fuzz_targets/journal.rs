@@ -10,7 +10,10 @@ use std::sync::LazyLock;
 use dsrs_metrics::judge::shipped::LlmJudge;
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, runs::{EvaluateError, journal_cost_msats}};
+use dsrs_metrics::{
+    Evaluate,
+    runs::{EvaluateError, journal_cost_msats},
+};
 use dsrs_metrics_fuzz::{assert_one_line, assert_within, block_on};
 use libfuzzer_sys::fuzz_target;
 

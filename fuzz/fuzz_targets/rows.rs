@@ -5,8 +5,8 @@
 
 use std::io::BufReader;
 
-use dsrs_metrics::rows::Pair;
 use dsrs_metrics::data::{DataReader, Format};
+use dsrs_metrics::rows::Pair;
 use dsrs_metrics_fuzz::assert_one_line;
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};

@@ -4,7 +4,10 @@ use std::fmt::Write as _;
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, plan_err};
-use dsrs_metrics::{contract::{FieldSpec, MetricSpec, Side}, rows::TypeHelp};
+use dsrs_metrics::{
+    contract::{FieldSpec, MetricSpec, Side},
+    rows::TypeHelp,
+};
 
 use crate::cells;
 use crate::samples;

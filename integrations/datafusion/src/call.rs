@@ -3,7 +3,10 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dsrs_metrics::{Example, Metric, MetricError, Outcome, Prediction, contract::{Answer, MetricCall, MetricErrorKind}};
+use dsrs_metrics::{
+    Example, Metric, MetricError, Outcome, Prediction,
+    contract::{Answer, MetricCall, MetricErrorKind},
+};
 use futures::FutureExt;
 
 /// Evaluates a metric that does not wait.

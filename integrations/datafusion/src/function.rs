@@ -12,7 +12,10 @@ use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
     Volatility,
 };
-use dsrs_metrics::{Metric, Outcome, contract::{Requirement, Settings}};
+use dsrs_metrics::{
+    Metric, Outcome,
+    contract::{Requirement, Settings},
+};
 use futures::StreamExt;
 use tokio::sync::Semaphore;
 

@@ -7,7 +7,10 @@ use datafusion::arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, StringBuilder, StructArray,
 };
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
-use dsrs_metrics::{Outcome, contract::{ScoreKind, ScoreRange}};
+use dsrs_metrics::{
+    Outcome,
+    contract::{ScoreKind, ScoreRange},
+};
 
 use crate::named_scores::NamedScores;
 

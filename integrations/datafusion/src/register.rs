@@ -9,7 +9,10 @@ use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::Registry;
-use dsrs_metrics::{Example, Metric, Prediction, contract::{MetricIdentity, Params, ScoreKind, ScoreRange, Settings}};
+use dsrs_metrics::{
+    Example, Metric, Prediction,
+    contract::{MetricIdentity, Params, ScoreKind, ScoreRange, Settings},
+};
 use tokio::sync::Semaphore;
 
 use crate::aggregate;

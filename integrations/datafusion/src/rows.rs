@@ -2,7 +2,11 @@
 
 use datafusion::common::Result;
 use datafusion::logical_expr::ColumnarValue;
-use dsrs_metrics::{Example, MetricError, Prediction, contract::{MetricErrorKind, Side}, rows::{FieldError, Fields}};
+use dsrs_metrics::{
+    Example, MetricError, Prediction,
+    contract::{MetricErrorKind, Side},
+    rows::{FieldError, Fields},
+};
 use serde_json::Value;
 
 use crate::arguments::{Argument, Arguments};

@@ -6,7 +6,11 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use dspy_rs::{LM, MetaSignature, Module, Optimizable, Predictor};
-use dsrs_metrics::{Example, Prediction, rows::{Trace, TraceStep}, runs::ProgramUsage};
+use dsrs_metrics::{
+    Example, Prediction,
+    rows::{Trace, TraceStep},
+    runs::ProgramUsage,
+};
 use indexmap::IndexMap;
 
 use crate::panics::caught;

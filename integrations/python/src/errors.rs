@@ -4,7 +4,10 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dsrs_metrics::{MetricError, contract::{MetricErrorKind, Side}};
+use dsrs_metrics::{
+    MetricError,
+    contract::{MetricErrorKind, Side},
+};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;

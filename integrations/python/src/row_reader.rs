@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::{contract::{FieldSpec, MetricSpec, Side}, rows::Fields};
+use dsrs_metrics::{
+    contract::{FieldSpec, MetricSpec, Side},
+    rows::Fields,
+};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;

@@ -1,6 +1,9 @@
 //! Traces of DSPy: lists of (predictor, inputs, outputs).
 
-use dsrs_metrics::{rows::{Fields, Trace, TraceStep}, runs::{ProgramRun, ProgramUsage}};
+use dsrs_metrics::{
+    rows::{Fields, Trace, TraceStep},
+    runs::{ProgramRun, ProgramUsage},
+};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};

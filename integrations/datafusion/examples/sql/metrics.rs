@@ -7,7 +7,10 @@ use datafusion::common::{Result, plan_err};
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::{CreateError, Registry};
-use dsrs_metrics::{Metric, contract::{ParamError, Params, Settings}};
+use dsrs_metrics::{
+    Metric,
+    contract::{ParamError, Params, Settings},
+};
 use dsrs_metrics_datafusion::{MetricFunctions, RegisterMetric as _};
 
 const OPTION: &str = "--metric";

@@ -1,7 +1,7 @@
 //! The counts and values of one group of rows: what is recorded, merged, and computed at the end.
 
-use dsrs_metrics::stats::{Interval, Moments, Proportion, Uncertainty};
 use dsrs_metrics::contract::{ScoreKind, ScoreRange};
+use dsrs_metrics::stats::{Interval, Moments, Proportion, Uncertainty};
 
 /// The score of a failed row, as in the harness by default.
 const FAILURE_SCORE: f64 = 0.0;

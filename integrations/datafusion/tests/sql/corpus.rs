@@ -4,7 +4,11 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use dsrs_metrics::metrics::Registry;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::NotDefined;
-use dsrs_metrics::{Evaluate, contract::{CorpusState, Params}, rows::Pair};
+use dsrs_metrics::{
+    Evaluate,
+    contract::{CorpusState, Params},
+    rows::Pair,
+};
 use dsrs_metrics_datafusion::RegisterMetric as _;
 
 use crate::{error, rows};

@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use dspy_rs::Module;
-use dsrs_metrics::{Example, Metric, MetricError, Outcome, Prediction, Scored, contract::{MetricCall, MetricErrorKind}, rows::Trace, runs::ProgramRun};
+use dsrs_metrics::{
+    Example, Metric, MetricError, Outcome, Prediction, Scored,
+    contract::{MetricCall, MetricErrorKind},
+    rows::Trace,
+    runs::ProgramRun,
+};
 
 use super::Measured;
 use super::report::RowName;

@@ -3,7 +3,11 @@
 use std::fmt::Write as _;
 
 use dspy_rs::{ExecutionTrace, Module};
-use dsrs_metrics::{Metric, Outcome, Scored, async_trait, contract::{Answer, MetricCall, MetricSpec}, optimizers::{FeedbackEvaluator, FeedbackMetric, MetricScore}};
+use dsrs_metrics::{
+    Metric, Outcome, Scored, async_trait,
+    contract::{Answer, MetricCall, MetricSpec},
+    optimizers::{FeedbackEvaluator, FeedbackMetric, MetricScore},
+};
 use serde_json::json;
 
 use super::Measured;

@@ -1,6 +1,9 @@
 //! Scores as dspy-rs reads them: `f32`, where higher is better.
 
-use dsrs_metrics::{MetricError, contract::{MetricSpec, ScoreRange}};
+use dsrs_metrics::{
+    MetricError,
+    contract::{MetricSpec, ScoreRange},
+};
 
 /// How scores of a metric become scores of dspy-rs, whose optimizers maximize.
 #[derive(Debug, Clone, Copy, PartialEq)]

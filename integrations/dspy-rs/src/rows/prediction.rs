@@ -1,6 +1,10 @@
 //! The prediction, with its token counts and the run that made it.
 
-use dsrs_metrics::{Prediction, rows::Fields, runs::{ProgramOutput, ProgramRun, ProgramUsage}};
+use dsrs_metrics::{
+    Prediction,
+    rows::Fields,
+    runs::{ProgramOutput, ProgramRun, ProgramUsage},
+};
 
 use super::run_field::{RUN_FIELD, RunField};
 

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use dsrs_metrics::{rows::Trace, runs::{ProgramOutput, ProgramRun, ProgramUsage}};
+use dsrs_metrics::{
+    rows::Trace,
+    runs::{ProgramOutput, ProgramRun, ProgramUsage},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

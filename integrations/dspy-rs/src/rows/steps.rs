@@ -1,6 +1,9 @@
 //! The steps of a program: a [`Trace`] as the named values of dspy-rs's `ExecutionTrace`, and back.
 
-use dsrs_metrics::{Example, Prediction, rows::{Trace, TraceStep}};
+use dsrs_metrics::{
+    Example, Prediction,
+    rows::{Trace, TraceStep},
+};
 use serde_json::{Map, Value};
 
 const INPUTS: &str = "inputs";

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use dspy_rs::LmUsage;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{rows::TraceStep, runs::{ProgramOutput, ProgramUsage}};
+use dsrs_metrics::{
+    rows::TraceStep,
+    runs::{ProgramOutput, ProgramUsage},
+};
 use dsrs_metrics_dspy_rs::{
     ConvertedExample, ConvertedExecution, ConvertedPrediction, ConvertedTrace, RUN_FIELD, RunField,
     step_from_value, step_into_value, trace_from_steps, trace_into_steps,

@@ -3,7 +3,12 @@
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 
-use dsrs_metrics::{Example, MetricError, Prediction, Scored, contract::{Answer, MetricCall, MetricErrorKind, RowAnswer, ScoreKind}, rows::Trace, runs::ProgramRun};
+use dsrs_metrics::{
+    Example, MetricError, Prediction, Scored,
+    contract::{Answer, MetricCall, MetricErrorKind, RowAnswer, ScoreKind},
+    rows::Trace,
+    runs::ProgramRun,
+};
 use futures_util::FutureExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};

@@ -4,7 +4,10 @@ use std::sync::{Arc, OnceLock};
 
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::{CreateError, Registry};
-use dsrs_metrics::{Metric as _, contract::{ParamError, Params, Requirement, Settings, Side}};
+use dsrs_metrics::{
+    Metric as _,
+    contract::{ParamError, Params, Requirement, Settings, Side},
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 

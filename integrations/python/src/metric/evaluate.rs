@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::{Evaluate, rows::Pair, runs::{EvaluateError, EvaluationResult, MetricSummary}};
+use dsrs_metrics::{
+    Evaluate,
+    rows::Pair,
+    runs::{EvaluateError, EvaluationResult, MetricSummary},
+};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
