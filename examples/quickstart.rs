@@ -2,7 +2,7 @@
 //! system is better, and on which questions.
 //!
 //! ```sh
-//! cargo run --release --example quickstart
+//! cargo run --example quickstart
 //! ```
 //!
 //! The answers are recorded, so no key is needed: `Recorded` takes the place of your own program. The judge is called
@@ -105,7 +105,6 @@ async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
         .metric(SourceF1)
         .metric(answer_means_the_same()?)
         .display_progress(true)
-        .display_table(3)
         .build()?;
     Ok(evaluate.run(program).await?)
 }
