@@ -6,6 +6,7 @@
 //! format has a file of its own. This module knows nothing about metrics: a metric checks whether a
 //! row has the fields it reads, and the harness checks that ids are unique.
 
+mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
 mod error;

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::{ValidRow, validated_object};
-use super::row_file::{LocatedRow, RowChunk, RowFile, UnopenedFile};
+use super::row::{LocatedRow, ValidRow, validated_object};
+use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
 /// A row that is an object, with or without `gold` and `pred`.

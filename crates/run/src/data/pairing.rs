@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "parquet")]
 use super::row::RowObject;
-use super::row::{validated_example, validated_row};
-use super::row_file::{LocatedRow, RowChunk};
+use super::row::{LocatedRow, validated_example, validated_row};
 use super::selection::FieldSelection;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair, SpareRows};

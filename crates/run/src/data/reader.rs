@@ -4,12 +4,13 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row_file::{RowChunk, RowFile, UnopenedFile};
+use super::row_file::{RowFile, UnopenedFile};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 

@@ -15,6 +15,15 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 /// A row as it was read, of any shape.
 pub(super) type Row = Shape<RowObject>;
 
+/// A row as it was read, and where.
+pub(crate) struct LocatedRow {
+    pub(super) row: Row,
+    pub(super) at: Origin,
+    /// What identifies the row within its file if it has no id: its line, or its position in a JSON
+    /// array, both counted from 1. All rows of an array may be in one line.
+    pub(super) number: u64,
+}
+
 /// A row that is an object; `gold` and `pred` may have any shape.
 #[derive(Default)]
 pub(super) struct RowObject {
