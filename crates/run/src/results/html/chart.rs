@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::figures::{Figures, thousands};
 use crate::core::spec::ScoreKind;
+use crate::results::{ResultScore, Results};
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
@@ -234,6 +235,22 @@ impl Range {
         let point = figures.mean.map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));
         Track { point, interval, reference: reference.map(|mean| self.place(mean)) }
     }
+}
+
+pub(super) fn scores_of<'a>(
+    run: &'a Results,
+    name: &'a str,
+) -> impl Iterator<Item = &'a ResultScore> {
+    run.rows().iter().filter_map(move |row| row.scores.get(name))
+}
+
+pub(super) fn scored_values(run: &Results, name: &str) -> Vec<f64> {
+    scores_of(run, name).filter_map(|score| score.value).collect()
+}
+
+/// The range of a metric's values over all runs.
+pub(super) fn range(runs: &[&Results], name: &str) -> Range {
+    Range::of(runs.iter().flat_map(|run| scored_values(run, name)))
 }
 
 #[cfg(test)]

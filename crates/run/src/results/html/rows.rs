@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::HtmlReport;
+use super::report::HtmlReport;
 use super::view::View;
 use crate::core::spec::ScoreKind;
 use crate::messages::shown;
