@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::journal::JournalError;
-use super::missing::UnknownField;
+use super::unknown_field::UnknownField;
 use crate::core::error::MetricError;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::EvaluateError;
-use super::result::EvaluationResult;
-use super::row_result::RowResult;
+use super::row::RowResult;
+use super::summary::EvaluationResult;
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 

@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 
-use super::builder::DEFAULT_CONCURRENCY;
-use super::grace;
-use super::groups::GroupOf;
-use super::journal::{JournalOptions, JournalSettings};
 use super::observer::Observer;
-use super::result::EvaluationResult;
-use super::sample::IntervalOptions;
-use super::tally::TallyOptions;
-use crate::evaluate::report::{Format, ProgressDisplay, Render};
+use super::report::{Format, ProgressDisplay, Render};
+use super::row::{JournalOptions, JournalSettings};
+use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
+use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
 use crate::stats::Bootstrap;
+
+/// The default number of rows evaluated concurrently.
+const DEFAULT_CONCURRENCY: usize = 32;
 
 pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 
@@ -66,6 +65,14 @@ impl<G, P> Options<G, P> {
             || self.observers.iter().any(|it| (**it).reads_rows())
     }
 
+    pub(super) fn grace(&self) -> GraceSettings {
+        GraceSettings {
+            period: self.grace_period,
+            #[cfg(feature = "ctrl-c")]
+            is_reported: self.stop_on_ctrl_c,
+        }
+    }
+
     pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
         let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
         let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
@@ -95,7 +102,7 @@ impl<G, P> Default for Options<G, P> {
             journal: None,
             journal_settings: JournalSettings::default(),
             stop_when: None,
-            grace_period: grace::DEFAULT,
+            grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
         }

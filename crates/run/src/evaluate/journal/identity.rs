@@ -1,6 +1,6 @@
 //! What the records of a journal depend on, and how a run is compared with the one that started a journal.
 //!
-//! The data set itself is compared row by row; see `row.rs`.
+//! The data set itself is compared row by row; see `evaluate/row/run_journal.rs`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::error::JournalError;
 use super::file::LogFile;
-use crate::evaluate::source::lock;
+use crate::evaluate::lock::lock;
 
 /// The time between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);

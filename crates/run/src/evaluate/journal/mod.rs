@@ -2,8 +2,8 @@
 //!
 //! A journal is a directory with one append-only file. `log.rs` writes lines with a checksum and syncs them in groups,
 //! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the one that
-//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `run.rs` has the settings of the
-//! builder, and connects the journal with the rows of a run.
+//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `evaluate/row/run_journal.rs`
+//! connects the journal with the rows of a run.
 
 mod error;
 #[cfg(test)]
@@ -13,8 +13,8 @@ mod identity;
 mod log;
 mod record;
 mod row;
-mod run;
 mod scan;
+mod usage;
 
 use std::fs::File;
 use std::io;
@@ -23,27 +23,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::error::JournalError;
-use self::file::LogFile;
-use self::identity::RunIdentity;
-use self::log::Log;
-use self::record::{CallCost, Spending, StoredPrediction, StoredProgram};
-pub(super) use self::record::{ProgramFailure, StoredScores};
+pub(super) use self::identity::RunIdentity;
+pub(super) use self::record::{ProgramFailure, StoredPrediction, StoredProgram, StoredScores};
 pub(super) use self::row::JournalRow;
-pub(super) use self::run::{
-    JournalOptions, JournalSettings, JournaledRow, Predicted, RowToJournal, RunJournal,
-};
+pub use self::usage::JournalUse;
+
+use self::file::{FILE_NAME, LogFile};
+use self::log::Log;
+use self::record::{CallCost, FORMAT, Spending};
 use self::scan::Scan;
 use crate::lm;
 use crate::lm::recording::SpendingRecorder;
-
-/// The name of the file in the directory of a journal.
-const FILE_NAME: &str = "journal.log";
-
-/// The version of the format of the file. Since version 2 it has records of spending.
-const FORMAT: u32 = 2;
-
-/// The oldest version that can be continued.
-const OLDEST_FORMAT: u32 = 1;
 
 /// An open journal. It is locked until it is dropped.
 pub(crate) struct Journal {
@@ -129,32 +119,39 @@ impl Journal {
         self.log.error()
     }
 
-    /// Returns one evaluation of a row, with what earlier runs recorded of it: everything, or what did not fail.
-    pub(crate) fn row(
-        self: &Arc<Self>,
-        row: u64,
-        repeat: u32,
-        fingerprint: &str,
-        retry_failed: bool,
-    ) -> Result<Arc<JournalRow>, JournalError> {
-        let records = self.scan.of_row(row)?;
-        let row = JournalRow::new(Arc::clone(self), (row, repeat), fingerprint, records)?;
-        if retry_failed {
-            row.forget_failures();
+    /// Returns what a run takes from the journal, besides the rows that it restores.
+    pub(crate) fn usage(&self, restored_rows: u64) -> JournalUse {
+        JournalUse {
+            restored_rows,
+            damaged_records: self.scan.damaged,
+            unsettled_msats: self.scan.unsettled_msats(),
         }
-        Ok(row)
     }
 
-    /// Writes and syncs everything.
-    pub(crate) fn finish(&self) -> Result<(), JournalError> {
-        self.log.finish()
+    /// Returns the recorded cost of all calls of metrics under a gate, in millisatoshis.
+    pub(crate) fn gate_msats(&self) -> u64 {
+        self.scan.gate_msats()
+    }
+
+    /// Writes and syncs everything. A run that was not stopped passes its number of rows, which must not be smaller than
+    /// the number of rows in the journal.
+    pub(crate) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
+        self.log.finish()?;
+        let journaled = self.scan.rows();
+        match all_rows.filter(|rows| *rows < journaled) {
+            None => Ok(()),
+            Some(rows) => {
+                let change = format!("the data has {rows} rows, and the journal {journaled}");
+                Err(JournalError::changed(&self.dir, change))
+            }
+        }
     }
 }
 
 /// Returns the file of the journal in this directory.
 pub fn journal_file(dir: &Path) -> PathBuf {
     // The directory may not exist yet.
-    crate::evaluate::report::real_path(dir).join(FILE_NAME)
+    crate::evaluate::files::real_path(dir).join(FILE_NAME)
 }
 
 impl SpendingRecorder for Journal {

@@ -8,6 +8,12 @@ use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::lm::LmReply;
 
+/// The version of the format of the file. Since version 2 it has records of spending.
+pub(super) const FORMAT: u32 = 2;
+
+/// The oldest version that can be continued.
+pub(super) const OLDEST_FORMAT: u32 = 1;
+
 /// The first record.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {

@@ -9,7 +9,7 @@ use super::error::JournalError;
 use super::log::Write;
 use super::record::{Record, StoredProgram, StoredReply, StoredScores};
 use crate::core::outcome::Outcome;
-use crate::evaluate::source::lock;
+use crate::evaluate::lock::lock;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};
 use crate::messages::hash::hexadecimal;
@@ -37,13 +37,14 @@ struct Found {
 }
 
 impl JournalRow {
-    /// Selects the records of one repeat.
-    pub(super) fn new(
+    /// Selects the records of one repeat of a row: everything that earlier runs recorded, or what did not fail.
+    pub(crate) fn open(
         journal: Arc<Journal>,
         (row, repeat): (u64, u32),
         fingerprint: &str,
-        records: Vec<Record>,
+        retry_failed: bool,
     ) -> Result<Arc<Self>, JournalError> {
+        let records = journal.scan.of_row(row)?;
         let mut found = Found::default();
         let mut has_records = false;
         for record in records {
@@ -60,7 +61,11 @@ impl JournalRow {
         found.replies.values_mut().for_each(|replies| replies.reverse());
         let (fingerprint, found) = (fingerprint.to_owned(), Mutex::new(found));
         let has_added = AtomicBool::new(false);
-        Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_records, has_added }))
+        let row = Self { journal, row, repeat, fingerprint, found, has_records, has_added };
+        if retry_failed {
+            row.forget_failures();
+        }
+        Ok(Arc::new(row))
     }
 
     pub(crate) fn journal(&self) -> Arc<Journal> {
@@ -68,7 +73,7 @@ impl JournalRow {
     }
 
     /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
-    pub(super) fn forget_failures(&self) {
+    fn forget_failures(&self) {
         let mut found = lock(&self.found);
         let found = &mut *found;
         if matches!(found.program, Some(StoredProgram::Failed(_))) {
@@ -119,7 +124,7 @@ impl JournalRow {
     }
 
     /// Returns whether no call is needed: the journal has what the program returned, and the outcomes of these metrics.
-    pub(super) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
+    pub(crate) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
         let found = lock(&self.found);
         match &found.program {
             Some(StoredProgram::Failed(_)) => true,

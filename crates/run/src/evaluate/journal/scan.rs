@@ -12,9 +12,8 @@ use serde::Deserialize;
 
 use super::error::JournalError;
 use super::log;
-use super::record::{CallCost, ReadHeader, Record};
-use super::{FORMAT, OLDEST_FORMAT};
-use crate::evaluate::source::lock;
+use super::record::{CallCost, FORMAT, OLDEST_FORMAT, ReadHeader, Record};
+use crate::evaluate::lock::lock;
 
 /// The largest length of a line, in bytes. A longer one is not a record.
 const MAX_LINE: u64 = 256 << 20;

@@ -13,7 +13,7 @@ use crate::core::corpus::CorpusCounts;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
-use crate::evaluate::RowResult;
+use crate::evaluate::row::RowResult;
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
 /// keys, is still written, so that no paid score is lost.

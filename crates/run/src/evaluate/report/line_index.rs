@@ -5,7 +5,7 @@
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use super::temporary_file::TemporaryFile;
+use crate::evaluate::files::TemporaryFile;
 
 /// The bytes of an entry: offset and length, both little-endian. The length of a row without a line is 0.
 const ENTRY: usize = 16;

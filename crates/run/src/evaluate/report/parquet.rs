@@ -18,7 +18,7 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::columns::{Cells, Columns, Line};
-use super::files::SpoolReader;
+use super::spool::SpoolReader;
 use crate::data::JSON_COLUMNS;
 
 /// The rows of a row group, which are in memory at once.

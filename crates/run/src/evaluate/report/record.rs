@@ -19,7 +19,7 @@ use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
-use crate::evaluate::RowResult;
+use crate::evaluate::row::RowResult;
 use crate::json::path;
 
 /// One row of a result file.

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
-use crate::evaluate::{EvaluationResult, RowResult};
+use crate::evaluate::row::RowResult;
+use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
 use crate::messages::shown;
 
