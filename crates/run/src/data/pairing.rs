@@ -183,7 +183,7 @@ fn find<'r>(row: &'r Pair, path: &str) -> Option<&'r Value> {
 }
 
 impl Pairing {
-    /// Decodes the rows of a chunk in the memory of other ones, up to the first error.
+    /// Decodes the rows of a chunk in the memory of other rows, up to the first error.
     pub(crate) fn decode(
         &self,
         rows: Result<RowChunk, DataError>,

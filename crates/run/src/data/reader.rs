@@ -194,7 +194,7 @@ impl Pairs {
         self.pairing.unused_mappings()
     }
 
-    /// Decodes only these fields; for rows of which none is read yet.
+    /// Decodes only these fields. Call this before the first row is read.
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
             pairing.select(selection);

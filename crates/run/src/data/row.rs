@@ -19,8 +19,8 @@ pub(super) type Row = Shape<RowObject>;
 pub(crate) struct LocatedRow {
     pub(super) row: Row,
     pub(super) at: Origin,
-    /// What identifies the row within its file if it has no id: its line, or its position in a JSON
-    /// array, both counted from 1. All rows of an array may be in one line.
+    /// The id of a row without one: its line, or its position in a JSON array, both counted from 1. All rows of an array may
+    /// be in one line.
     pub(super) number: u64,
 }
 
@@ -233,8 +233,8 @@ impl ValidRow {
         }
     }
 
-    /// Sets the field or id that the mapping names. Without a value the field is removed: one of
-    /// the same name in the row is not the one that was mapped.
+    /// Sets the field or id that the mapping names. Without a value the field is removed, since a field
+    /// of the same name in the row has another meaning.
     pub(super) fn set(
         &mut self,
         mapping: &Mapping,
@@ -256,7 +256,7 @@ impl ValidRow {
         Ok(())
     }
 
-    /// Returns the pair, with the id of the row or else the one that `default_id` derives from its
+    /// Returns the pair, with the id of the row or else an id that `default_id` derives from its
     /// place.
     pub(super) fn into_pair(
         self,

@@ -169,7 +169,7 @@ pub(super) struct RowFile {
     rows: Rows,
     /// The most rows of a chunk, if the format has no lines.
     at_once: usize,
-    /// The number of rows read so far; of lines, whether there were any.
+    /// The number of rows read so far. For JSONL, the number of chunks with rows.
     read: u64,
 }
 

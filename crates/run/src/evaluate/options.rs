@@ -55,7 +55,7 @@ impl<G, P> Options<G, P> {
             || self.journal.is_some()
     }
 
-    /// Returns whether other fields of rows than those of the metrics are read.
+    /// Returns whether the run reads fields that no metric reads.
     pub(super) fn reads_whole_rows(&self) -> bool {
         self.keep_results
             || self.show_table.is_some()

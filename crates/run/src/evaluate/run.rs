@@ -87,7 +87,7 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
 }
 
 impl<G: Sync, P: Sync> Options<G, P> {
-    /// Runs the preflight check. A run with a journal makes its calls later, before the first one that is not recorded.
+    /// Runs the preflight check. A run with a journal runs it later, before the first call that is not recorded.
     async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
         let preflight = Preflight::new(&plan.metrics)?;
         if self.journal.is_none() {
@@ -165,7 +165,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         result
     }
 
-    /// Syncs the journal, and compares the number of rows with that of the run that it continues.
+    /// Syncs the journal, and compares the number of rows with the number of rows in the journal.
     fn finish_journal(&self, collector: &mut Collector<G, P>, stopped: bool) {
         let Some(journal) = &self.journal else { return };
         let is_complete = !stopped && !collector.is_full() && !self.source.failed();

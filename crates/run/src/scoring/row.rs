@@ -49,7 +49,7 @@ pub struct FinalScore {
 
 impl RowScore {
     /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
-    /// metric failed. [`status`](Self::status) tells these apart.
+    /// metric failed. [`status`](Self::status) distinguishes them.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.status.score()

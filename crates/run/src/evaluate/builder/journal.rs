@@ -20,9 +20,9 @@ where
     /// when it is started again with the same journal. It ends with the same result and the same result files as a run
     /// without an interruption.
     ///
-    /// Recorded are what the program returns, the replies that judges pay for, and the outcomes of the metrics. A record
-    /// is written before the row goes on, and synced to the disk together with others, every 0.1 s. What was in
-    /// progress when the process died is done again. A metric that scores all rows together is evaluated again, from
+    /// The journal records the predictions of the program, the paid replies of judges, and the outcomes of the metrics. A record
+    /// is written before the row goes on, and synced to the disk together with others, every 0.1 s. Calls that were in
+    /// progress when the process died are made again. A metric that scores all rows together is evaluated again, from
     /// the recorded predictions and replies.
     ///
     /// The run must be the same: metrics with their versions, parameters, [files](dsrs_metrics_core::Metric::files) and models, repeats,
@@ -61,14 +61,14 @@ where
 
 /// Settings of a [`journal`](EvaluateBuilder::journal). They have no effect without one.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    /// Names something that the result depends on and that the library cannot see, with its version: the program, a
+    /// Adds the version of something that the result depends on and that the library cannot see: the program, a
     /// prompt file, a data file. A run with another version does not continue the journal.
     pub fn journal_input(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.options.journal_settings.inputs.insert(name.into(), version.into());
         self
     }
 
-    /// Sets whether what failed in the run that the journal continues is done again: programs and metrics that returned
+    /// Sets whether calls that failed in an earlier run are made again: programs and metrics that returned
     /// an error, panicked or timed out, such as during an outage of a provider. By default a failure is restored like
     /// any other outcome. The replies that a judge received on such a row are paid for again.
     ///

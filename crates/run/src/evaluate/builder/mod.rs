@@ -32,7 +32,7 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
-    /// Whether the metrics are those of another evaluation, which the first metric replaces.
+    /// Whether the metrics come from another evaluation. The first metric that is added replaces them.
     pub(super) inherits_metrics: bool,
     pub(super) devset: Devset<G>,
     pub(super) row_id: Option<RowId<G>>,
@@ -123,7 +123,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     setters! {
-        /// Sets the function that returns a row's id. By default the id is that of its file, or the row's position from 0.
+        /// Sets the function that returns a row's id. By default the id is the id in the file, or the row's position from 0.
         pub fn row_id(name: impl Fn(&G) -> String + Send + Sync + 'static)
             => row_id = Some(Arc::new(name));
 
@@ -223,7 +223,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// error states that rows in progress are finished, and how long the [grace period](Self::grace_period) is. At its
     /// end, or at the second signal, the rows in progress are abandoned, also those
     /// that compute without awaiting anything. Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
-    /// removes what it leaves behind. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
+    /// removes its temporary files. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn stop_on_ctrl_c(mut self) -> Self {
         self.options.stop_on_ctrl_c = true;

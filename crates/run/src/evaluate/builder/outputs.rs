@@ -45,7 +45,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
 
         /// Sets whether result files contain gold row and prediction also if the predictions were given
-        /// ([`score`](crate::Evaluate::score)) and are in a file already. By default only those of a program are written.
+        /// ([`score`](crate::Evaluate::score)) and are in a file already. By default only the predictions of a program are written.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;

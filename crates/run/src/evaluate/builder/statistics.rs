@@ -59,7 +59,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// The score of a row is the mean over its repeats, in which a failed repeat counts as the failure score, and the
         /// mean, the standard error and the interval of a metric are over rows. [`RepeatSummary`](crate::RepeatSummary) has
         /// pass@k, pass^k, the consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the
-        /// current repeat. A timeout is that of one repeat.
+        /// current repeat. The timeout applies to each repeat.
         ///
         /// ```
         /// use dsrs_metrics::prelude::*;

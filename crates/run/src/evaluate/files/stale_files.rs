@@ -1,5 +1,5 @@
-//! Temporary files of killed runs. Each run locks its own until it ends, so that the next run that
-//! writes the same file can remove those that nothing uses any more.
+//! Temporary files of killed runs. A run locks its temporary files until it ends. The next run that writes the same output
+//! file removes the temporary files that are no longer locked.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Temporary files: hidden, beside the file that they are for, and removed when they are no longer used.
+//! Temporary files: hidden files in the folder of an output file, which are removed when they are no longer used.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,7 +16,7 @@ pub(crate) struct TemporaryFile {
 /// Who may read a new file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Those whom the process's umask allows to.
+    /// The users that the process's umask allows.
     Default,
     Owner,
 }
@@ -33,7 +33,7 @@ impl Access {
     }
 }
 
-/// The name after which temporary files are named that are beside no file.
+/// Returns the target of temporary files that belong to no output file: a name in the folder for temporary files.
 pub(crate) fn in_temporary_folder() -> PathBuf {
     std::env::temp_dir().join("dsrs-metrics")
 }

@@ -67,7 +67,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         }
     }
 
-    /// Moves up to this number of rows to those of a thread. If no row is ready, decodes a chunk and moves all of its rows,
+    /// Moves up to this number of rows to the rows of a thread. If no row is ready, decodes a chunk and moves all of its rows,
     /// which are in the cache of this thread. Returns the error of a row, after the rows before it.
     pub(crate) fn take_several(
         &self,
@@ -139,8 +139,8 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         Some((undecoded.taken - 1, chunk))
     }
 
-    /// Makes the rows of the chunk a thread's own or ready, and those of the chunks that waited for it ready, up to the first
-    /// error.
+    /// Adds the rows of the chunk to the rows of a thread, or makes them ready. Then makes the rows of the chunks that waited
+    /// for this chunk ready, up to the first error.
     fn deliver(&self, number: u64, rows: DecodedRows<G, P>, own: Option<&OwnRows<G, P>>) {
         let mut decoded = lock(&self.decoded);
         let mut own = own.map(lock);

@@ -1,6 +1,6 @@
-//! Ids that count up, as those of most data sets do: `1`, `2`; `q0007`, `q0008`. They take no memory.
+//! Ids that count up, as the ids of most data sets do: `1`, `2`; `q0007`, `q0008`. They take no memory.
 
-/// The ids of rows that follow each other, each with a number that is greater by one than that of the row before.
+/// The ids of rows that follow each other. The number in each id is greater by one than the number in the id before.
 #[derive(Default)]
 pub(super) struct CountingIds {
     ids: Option<Ids>,
@@ -8,15 +8,15 @@ pub(super) struct CountingIds {
     has_ended: bool,
 }
 
-/// What is known of an id before it is compared with those that do not count up.
+/// The result of adding an id to a counting sequence.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
     New,
     Duplicate {
         first: u64,
     },
-    /// The id does not continue the others.
-    Other,
+    /// The id does not continue the sequence.
+    NotCounting,
 }
 
 /// A prefix with the numbers from the first to the last.
@@ -32,7 +32,7 @@ struct Ids {
 }
 
 impl CountingIds {
-    /// Adds the id of the row at a place, if it continues those before.
+    /// Adds the id of the row at a place, if it continues the sequence.
     pub(super) fn insert(&mut self, id: &str, place: u64) -> Inserted {
         match &mut self.ids {
             Some(ids) if !self.has_ended && ids.is_continued_by(id, place) => {
@@ -53,7 +53,7 @@ impl CountingIds {
             None => {}
         }
         self.has_ended = true;
-        Inserted::Other
+        Inserted::NotCounting
     }
 }
 
@@ -96,7 +96,7 @@ impl Ids {
     }
 }
 
-/// Splits an id into what is before its last digits, and these.
+/// Splits an id into a prefix and its last digits.
 fn split(id: &str) -> (&str, &str) {
     id.split_at(id.trim_end_matches(|last: char| last.is_ascii_digit()).len())
 }
@@ -142,20 +142,24 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_written_in_another_way_are_others() {
+    fn ids_that_are_written_in_another_way_do_not_count() {
         for other in ["7", "007", "+08", "08 ", "q08", "0", "018446744073709551616", "", "x"] {
             let mut counting = CountingIds::default();
             assert_eq!(counting.insert("07", 1), Inserted::New);
-            assert_eq!(counting.insert(other, 2), Inserted::Other, "{other}");
-            assert_eq!(counting.insert("08", 3), Inserted::Other, "numbers end at another id");
+            assert_eq!(counting.insert(other, 2), Inserted::NotCounting, "{other}");
+            assert_eq!(
+                counting.insert("08", 3),
+                Inserted::NotCounting,
+                "numbers end at another id"
+            );
             assert_eq!(counting.insert("07", 4), Inserted::Duplicate { first: 1 });
         }
         let mut counting = CountingIds::default();
         assert_eq!(counting.insert("7", 1), Inserted::New);
-        assert_eq!(counting.insert("8", 3), Inserted::Other, "rows follow each other");
+        assert_eq!(counting.insert("8", 3), Inserted::NotCounting, "rows follow each other");
         let mut counting = CountingIds::default();
         assert_eq!(counting.insert("18446744073709551615", 1), Inserted::New);
-        assert_eq!(counting.insert("18446744073709551616", 2), Inserted::Other);
+        assert_eq!(counting.insert("18446744073709551616", 2), Inserted::NotCounting);
     }
 
     proptest! {
@@ -174,7 +178,7 @@ mod tests {
                         added.insert(id.clone(), place);
                     }
                     Inserted::Duplicate { first } => prop_assert_eq!(added.get(&id), Some(&first)),
-                    Inserted::Other => prop_assert_eq!(added.get(&id), None),
+                    Inserted::NotCounting => prop_assert_eq!(added.get(&id), None),
                 }
                 all.entry(id).or_insert(place);
             }

@@ -107,7 +107,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         Ok(())
     }
 
-    /// Returns the rows for one run. The inputs of a list are checked here, those of a stream as its rows are read.
+    /// Returns the rows for one run. The inputs of a list are checked here, the inputs of a stream as its rows are read.
     pub(crate) fn source<P: Send + 'static>(
         &self,
         row_id: Option<RowId<G>>,

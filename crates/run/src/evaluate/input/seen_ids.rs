@@ -76,7 +76,7 @@ impl SeenIds {
             Inserted::Duplicate { first } => {
                 return Err(self.duplicate(id.to_owned(), first, place));
             }
-            Inserted::Other => {}
+            Inserted::NotCounting => {}
         }
         let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
         match self.last.entry(hash[0], |seen| seen.hash == hash, |seen| seen.hash[0]) {

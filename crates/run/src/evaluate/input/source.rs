@@ -46,7 +46,7 @@ enum Rows<'a, G, P> {
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
-    /// Whether the memory of rows that are only counted is used for other ones.
+    /// Whether the memory of rows that are only counted is used for other rows.
     pub(crate) reuses_rows: bool,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row that the error is about: no row from there on is evaluated.
@@ -134,7 +134,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the next row, or `None` if there are no more rows to evaluate. Waits for a row of a stream.
+    /// Returns the next row, or `None` if no rows are left. Waits for a row of a stream.
     pub(crate) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         let Rows::Stream(rows) = &self.rows else { return self.take(stop) };
         tokio::select! {
@@ -158,8 +158,8 @@ impl<'a, G, P> Source<'a, G, P> {
         self.unless_error(row?)
     }
 
-    /// Moves up to this number of rows to those of a thread, and blocks it until there is a row. Returns whether there
-    /// were any: not if there are no more, and never of a list. `spare` is memory for rows.
+    /// Moves up to this number of rows to the rows of a thread, and blocks the thread until a row is read. Returns whether
+    /// the thread has rows. It gets none at the end of the source, and none from a list. `spare` is memory for rows.
     pub(crate) fn take_several(
         &self,
         number: usize,

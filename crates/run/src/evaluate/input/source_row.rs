@@ -9,7 +9,7 @@ use crate::core::rows::pair::{Origin, Pair};
 pub(crate) enum Input<G, P> {
     /// A row with its prediction. Boxed, since a row passes through several queues.
     Predicted(Box<Pair<G, P>>),
-    /// A row of which the program has to make the prediction.
+    /// A row without a prediction, on which the program is run.
     ToPredict(ListedRow<G>),
     /// An example with several predictions.
     Rollouts(Arc<G>, Vec<P>),
@@ -22,7 +22,7 @@ pub(crate) struct ListedRow<G> {
     pub(crate) details: Option<Box<RowDetails>>,
 }
 
-/// The id of a row; of a row of a file its other fields and its place, too.
+/// The id of a row. A row of a file also has other fields and a place.
 #[derive(Clone, Default)]
 pub(crate) struct RowDetails {
     pub(crate) id: String,

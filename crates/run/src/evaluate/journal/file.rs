@@ -9,7 +9,7 @@ use super::error::JournalError;
 /// The name of the file in the directory of a journal.
 pub(super) const FILE_NAME: &str = "journal.log";
 
-/// The operations of a log on its file. Tests replace them by ones that fail.
+/// The operations of a log on its file. Tests replace them by operations that fail.
 pub(crate) trait LogFile: Send + Sync {
     /// Appends bytes, and returns how many were written.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;

@@ -1,8 +1,8 @@
-//! The journal of a run: what was paid for, on disk, so that a run that died continues where it ended.
+//! The journal of a run: paid results on disk, so that a run that died continues where it ended.
 //!
 //! A journal is a directory with one append-only file. `log.rs` writes lines with a checksum and syncs them in groups,
-//! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the one that
-//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `evaluate/row/run_journal.rs`
+//! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the run that
+//! started the journal, and `row.rs` returns and adds the records of one row. `evaluate/row/run_journal.rs`
 //! connects the journal with the rows of a run.
 
 mod error;
@@ -39,7 +39,7 @@ use crate::lm::recording::SpendingRecorder;
 pub(crate) struct Journal {
     dir: PathBuf,
     log: Log,
-    /// What earlier runs recorded.
+    /// The records of earlier runs.
     scan: Scan,
     /// The number of the next call under a budget.
     next_call: AtomicU64,
@@ -49,8 +49,8 @@ pub(crate) struct Journal {
 pub(crate) type WrapFile = Arc<dyn Fn(File) -> Arc<dyn LogFile> + Send + Sync>;
 
 impl Journal {
-    /// Opens the journal in this directory, or creates it. The run must be the one that started it, unless that one
-    /// recorded nothing. The first line of a new journal is on the disk when this returns. Reading ends with an error
+    /// Opens the journal in this directory, or creates it. The run must have the identity of the run that started it,
+    /// unless the journal has no records. The first line of a new journal is on the disk when this returns. Reading ends with an error
     /// when `is_stopped` returns true.
     pub(crate) fn open(
         dir: &Path,
@@ -92,7 +92,7 @@ impl Journal {
         file::sync_dir(dir).map_err(|error| failed(&error))?;
         let log = Log::start(dir, file, header.len() as u64)?;
         if scan.spent_msats() > 0 {
-            // What the run before it spent without recording a row.
+            // The cost of the run before, which recorded no row.
             let call = next_call.fetch_add(1, Ordering::Relaxed);
             let spent = CallCost { call, msats: scan.spent_msats(), of_gate: false };
             log.append(&Spending::Settled(spent), log::Write::Now);
@@ -114,12 +114,12 @@ impl Journal {
         self.log.append(&Spending::Settled(cost), log::Write::Later);
     }
 
-    /// Returns why the journal can no longer be written, if that is so.
+    /// Returns the error after which the journal is no longer written.
     pub(crate) fn error(&self) -> Option<JournalError> {
         self.log.error()
     }
 
-    /// Returns what a run takes from the journal, besides the rows that it restores.
+    /// Returns the use of the journal by a run that restored this number of rows.
     pub(crate) fn usage(&self, restored_rows: u64) -> JournalUse {
         JournalUse {
             restored_rows,
@@ -160,15 +160,15 @@ impl SpendingRecorder for Journal {
         self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
     }
 
-    /// The record follows with the reply. If it is lost, what was reserved counts.
+    /// The record follows with the reply. If it is lost, the reserved amount counts.
     fn settle(&self, call: u64, msats: u64) {
         self.settle_call(call, msats, false);
     }
 }
 
-/// Returns what the model calls of an interrupted run cost, in millisatoshis, so that a budget can include it. 0 if the
+/// Returns the cost of the model calls of an interrupted run, in millisatoshis, so that a budget can include it. 0 if the
 /// directory has no journal. A call under a budget that was in progress when the process died, including a preflight check,
-/// costs what was reserved for it.
+/// costs the amount reserved for it.
 ///
 /// ```
 /// # fn main() -> Result<(), dsrs_metrics::JournalError> {

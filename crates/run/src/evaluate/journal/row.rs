@@ -1,4 +1,4 @@
-//! One evaluation of a row: what earlier runs recorded of it, and the records that it adds.
+//! One evaluation of a row: the records of earlier runs, and the records that it adds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,12 +21,12 @@ pub(crate) struct JournalRow {
     repeat: u32,
     fingerprint: String,
     found: Mutex<Found>,
-    /// Whether earlier runs recorded anything of it.
+    /// Whether earlier runs have records of this evaluation.
     has_records: bool,
     has_added: AtomicBool,
 }
 
-/// What is not used yet of the records of earlier runs, and the number of replies under each key.
+/// The records of earlier runs that are not used yet, and the number of replies that this run recorded under each key.
 #[derive(Default)]
 struct Found {
     program: Option<StoredProgram>,
@@ -37,7 +37,7 @@ struct Found {
 }
 
 impl JournalRow {
-    /// Selects the records of one repeat of a row: everything that earlier runs recorded, or what did not fail.
+    /// Selects the records of one repeat of a row: all of them, or without failures.
     pub(crate) fn open(
         journal: Arc<Journal>,
         (row, repeat): (u64, u32),
@@ -72,7 +72,7 @@ impl JournalRow {
         Arc::clone(&self.journal)
     }
 
-    /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
+    /// Removes recorded failures, and the replies of a row in which a metric failed: the replies may be the reason.
     fn forget_failures(&self) {
         let mut found = lock(&self.found);
         let found = &mut *found;
@@ -87,14 +87,14 @@ impl JournalRow {
         }
     }
 
-    /// Forgets all outcomes: they are those of a prediction that cannot be restored.
+    /// Removes all outcomes: they belong to a prediction that cannot be restored.
     pub(crate) fn forget_outcomes(&self) {
         let mut found = lock(&self.found);
         found.outcomes.clear();
         found.tracebacks.clear();
     }
 
-    /// Takes what the program returned in an earlier run.
+    /// Takes the prediction or the failure of the program in an earlier run.
     pub(crate) fn take_program(&self) -> Option<StoredProgram> {
         lock(&self.found).program.take()
     }
@@ -105,7 +105,7 @@ impl JournalRow {
         (std::mem::take(&mut found.outcomes), std::mem::take(&mut found.tracebacks))
     }
 
-    /// Records what the program returned.
+    /// Records the prediction or the failure of the program.
     pub(crate) fn record_program(&self, program: StoredProgram) {
         self.append(&Record { program: Some(program), ..self.record() }, Write::Now);
     }
@@ -123,7 +123,7 @@ impl JournalRow {
         Record { row, repeat, fingerprint, ..Record::default() }
     }
 
-    /// Returns whether no call is needed: the journal has what the program returned, and the outcomes of these metrics.
+    /// Returns whether no call is needed: the journal has the result of the program, and the outcomes of these metrics.
     pub(crate) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
         let found = lock(&self.found);
         match &found.program {

@@ -26,7 +26,7 @@ pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: 
     object.add_results(row, metrics, |_, _| {});
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, and what the program returned about its run
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, with latency, tokens and cost of the program's run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],

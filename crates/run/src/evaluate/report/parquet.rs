@@ -1,6 +1,6 @@
 //! Results as Parquet, with the columns of `columns.rs`.
 //!
-//! The type of a column is that of its values. Lists, objects, and columns of several types are JSON in strings: not every
+//! A column has the type of its values. Lists, objects, and columns of several types are JSON in strings: not every
 //! program reads the logical type JSON as text, so the metadata of the file names these columns. Cells without a value are
 //! null.
 

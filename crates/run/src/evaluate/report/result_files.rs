@@ -39,7 +39,7 @@ pub(crate) struct ResultFiles {
     targets: Vec<Target>,
     /// The lines that are not spooled yet.
     latest: Lines,
-    /// The memory for the next ones.
+    /// The memory for the next lines.
     spare: Lines,
     spool: BufWriter<TemporaryFile>,
     lines: LineIndex,

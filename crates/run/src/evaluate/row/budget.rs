@@ -44,7 +44,7 @@ impl BudgetReport {
 pub(crate) struct Ledger {
     limit: Option<u64>,
     account: Mutex<BudgetReport>,
-    /// The part of what was spent that the journal has recorded.
+    /// The spent amount that the journal has recorded.
     journaled: AtomicU64,
     /// Notified, one waiter at a time, when a reservation is released.
     freed: Notify,

@@ -67,7 +67,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Ok(is_restored)
     }
 
-    /// Evaluates a row, and returns whether the journal had everything of it. A row that the budget skipped was not
+    /// Evaluates a row, and returns whether the journal had all of its results. A row that the budget skipped was not
     /// recorded.
     async fn evaluate<Kind>(
         &self,

@@ -29,7 +29,7 @@ const RESERVED: [&str; 10] = [
     "repeats",
 ];
 
-/// A metric with those of its properties that every row needs.
+/// A metric with the properties that are read for every row.
 pub(crate) struct MetricEntry<'a, G, P> {
     pub(crate) name: String,
     pub(crate) kind: ScoreKind,
@@ -78,7 +78,7 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
         let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
         let is_async = spec.is_async;
-        // The key of the metric itself, not that of this pointer to it.
+        // The key of the metric itself, and not the key of this pointer.
         let (name, key) = (metric.name().to_owned(), (*metric).key());
         Self { name, kind, range, reads, key, metric, is_async }
     }

@@ -3,7 +3,7 @@
 //! [`Plan`] has the metrics of a run and the settings of a row (`options.rs`). Its methods are in the files of the steps:
 //! `evaluation.rs` evaluates a row once or several times, and `rollouts.rs` under a gate. Both run the program
 //! (`prediction.rs`), then the metrics (`row_scores.rs`), within the limits of `attempt.rs`. `gate.rs` and `budget.rs` decide
-//! which metrics of the second tier are called. `run_journal.rs` restores and records what was paid for. The result is a
+//! which metrics of the second tier are called. `run_journal.rs` restores and records paid calls. The result is a
 //! [`RowResult`].
 
 mod attempt;

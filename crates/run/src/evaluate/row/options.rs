@@ -8,7 +8,7 @@ pub(crate) struct RowOptions {
     pub(crate) timeout: Option<Duration>,
     pub(crate) resubmit_after: Option<Duration>,
     pub(crate) traceback: bool,
-    /// How often a row is evaluated, if that is set; 1 is different from `None` only in what is reported.
+    /// How often a row is evaluated, if that is set; 1 differs from `None` only in the reported figures.
     pub(crate) repeats: Option<u32>,
     /// The score of a repeat that failed.
     pub(crate) failure_score: f64,

@@ -21,7 +21,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) options: RowOptions,
     /// The metrics or components that occur more than once.
     pub(crate) sharing: Option<Sharing>,
-    /// The fields that the program receives of the rows that do not declare their own.
+    /// The input fields of the program, for rows that do not declare their own.
     pub(crate) inputs: Option<Arc<[String]>>,
     /// Whether rows with predictions can be evaluated without awaiting anything.
     pub(crate) is_immediate: bool,

@@ -5,7 +5,7 @@ use crate::core::program_run::ProgramRun;
 use crate::core::score::{MetricScore, Part, Scored};
 use crate::stats::Moments;
 
-/// One of several evaluations of a row: what the program returned, and the outcomes.
+/// One of several evaluations of a row: the prediction, the record of the program's run, and the outcomes.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Repeat<P> {
@@ -19,7 +19,7 @@ pub struct Repeat<P> {
 /// The prediction that a repeat evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RepeatPred<P> {
-    /// That of the row.
+    /// The prediction of the row.
     OfRow,
     Own(P),
     /// The program failed.

@@ -47,7 +47,7 @@ type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program. Returns whether the journal had
-    /// everything of the row.
+    /// all results of the row.
     pub(crate) async fn evaluate_rollouts<Kind>(
         &self,
         gate: &Gate,

@@ -1,4 +1,4 @@
-//! One row of a result: what was evaluated, and the outcomes.
+//! One row of a result: the row, its prediction and the outcomes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::evaluate::input::{Input, ListedRow, RowDetails};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G = Example, P = Prediction> {
-    /// The row's id: that of its source, or its position from 0.
+    /// The row's id: the id in its source, or its position from 0.
     pub id: String,
     /// The labelled example.
     pub gold: Arc<G>,
@@ -129,7 +129,7 @@ impl<G, P> RowResult<G, P> {
         self.all_outcomes().any(Outcome::is_failure)
     }
 
-    /// Returns the outcomes of the row, then those of its repeats.
+    /// Returns the outcomes of the row, then the outcomes of its repeats.
     pub(crate) fn all_outcomes(&self) -> impl Iterator<Item = &Outcome> {
         self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }

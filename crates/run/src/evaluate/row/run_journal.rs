@@ -77,7 +77,7 @@ pub(crate) struct JournalSettings {
     pub(crate) retry_failed: bool,
 }
 
-/// Returns the hash of what a row contains before it is evaluated.
+/// Returns the hash of the content of a row before it is evaluated.
 fn fingerprint<G: Serialize + 'static, P: Serialize>(
     row: &RowResult<G, P>,
     rollouts: &[P],
@@ -96,7 +96,7 @@ fn fingerprint<G: Serialize + 'static, P: Serialize>(
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
-    // The prediction depends on what the program received.
+    // The prediction depends on the inputs that the program received.
     for input in declared_by(&*row.gold).into_iter().flatten() {
         hash.update(input.len().to_le_bytes());
         hash.update(input);
@@ -112,7 +112,7 @@ pub(crate) struct RunJournal<G, P> {
     restored_rows: AtomicU64,
     /// The check before the first call that is not recorded.
     preflight: Preflight,
-    /// The positions of the metrics that it concerns.
+    /// The positions of the metrics that have requirements.
     required: Vec<usize>,
 }
 
@@ -168,7 +168,7 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         RowToJournal { journal: self, index, fingerprint, has_program }
     }
 
-    /// Returns why the journal can no longer be written, if that is so.
+    /// Returns the error after which the journal is no longer written.
     pub(crate) fn error(&self) -> Option<JournalError> {
         self.journal.error()
     }
@@ -198,8 +198,7 @@ pub(crate) struct RowToJournal<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> RowToJournal<'_, G, P> {
-    /// Returns one evaluation of the row, with what is recorded of it. If that is not everything, the preflight check has
-    /// succeeded.
+    /// Returns one evaluation of the row, with its records. If records are missing, the preflight check is made first.
     pub(crate) async fn repeat(&self, number: u32) -> Result<JournaledRow<G, P>, EvaluateError> {
         let RunJournal { journal, codec, retry_failed, preflight, required, .. } = self.journal;
         let repeat = (self.index, number);
@@ -217,7 +216,7 @@ pub(crate) struct JournaledRow<G, P> {
     codec: Codec<G, P>,
 }
 
-/// What a program returned, or why it returned no prediction.
+/// The prediction of a program with the record of its run, or the reason why it returned no prediction.
 pub(crate) type ProgramResult<P> = Result<(P, ProgramRun), ProgramFailure>;
 
 impl<G, P> JournaledRow<G, P> {
@@ -228,7 +227,7 @@ impl<G, P> JournaledRow<G, P> {
         recording::spending_scope(spending, recording::scope(row, evaluated)).await
     }
 
-    /// Returns what the program returned in an earlier run. A prediction that cannot be restored, such as one with NaN
+    /// Returns the result of the program in an earlier run. A prediction that cannot be restored, such as one with NaN
     /// in a typed field, is predicted again.
     pub(crate) fn predicted(&self) -> Option<ProgramResult<P>> {
         match self.row.take_program()? {
@@ -239,7 +238,7 @@ impl<G, P> JournaledRow<G, P> {
         }
     }
 
-    /// Records what the program returned.
+    /// Records the result of the program.
     pub(crate) fn record(&self, predicted: &ProgramResult<P>) {
         let stored = match predicted {
             Err(failure) => StoredProgram::Failed(failure.clone()),

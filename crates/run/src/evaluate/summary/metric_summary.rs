@@ -42,7 +42,7 @@ pub struct MetricSummary {
     /// The number of groups with a row that is counted in the mean; `None` if rows have no groups.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<u64>,
-    /// What the repeats of the rows show together, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
+    /// The variance between the repeats of rows, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
     /// `None` for a named score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Box<RepeatSummary>>,
@@ -82,7 +82,7 @@ pub struct MetricSummary {
     /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_in_part: u64,
-    /// Those of them whose panel sets no `quorum`, so that the loss of a judge is not allowed explicitly.
+    /// Rows judged by part of a panel that sets no `quorum`, so that the loss of a judge is not allowed explicitly.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
     /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns

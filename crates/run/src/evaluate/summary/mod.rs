@@ -1,7 +1,7 @@
 //! The result of a run: counts, means and intervals of each metric, and totals of the program.
 //!
 //! `tally.rs` counts the outcomes of a metric, `plain_tally.rs` the simple ones in each thread; `sample.rs` has the values
-//! and their interval, `groups.rs` the groups of rows, `repeats.rs` what repeats show, `missing.rs` the fields that
+//! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the fields that
 //! predictions lack. `metric_summary.rs` and `result.rs` have the results that users see.
 
 mod groups;

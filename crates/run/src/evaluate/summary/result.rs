@@ -52,7 +52,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
-    /// What the run took from its journal, if it has one.
+    /// The records that the run took from its journal, if it has one.
     pub journal: Option<JournalUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,

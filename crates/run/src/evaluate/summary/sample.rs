@@ -83,7 +83,7 @@ impl Sample {
         moments.mean()
     }
 
-    /// Returns the values with those of the failed rows.
+    /// Returns the values, and the failure score of each failed row.
     pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Self {
         let mut sample = self.clone();
         sample.moments.record_times(failures.score, failures.count);
@@ -101,7 +101,7 @@ impl Sample {
 
     /// Returns the standard error and the interval of the mean, within the range.
     ///
-    /// `kind` is that of the values, which for a bool are 0 and 1.
+    /// `kind` is the kind of the values. Values of a bool are 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
         let uncertainty = match (self.options, kind) {
             (IntervalOptions { bootstrap: Some(bootstrap), .. }, _) => {

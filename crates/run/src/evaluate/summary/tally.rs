@@ -31,7 +31,7 @@ pub(crate) struct Tally {
     missing: MissingTally,
 }
 
-/// What all tallies of a run have in common.
+/// The settings of all tallies of a run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TallyOptions {
     pub(crate) failure_score: f64,

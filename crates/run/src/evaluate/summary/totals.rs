@@ -1,4 +1,4 @@
-//! The totals of what programs return about their runs.
+//! Totals of the usage and the latency of a program.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::core::program_run::{ProgramRun, ProgramUsage};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramTotals {
-    /// The usage of all rows; `None` if the program returned none. The cost is `None` if that of any row is unknown.
+    /// The usage of all rows; `None` if the program returned none. The cost is `None` if the cost of any row is unknown.
     pub usage: Option<ProgramUsage>,
     /// The number of rows with a usage.
     pub usage_rows: u64,

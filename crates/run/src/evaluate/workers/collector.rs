@@ -21,7 +21,7 @@ pub(crate) struct Collector<G, P> {
     pub(crate) output_error: Option<EvaluateError>,
 }
 
-/// What a collector does with rows besides counting them.
+/// The settings of a collector: which rows it keeps, groups, writes and displays.
 pub(crate) struct CollectorOptions<G, P> {
     /// Rows at positions below this one are stored.
     pub(crate) keep_below: u64,

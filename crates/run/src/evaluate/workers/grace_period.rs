@@ -22,7 +22,7 @@ pub(crate) struct GraceSettings {
 }
 
 /// How long abandoned rows may take to be cancelled. A metric that computes without awaiting
-/// anything cannot be, and the run ends without it.
+/// anything cannot be cancelled, and the run ends without it.
 pub(crate) const CANCELLATION: Duration = Duration::from_secs(1);
 
 /// A guard: the grace period is measured until it is dropped.
@@ -31,8 +31,8 @@ pub(crate) struct GracePeriod {
 }
 
 impl GracePeriod {
-    /// Abandons the rows in progress after `period`, and calls `report` before. Without a thread for it, the period has
-    /// no end.
+    /// Abandons the rows in progress after `period`, and calls `report` before. If no thread can be started, the
+    /// period does not end.
     pub(crate) fn start(
         stop: Arc<Stop>,
         period: Duration,

@@ -24,7 +24,7 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(crate) observers: Observers<G, P>,
     pub(crate) collector: Mutex<Collector<G, P>>,
-    /// Rows at positions from this one on may be only counted; `None` if something else of every row is needed.
+    /// Rows at positions from this one on may be only counted; `None` if every row must be kept or passed on.
     pub(crate) counted_from: Option<u64>,
     /// The rows of each thread.
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
@@ -73,7 +73,7 @@ impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
         self.counted_from.is_some_and(|from| index >= from)
     }
 
-    /// Records rows, and stops the run if no more are to be taken.
+    /// Records rows, and stops the run if no more rows should be taken.
     pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
         let mut collector = lock(&self.collector);
         record(&mut collector);

@@ -89,7 +89,7 @@ fn check_task(error: JoinError) -> Result<(), EvaluateError> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
-    /// Evaluates a row, and then the rows that are ready, until there are no more.
+    /// Evaluates a row, and then all rows that are ready.
     pub(crate) async fn work<Kind>(
         &self,
         mut next: Option<Numbered<G, P>>,

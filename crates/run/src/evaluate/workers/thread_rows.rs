@@ -1,8 +1,8 @@
 //! The rows that a thread has evaluated and that are not yet part of the run: each thread has its own, so that threads
 //! seldom wait for each other.
 //!
-//! A row is only counted if every metric returned a score without components, named scores or other data, and if
-//! nothing else of it is needed but its line. Most rows of a large run are.
+//! A row is only counted if every metric returned a score without components, named scores or other data, and if the run
+//! needs only its line. Most rows of a large run are only counted.
 
 use std::sync::{Arc, Mutex};
 
@@ -60,7 +60,7 @@ impl<G, P> ThreadRows<G, P> {
         self.finished.len() >= MAX_FINISHED || self.lines.text.len() >= MAX_TEXT
     }
 
-    /// Adds the rows to those of the run, and passes those that are not kept to a function.
+    /// Adds the rows to the rows of the run, and passes rows that are not kept to a function.
     pub(crate) fn add_to(
         &mut self,
         collector: &mut Collector<G, P>,

@@ -1,7 +1,7 @@
 //! Rows that never wait: threads take them and evaluate them, one after another.
 //!
-//! They are threads of their own and not those of the runtime, so that a metric that computes for long or blocks delays
-//! neither timers nor tasks, and no thread has rows that others cannot take.
+//! They are not the threads of the runtime, so that a metric that computes for long or blocks delays neither timers nor
+//! tasks. A thread may take the rows of another thread that is blocked.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ const MAX_ROWS_AT_ONCE: usize = 64;
 /// A thread takes more rows at once if those that it took together needed less time.
 const SHORT: Duration = Duration::from_micros(100);
 
-/// How often the counted rows of a thread are added to those of the run, for its progress.
+/// How often the counted rows of a thread are added to the rows of the run, for its progress.
 const ADDED_EVERY: Duration = Duration::from_millis(5);
 
 /// The most rows whose memory a thread keeps for the next rows.
@@ -81,7 +81,7 @@ where
     }
 }
 
-/// The number of threads: that of the runtime, which the user has chosen.
+/// Returns the number of threads: as many as the runtime has, which the user has chosen.
 fn number_of_threads(concurrency: usize) -> usize {
     let runtime = Handle::current();
     match runtime.runtime_flavor() {
@@ -159,7 +159,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
         }
     }
 
-    /// Takes rows of the source, or else a row of another thread. Returns whether there were any.
+    /// Takes rows of the source, or else a row of another thread. Returns whether it took a row.
     fn take(&self, own: usize, number: usize, worker: &mut Worker<'_, G, P>) -> bool {
         let Run { source, stop, .. } = worker.run;
         if source.take_several(number, stop, &self.rows[own], &mut worker.spare) {
@@ -212,14 +212,14 @@ struct Busy<'a, G, P> {
 impl<G, P> Drop for Busy<'_, G, P> {
     fn drop(&mut self) {
         self.threads.busy.fetch_sub(1, Ordering::SeqCst);
-        // Before that nothing waits for a thread that is not busy.
+        // Only after a stop or an error does the run wait until no thread is busy.
         if self.run.stop.is_set() || self.run.source.failed() {
             self.threads.changed.notify_waiters();
         }
     }
 }
 
-/// What one thread needs to evaluate rows.
+/// The state of one thread that evaluates rows.
 struct Worker<'r, G, P> {
     run: &'r Run<'static, G, P>,
     rows: SharedRows<G, P>,
@@ -249,7 +249,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         self.finish(index, row);
     }
 
-    /// Evaluates a row of which a metric has to wait, although its spec is that of a synchronous metric.
+    /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
         let row = self.run.plan.finish(index, input, &Predicted, None);
         match Handle::current().block_on(row) {
@@ -278,7 +278,7 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         }
     }
 
-    /// Adds the rows of the thread to those of the run.
+    /// Adds the rows of the thread to the rows of the run.
     fn record_rows(&mut self) {
         let rows = Arc::clone(&self.rows);
         let run = self.run;

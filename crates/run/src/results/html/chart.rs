@@ -112,7 +112,7 @@ pub(super) struct Chart {
     ticks: Vec<String>,
     /// Whether every bin has a tick, below its middle.
     has_tick_per_bin: bool,
-    /// What a screen reader reads.
+    /// The text for screen readers.
     description: String,
 }
 
@@ -202,7 +202,7 @@ struct Span {
 }
 
 impl Range {
-    /// The range [0, 1] if it contains all values, otherwise that of the values.
+    /// Returns the range [0, 1] if it contains all values, otherwise the range of the values.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) =
             values.fold((0.0_f64, 1.0_f64), |(low, high), value| (low.min(value), high.max(value)));

@@ -1,6 +1,6 @@
 //! The HTML report: results as one file that opens in any browser and makes no request.
 //!
-//! `report.rs` has the settings. `view.rs` has what the page shows, computed by `figures.rs` (means and intervals), `chart.rs` (histograms), `groups.rs`,
+//! `report.rs` has the settings. `view.rs` has the sections of the page, computed by `figures.rs` (means and intervals), `chart.rs` (histograms), `groups.rs`,
 //! `usage.rs` (cost, time, gates) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns
 //! into a table. `page/` has the template, the style sheet and the script.
 //!

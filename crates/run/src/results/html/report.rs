@@ -1,4 +1,4 @@
-//! The settings of the report: its runs, and what it shows of them.
+//! The settings of the report: runs, title, groups and directions.
 
 use super::error::HtmlError;
 use crate::results::Results;

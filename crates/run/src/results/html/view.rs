@@ -1,4 +1,4 @@
-//! What the page shows above the table of rows. The template prints it as it is.
+//! The sections of the page above the table of rows, as the template prints them.
 
 use std::path::Path;
 
@@ -221,7 +221,7 @@ impl FiguresView {
     }
 }
 
-/// The denominators: what the mean is over, failed rows, and rows in no mean.
+/// The denominators: the rows in the mean, failed rows, and rows that are in no mean.
 fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<CountView> {
     let mut views = match kind {
         ScoreKind::Bool => {
