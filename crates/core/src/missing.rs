@@ -1,6 +1,6 @@
 //! Predictions that lack a field which a metric reads: the mark on the score of such a row.
 //!
-//! How a metric declares that it scores such rows is in `spec/`; how they are counted is in `evaluate/missing.rs`.
+//! How a metric declares that it scores such rows is in `spec/`; how they are counted is in `evaluate/summary/missing.rs`.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -188,7 +188,7 @@ fn values_that_cannot_be_compared_are_rejected_with_their_row() {
         "expected a bool like the labels before, found `no`, a string; omit the label if it is unknown"
     );
     let mixed = rejected(vec![row(true.into(), true.into()), row("no".into(), true.into())]);
-    assert_eq!(mixed.to_string(), "expected a score as in other rows, found the class `no`");
+    assert_eq!(mixed.to_string(), "expected a number, as in earlier rows, found the label `no`");
     let class = rejected(vec![(None, None), row(0.5.into(), "meh".into())]);
     assert_eq!(class.row(), Some(1));
     assert!(class.to_string().contains("such as `meh`"));

@@ -92,7 +92,7 @@ fn other_files_are_refused() {
         let message = continued(dir.path(), content).unwrap_err().to_string();
         message.replace(&dir.path().display().to_string(), "DIR")
     };
-    let expected = "cannot read the journal `DIR/continued`: its first line is not that of a journal; choose another directory";
+    let expected = "cannot read the journal `DIR/continued`: its first line does not belong to a journal; choose another directory";
     assert_eq!(message(b"{\"id\": 1}\n"), expected);
     assert_eq!(message(b"\n"), expected);
     assert_eq!(message(&[0; 4096].map(|_| b'\n')), expected);
@@ -120,7 +120,7 @@ fn trap_38_a_foreign_file_without_a_line_break_is_unchanged() {
     for content in foreign {
         let error = continued(dir.path(), content).unwrap_err().to_string();
         let expected = format!(
-            "cannot read the journal `{}`: its first line is not that of a journal; choose another directory",
+            "cannot read the journal `{}`: its first line does not belong to a journal; choose another directory",
             dir.path().join("continued").display()
         );
         assert_eq!(error, expected);

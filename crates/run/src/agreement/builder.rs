@@ -16,8 +16,8 @@ const MIN_RESAMPLES: usize = 200;
 pub struct AgreementBuilder(Options);
 
 impl Agreement {
-    /// Compares ratings with labels: pairs of what a metric returned for a row and what is correct
-    /// for it. Either may be an `Option`.
+    /// Compares ratings with labels: pairs of a metric's result for a row and the correct result.
+    /// Either may be an `Option`.
     ///
     /// # Errors
     /// [`AgreementError`] if a number is not finite, or if values cannot be compared.

@@ -1,4 +1,4 @@
-//! What ratings and labels have in common: verdicts, classes, or only an order. `statistics.rs`
+//! The common type of ratings and labels: verdicts, classes, or only an order. `statistics.rs`
 //! computes the figures from it.
 
 use std::collections::BTreeSet;

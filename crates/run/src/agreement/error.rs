@@ -39,7 +39,7 @@ pub enum AgreementError {
         other: &'static str,
     },
     /// Some ratings are scores, others are classes.
-    #[error("expected a score as in other rows, found the class `{}`", shown::name(class))]
+    #[error("expected a number, as in earlier rows, found the label `{}`", shown::name(class))]
     MixedRatings {
         /// The position of the first row with a class.
         row: usize,

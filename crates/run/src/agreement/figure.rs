@@ -12,9 +12,9 @@ pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The estimate. If it is `None`, `note` says why.
+    /// The estimate. If it is `None`, `note` has the reason.
     pub value: Option<f64>,
-    /// The 95% interval. If it is `None`, `note` says why.
+    /// The 95% interval. If it is `None`, `note` has the reason.
     pub ci95: Option<Interval>,
     /// The number of rows it is computed from.
     pub n: u64,

@@ -1,4 +1,4 @@
-//! What is compared for each row: the rating by a metric, and the label.
+//! The two values that are compared for each row: the rating by a metric, and the label.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 
-/// What a metric or judge returned for a row.
+/// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rating {
     /// No score; contains the name of the outcome, or `absent`.
@@ -25,7 +25,7 @@ pub enum Rating {
     Class(String),
 }
 
-/// What is known to be correct for a row.
+/// The correct result for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Label {
     /// The row has no label.

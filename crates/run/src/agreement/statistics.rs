@@ -22,13 +22,13 @@ const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
 /// a score or a label are counted and excluded from the figures; only `passed` and `corrected`
 /// include rows without a label.
 ///
-/// The values decide what is compared:
+/// The values decide the kind of comparison:
 ///
 /// - Labels that are verdicts are compared with the metric's verdicts. Such labels are bools, 0 and
 ///   1, pairs of words such as `yes` and `no` or `pass` and `fail`, or any labels if
 ///   [`positive`](super::AgreementBuilder::positive) names the passing ones. The metric's verdicts
-///   are its own, those of a [`threshold`](super::AgreementBuilder::threshold), or scores that are
-///   all 0 or 1.
+///   are its own verdicts, its scores compared with a [`threshold`](super::AgreementBuilder::threshold),
+///   or scores that are all 0 or 1.
 /// - Numbers on the same scale are ordered classes if there are at most 20 of them, such as `1` to
 ///   `5`.
 /// - Named classes are compared with string labels. They have no order, unless a

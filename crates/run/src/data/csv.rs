@@ -26,10 +26,10 @@ use crate::messages::formula;
 /// The most columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
 
-/// What other programs separate cells with.
+/// The separators of other programs.
 const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
 
-/// The capacity that the buffer keeps between rows; what a longer row needed is freed.
+/// The capacity that the buffer keeps between rows; the memory of longer rows is freed.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// The rows of a CSV file.
@@ -64,10 +64,10 @@ struct Record {
 impl Record {
     fn new() -> Self {
         let (text, ends) = (Vec::new(), Vec::new());
-        // `Reader::default()` has no separators, `Reader::new()` has those of CSV.
+        // `Reader::default()` has no separators, `Reader::new()` has the separators of CSV.
         let mut parser = Reader::new();
-        // An empty line. The parser removes a byte order mark from its first input; the one of the file was removed
-        // before, and behind empty lines it is data. If it were all of that input, the parser would see its end.
+        // An empty line as the first input, from which the parser removes a byte order mark. The byte order mark of the
+        // file is already removed; another one is data. A first input with nothing else would look like the end.
         parser.read_record(b"\n", &mut [], &mut []);
         Self { parser, line: 0, text, text_len: 0, ends, cells: 0 }
     }

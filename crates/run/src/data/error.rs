@@ -124,7 +124,7 @@ pub enum DataError {
         at: Origin,
         /// The column.
         column: String,
-        /// What is wrong with the cell.
+        /// The reason why the cell is invalid.
         problem: &'static str,
     },
     /// The row is not JSON, or an object has a duplicate key.

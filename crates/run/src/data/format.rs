@@ -13,7 +13,7 @@ pub enum Format {
     /// A header of column names, then one record per row.
     #[cfg(feature = "csv")]
     Csv,
-    /// Typed columns, named as those of CSV.
+    /// Typed columns, with the names of CSV columns.
     #[cfg(feature = "parquet")]
     Parquet,
 }

@@ -15,7 +15,7 @@ use crate::json::size::MAX_VALUES;
 /// read the rest of the file into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
 
-/// What an apostrophe before a formula means in a CSV file. In a result file it is an escape in any case.
+/// The meaning of an apostrophe before a formula in a CSV file. In a result file it is always an escape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apostrophes {
     /// It is part of the string.

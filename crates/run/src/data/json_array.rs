@@ -10,7 +10,7 @@ use super::json_row;
 use super::row::Row;
 use crate::core::rows::pair::Origin;
 
-/// The capacity that the buffer keeps between rows; what a longer row needed is freed.
+/// The capacity that the buffer keeps between rows; the memory of longer rows is freed.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// The rows of a JSON file.

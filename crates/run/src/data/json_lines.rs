@@ -11,7 +11,7 @@ use memchr::{memchr_iter, memrchr};
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
-use super::row_file::LocatedRow;
+use super::row::LocatedRow;
 use crate::core::rows::pair::Origin;
 
 /// The most bytes that are read at once.

@@ -57,7 +57,7 @@ fn invalid(error: &serde_json::Error, at: &Origin, column: usize) -> DataError {
     DataError::Syntax { at, column, reason }
 }
 
-/// What `serde_json` returns for an escape of half a surrogate pair, and nothing else.
+/// The errors of `serde_json` for an escape of half a surrogate pair.
 const LONE_SURROGATE: [&str; 2] =
     ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
 

@@ -29,7 +29,7 @@ pub struct Mapping {
     path: String,
 }
 
-/// What a mapping sets.
+/// The target of a mapping.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Id,
@@ -41,7 +41,7 @@ impl Mapping {
         &self.target
     }
 
-    /// What the mapping sets: `gold.NAME`, `pred.NAME` or `id`.
+    /// Returns the target of the mapping: `gold.NAME`, `pred.NAME` or `id`.
     #[must_use]
     pub fn field(&self) -> String {
         match &self.target {

@@ -1,11 +1,11 @@
 //! Reading pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time, in
 //! memory that does not grow with the file.
 //!
-//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`), of which it decodes only the fields
-//! that are read (`selection.rs`, `pairing.rs`). Each
-//! format has a file of its own. This module knows nothing about metrics: a metric checks whether a
+//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`). It decodes only the fields that
+//! the run reads (`selection.rs`, `pairing.rs`). Each format has a file of its own. This module knows nothing about metrics: a metric checks whether a
 //! row has the fields it reads, and the harness checks that ids are unique.
 
+mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
 mod error;

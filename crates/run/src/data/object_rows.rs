@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::{ValidRow, validated_object};
-use super::row_file::{LocatedRow, RowChunk, RowFile, UnopenedFile};
+use super::row::{LocatedRow, ValidRow, validated_object};
+use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
 /// A row that is an object, with or without `gold` and `pred`.
@@ -23,7 +24,7 @@ pub struct ObjectRow {
     pub score_names: Vec<String>,
     /// Whether the values are cells of a format that has only strings.
     pub textual: bool,
-    /// Whether the row is from a format with columns, in which a score is several of them.
+    /// Whether the row is from a format with columns, in which a score has several columns.
     pub is_flat: bool,
     row: ValidRow,
 }
@@ -74,7 +75,7 @@ pub struct ObjectRows {
 }
 
 impl ObjectRows {
-    /// Opens a file in this format, or else in that of its extension; `-` is standard input.
+    /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None)?;

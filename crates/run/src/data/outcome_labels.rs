@@ -66,7 +66,7 @@ pub enum LabelsError {
     },
 }
 
-/// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is that of the
+/// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is computed by the
 /// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`load_jsonl`].
 ///
 /// The file is read on a thread for blocking work if there is a tokio runtime.

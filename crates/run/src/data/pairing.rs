@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "parquet")]
 use super::row::RowObject;
-use super::row::{validated_example, validated_row};
-use super::row_file::{LocatedRow, RowChunk};
+use super::row::{LocatedRow, validated_example, validated_row};
 use super::selection::FieldSelection;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair, SpareRows};
@@ -183,7 +183,7 @@ fn find<'r>(row: &'r Pair, path: &str) -> Option<&'r Value> {
 }
 
 impl Pairing {
-    /// Decodes the rows of a chunk in the memory of other ones, up to the first error.
+    /// Decodes the rows of a chunk in the memory of other rows, up to the first error.
     pub(crate) fn decode(
         &self,
         rows: Result<RowChunk, DataError>,

@@ -4,12 +4,13 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::chunk::RowChunk;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row_file::{RowChunk, RowFile, UnopenedFile};
+use super::row_file::{RowFile, UnopenedFile};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 
@@ -193,7 +194,7 @@ impl Pairs {
         self.pairing.unused_mappings()
     }
 
-    /// Decodes only these fields; for rows of which none is read yet.
+    /// Decodes only these fields. Call this before the first row is read.
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         if let Some(pairing) = Arc::get_mut(&mut self.pairing) {
             pairing.select(selection);

@@ -15,6 +15,15 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 /// A row as it was read, of any shape.
 pub(super) type Row = Shape<RowObject>;
 
+/// A row as it was read, and where.
+pub(crate) struct LocatedRow {
+    pub(super) row: Row,
+    pub(super) at: Origin,
+    /// The id of a row without one: its line, or its position in a JSON array, both counted from 1. All rows of an array may
+    /// be in one line.
+    pub(super) number: u64,
+}
+
 /// A row that is an object; `gold` and `pred` may have any shape.
 #[derive(Default)]
 pub(super) struct RowObject {
@@ -224,8 +233,8 @@ impl ValidRow {
         }
     }
 
-    /// Sets the field or id that the mapping names. Without a value the field is removed: one of
-    /// the same name in the row is not the one that was mapped.
+    /// Sets the field or id that the mapping names. Without a value the field is removed, since a field
+    /// of the same name in the row has another meaning.
     pub(super) fn set(
         &mut self,
         mapping: &Mapping,
@@ -247,7 +256,7 @@ impl ValidRow {
         Ok(())
     }
 
-    /// Returns the pair, with the id of the row or else the one that `default_id` derives from its
+    /// Returns the pair, with the id of the row or else an id that `default_id` derives from its
     /// place.
     pub(super) fn into_pair(
         self,

@@ -8,17 +8,18 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::chunk::RowChunk;
 #[cfg(feature = "csv")]
 use super::csv::CsvRecords;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, Input};
 use super::json_array::JsonArray;
-use super::json_lines::{JsonLines, LineChunk};
+use super::json_lines::JsonLines;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
-use super::row::Row;
+use super::row::{LocatedRow, Row};
 use super::whole_file::WholeFile;
 use crate::core::rows::pair::Origin;
 
@@ -168,25 +169,8 @@ pub(super) struct RowFile {
     rows: Rows,
     /// The most rows of a chunk, if the format has no lines.
     at_once: usize,
-    /// The number of rows read so far; of lines, whether there were any.
+    /// The number of rows read so far. For JSONL, the number of chunks with rows.
     read: u64,
-}
-
-/// A row as it was read, and where.
-pub(crate) struct LocatedRow {
-    pub(super) row: Row,
-    pub(super) at: Origin,
-    /// What identifies the row within its file if it has no id: its line, or its position in a JSON
-    /// array, both counted from 1. All rows of an array may be in one line.
-    pub(super) number: u64,
-}
-
-/// Some rows of a file.
-pub(crate) enum RowChunk {
-    /// Rows that are not decoded yet.
-    Lines(LineChunk),
-    /// Rows of a format without lines, up to the first error.
-    Rows(Vec<Result<LocatedRow, DataError>>),
 }
 
 impl RowFile {

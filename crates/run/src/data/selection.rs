@@ -43,7 +43,7 @@ impl FieldSelection {
         self.all_attributes = true;
     }
 
-    /// Adds what a dotted path may lead through: a key that is the whole path, or the one of its first segment.
+    /// Selects the keys that a dotted path can name: the whole path, and its first segment.
     pub(crate) fn add_path(&mut self, path: &str) {
         add_both(&mut self.attributes, path);
         match path.split_once('.') {

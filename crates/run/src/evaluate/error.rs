@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::journal::JournalError;
-use super::missing::UnknownField;
+use super::unknown_field::UnknownField;
 use crate::core::error::MetricError;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
@@ -95,7 +95,7 @@ pub enum EvaluateError {
     NotReady {
         /// The metric, or the component of one.
         metric: String,
-        /// What is wrong and what to set.
+        /// The reason, and what to set.
         reason: String,
     },
     /// Two rows have the same id.
@@ -126,7 +126,7 @@ pub enum EvaluateError {
     UnreadableRow {
         /// The place of the row.
         at: Origin,
-        /// What the metric cannot read.
+        /// The error of the metric.
         error: Box<MetricError>,
     },
     /// The results cannot be written; checked before any row is run.

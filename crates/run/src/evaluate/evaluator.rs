@@ -5,20 +5,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
-use super::inputs;
-use super::metric_entry::MetricEntry;
+use super::input::{Input, Source, inputs};
 use super::options::Options;
-use super::result::EvaluationResult;
-use super::row::{Plan, RowOptions};
+use super::report::ProgressDisplay;
+use super::row::{MetricEntry, Plan, RowOptions};
 use super::run;
-use super::source::Source;
-use super::source_row::Input;
+use super::summary::EvaluationResult;
 use crate::core::error::Result;
 use crate::core::metric::Metric;
 use crate::core::program::Module;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
-use crate::evaluate::report::ProgressDisplay;
 
 /// A [`Module`] with the metric that scores its predictions.
 ///

@@ -1,55 +1,27 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! Progress, tables and result files are in `report/`.
+//! A folder imports only from the folders before it: `files/`, `journal/`, `input/`, `row/`, `summary/`, `report/`,
+//! `workers/`. `builder/` and `options.rs` have the settings of a run, `run.rs` starts and ends it.
 
-mod attempt;
-mod budget;
 mod builder;
-mod chunked;
-mod collector;
-mod counting_ids;
-#[cfg(feature = "ctrl-c")]
-mod ctrl_c;
-mod devset;
 mod error;
 mod evaluator;
 mod files;
-pub(crate) mod gate;
-mod grace;
-mod groups;
-pub(crate) mod inputs;
+mod input;
 #[doc(hidden)]
 pub mod journal;
-mod metric_entry;
-mod missing;
+mod lock;
 mod observer;
 mod options;
-mod outputs;
-mod preflight;
-mod repeats;
 #[doc(hidden)]
 pub mod report;
-mod result;
-mod rollouts;
 mod row;
-mod row_result;
-mod row_scores;
 mod run;
-mod sample;
-mod seen_ids;
-mod sorted_runs;
-mod source;
-mod source_row;
-mod spending;
-mod statistics;
-mod stop;
+mod score_files;
+mod score_rollouts;
 mod summary;
-mod tally;
-mod tasks;
-mod thread_rows;
-mod threads;
-mod totals;
-mod wake_up;
+mod unknown_field;
+mod workers;
 
 use std::fmt;
 use std::pin::Pin;
@@ -57,33 +29,25 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt};
 
-pub use self::budget::BudgetReport;
 pub use self::builder::EvaluateBuilder;
-pub use self::devset::{DevsetRow, DevsetRows};
+#[cfg(feature = "report")]
+pub use self::builder::TableRows;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
-pub use self::missing::UnknownField;
+pub use self::input::{DevsetRow, DevsetRows};
+pub use self::journal::JournalUse;
 pub use self::observer::{Observer, RunStart};
-#[cfg(feature = "report")]
-pub use self::outputs::TableRows;
-pub use self::repeats::{Repeat, RepeatSummary};
-pub use self::result::{Ending, EvaluationResult, JournalUse};
-pub use self::rollouts::RolloutNumber;
-pub(crate) use self::rollouts::ScoredRollouts;
-pub use self::row_result::RowResult;
-pub use self::spending::Spending;
-pub use self::summary::MetricSummary;
-pub use self::totals::ProgramTotals;
+pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
+pub(crate) use self::row::{Gate, ScoredRollouts};
+pub use self::summary::{Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary};
+pub use self::unknown_field::UnknownField;
 
-use self::chunked::Chunk;
-use self::row::Plan;
-use self::run::Predicted;
-use self::source::Source;
-use self::source_row::Input;
+use self::input::{Chunk, Input, Source};
+use self::report::{Render, score_line};
+use self::row::{Plan, Predicted};
 use crate::core::program::{Fallible, Program};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Pair, SpareRows};
-use crate::evaluate::report::{Render, score_line};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.
@@ -213,7 +177,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        let rows = rows.into_iter().map(|row| input(row));
+        let rows = rows.into_iter().map(|row| to_input(row));
         let source = Source::iterator(Box::new(rows.fuse()));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -266,7 +230,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
-        let rows = rows.map(|row| input(row));
+        let rows = rows.map(|row| to_input(row));
         let source = Source::stream(rows.boxed(), None);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
@@ -287,11 +251,49 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     }
 }
 
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Validates the setup and runs a program over the devset once: [`build`](Self::build) and
+    /// [`run`](Evaluate::run).
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn run<Kind: 'static>(
+        self,
+        program: impl Program<G, P, Kind> + 'static,
+    ) -> Running<'static, G, P> {
+        Box::pin(async move { self.build()?.run(program).await })
+    }
+
+    /// Validates the setup and scores rows that already have predictions: [`build`](Self::build) and
+    /// [`score`](Evaluate::score).
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score<R: Fallible<Pair<G, P>>>(
+        self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Running<'static, G, P> {
+        let rows = rows.into_iter();
+        Box::pin(async move { self.build()?.score(rows).await })
+    }
+
+    /// Validates the setup. Everything may also be set for each run, with [`to_builder`](Evaluate::to_builder).
+    ///
+    /// # Errors
+    /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
+    /// dot, comma, white space or control character; the devset is empty or cannot be read; the concurrency or timeout is
+    /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
+    pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
+        self.check()?;
+        Ok(Evaluate { plan: Arc::new(self.plan()), settings: self })
+    }
+}
+
 fn pair<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Pair<G, P>, EvaluateError> {
     row.into_result().map_err(EvaluateError::input)
 }
 
-fn input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
+fn to_input<G, P>(row: impl Fallible<Pair<G, P>>) -> Result<Input<G, P>, EvaluateError> {
     pair(row).map(Box::new).map(Input::Predicted)
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::EvaluateError;
-use super::result::EvaluationResult;
-use super::row_result::RowResult;
+use super::row::RowResult;
+use super::summary::EvaluationResult;
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 
@@ -58,8 +58,8 @@ pub trait Observer<G = Example, P = Prediction>: Send + Sync {
         true
     }
 
-    /// Called once after the last row, with the result that the run returns, or with the error that leaves it without
-    /// one. It is not called if [`on_start`](Self::on_start) was not, or if the run is dropped.
+    /// Called once after the last row, with the result or the error that the run returns. It is not called if
+    /// [`on_start`](Self::on_start) was not, or if the run is dropped.
     fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
         let _ = result;
     }
@@ -83,7 +83,7 @@ impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
     }
 }
 
-/// What is known of a run before its first row.
+/// Information about a run, available before its first row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunStart<'a> {

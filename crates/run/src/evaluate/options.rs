@@ -6,16 +6,15 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 
-use super::builder::DEFAULT_CONCURRENCY;
-use super::grace;
-use super::groups::GroupOf;
-use super::journal::{JournalOptions, JournalSettings};
 use super::observer::Observer;
-use super::result::EvaluationResult;
-use super::sample::IntervalOptions;
-use super::tally::TallyOptions;
-use crate::evaluate::report::{Format, ProgressDisplay, Render};
+use super::report::{Format, ProgressDisplay, Render};
+use super::row::{JournalOptions, JournalSettings};
+use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
+use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
 use crate::stats::Bootstrap;
+
+/// The default number of rows evaluated concurrently.
+const DEFAULT_CONCURRENCY: usize = 32;
 
 pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 
@@ -56,7 +55,7 @@ impl<G, P> Options<G, P> {
             || self.journal.is_some()
     }
 
-    /// Returns whether other fields of rows than those of the metrics are read.
+    /// Returns whether the run reads fields that no metric reads.
     pub(super) fn reads_whole_rows(&self) -> bool {
         self.keep_results
             || self.show_table.is_some()
@@ -64,6 +63,14 @@ impl<G, P> Options<G, P> {
             || self.save_rows && !self.outputs.is_empty()
             || self.group.is_some() && self.group_field.is_none()
             || self.observers.iter().any(|it| (**it).reads_rows())
+    }
+
+    pub(super) fn grace(&self) -> GraceSettings {
+        GraceSettings {
+            period: self.grace_period,
+            #[cfg(feature = "ctrl-c")]
+            is_reported: self.stop_on_ctrl_c,
+        }
     }
 
     pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
@@ -95,7 +102,7 @@ impl<G, P> Default for Options<G, P> {
             journal: None,
             journal_settings: JournalSettings::default(),
             stop_when: None,
-            grace_period: grace::DEFAULT,
+            grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
         }

@@ -1,62 +1,25 @@
-//! A run, from the first row to the result. `threads.rs` and `tasks.rs` evaluate the rows.
+//! A run, from the first row to the result. The threads or tasks of `workers/` evaluate the rows.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::{BoxFuture, Shared, join_all};
+use futures_util::future::join_all;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
-use super::grace::GracePeriod;
-use super::groups::Groups;
-use super::journal::{JournalError, RunJournal};
-use super::metric_entry::MetricEntry;
+use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
+use super::journal::JournalError;
+use super::lock::lock;
 use super::observer::{Observers, RunStart};
 use super::options::Options;
-use super::preflight::Preflight;
-use super::result::{Ending, EvaluationResult};
-use super::row::Plan;
-use super::row_result::RowResult;
-use super::source::{Source, lock};
-use super::stop::Stop;
-use super::tally::Tally;
-use super::thread_rows::{SharedRows, ThreadRows};
-use super::{tasks, threads};
+use super::report::{Progress, Render, ResultFiles, score_line};
+use super::row::{MetricEntry, Plan, Predicted, Preflight, RunJournal};
+use super::summary::{Ending, EvaluationResult, Groups, Tally};
+use super::workers::{Collector, CollectorOptions, Run, run_as_tasks, run_on_threads};
 use crate::core::panic;
 use crate::core::program::Program;
-use crate::core::program_run::ProgramOutput;
-use crate::evaluate::report::{Lines, Progress, Render, ResultFiles};
-
-/// The program of rows that already have predictions; it is never called.
-pub(super) struct Predicted;
-
-impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
-    async fn output(&self, _: &G, _: Option<&[String]>) -> Result<ProgramOutput<P>, String> {
-        Err("the row has no prediction".to_owned())
-    }
-}
-
-/// The state that the threads or tasks of one run share.
-pub(super) struct Run<'a, G, P> {
-    pub(super) plan: Arc<Plan<'a, G, P>>,
-    pub(super) names: Vec<String>,
-    pub(super) source: Source<'a, G, P>,
-    pub(super) stop: Arc<Stop>,
-    pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
-    pub(super) observers: Observers<G, P>,
-    pub(super) collector: Mutex<Collector<G, P>>,
-    /// Rows at positions from this one on may be only counted; `None` if something else of every row is needed.
-    pub(super) counted_from: Option<u64>,
-    /// The rows of each thread.
-    thread_rows: Mutex<Vec<SharedRows<G, P>>>,
-    /// Set if rows are written.
-    pub(super) render: Option<Render<G, P>>,
-    pub(super) journal: Option<RunJournal<G, P>>,
-    started: Instant,
-}
 
 /// Runs a program on the rows.
 pub(super) async fn run<G, P, Kind>(
@@ -77,15 +40,15 @@ where
     // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
     let _listener = match options.stop_on_ctrl_c {
-        true => super::ctrl_c::listen(Arc::clone(&stop), options.grace_period).await,
+        true => super::workers::listen(Arc::clone(&stop), options.grace_period).await,
         false => None,
     };
     let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
     run.started(options);
     let is_scored = (&program as &dyn Any).is::<Predicted>();
     let ended = match is_scored && run.plan.is_immediate && run.journal.is_none() {
-        true => threads::run_on_threads(&run, options).await,
-        false => tasks::run_as_tasks(&run, program, options).await,
+        true => run_on_threads(&run).await,
+        false => run_as_tasks(&run, program).await,
     };
     run.ended(ended.and_then(|()| run.finish(options)))
 }
@@ -102,7 +65,7 @@ where
     P: Send + Sync,
 {
     let state = (options.preflight(&plan).await?, Arc::default());
-    let run = Run::prepare(Arc::new(plan), source, super::score_line, options, state)?;
+    let run = Run::prepare(Arc::new(plan), source, score_line, options, state)?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
     let work = |_| async {
@@ -124,34 +87,13 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
 }
 
 impl<G: Sync, P: Sync> Options<G, P> {
-    /// Runs the preflight check. A run with a journal makes its calls later, before the first one that is not recorded.
+    /// Runs the preflight check. A run with a journal runs it later, before the first call that is not recorded.
     async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
         let preflight = Preflight::new(&plan.metrics)?;
         if self.journal.is_none() {
             preflight.check().await?;
         }
         Ok(preflight)
-    }
-}
-
-impl<G, P> Options<G, P> {
-    /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
-    pub(super) fn start_grace_period(&self, stop: &Arc<Stop>) -> GracePeriod {
-        let stop = Arc::clone(stop);
-        #[cfg(feature = "ctrl-c")]
-        if self.stop_on_ctrl_c {
-            let report = super::ctrl_c::report_end_of(self.grace_period);
-            return GracePeriod::start(stop, self.grace_period, report);
-        }
-        GracePeriod::start(stop, self.grace_period, || {})
-    }
-}
-
-/// Completes when a stop is requested by `stop_when`.
-pub(super) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
-    match signal {
-        Some(signal) => signal.clone().await,
-        None => std::future::pending().await,
     }
 }
 
@@ -178,7 +120,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let needs_rows = needs_rows || intervals.needs_places() || options.keep_results;
         let collector = CollectorOptions {
             keep_below,
-            expected: expected.min(super::source::MAX_PREALLOCATED_ROWS),
+            expected: expected.min(MAX_PREALLOCATED_ROWS),
             max_errors: options.max_errors,
             groups: options.group.clone().map(Groups::new),
             files,
@@ -200,43 +142,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             render,
             journal,
             started: Instant::now(),
+            concurrency: options.concurrency,
+            grace: options.grace(),
         })
-    }
-
-    /// Adds the line of a row, if rows are written.
-    pub(super) fn render(&self, index: u64, row: &RowResult<G, P>, lines: &mut Lines) {
-        let Some(render) = self.render else { return };
-        lines.push(index, |text| {
-            let start = text.len();
-            if panic::catch(false, || render(row, &self.names, text)).is_err() {
-                text.truncate(start);
-                super::score_line(row, &self.names, text);
-            }
-        });
-    }
-
-    /// Returns whether a row may be counted, without its place in the results.
-    pub(super) fn may_count(&self, index: u64) -> bool {
-        self.counted_from.is_some_and(|from| index >= from)
-    }
-
-    /// Records rows, and stops the run if no more are to be taken.
-    pub(super) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
-        let mut collector = lock(&self.collector);
-        record(&mut collector);
-        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
-            collector.output_error.get_or_insert(error.into());
-        }
-        if collector.is_full() {
-            self.stop.set();
-        }
-    }
-
-    /// Returns the rows of a new thread.
-    pub(super) fn add_thread(&self) -> SharedRows<G, P> {
-        let rows = Arc::new(Mutex::new(ThreadRows::new(&lock(&self.collector).tallies)));
-        lock(&self.thread_rows).push(Arc::clone(&rows));
-        rows
     }
 
     fn started(&self, options: &Options<G, P>) {
@@ -257,7 +165,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         result
     }
 
-    /// Syncs the journal, and compares the number of rows with that of the run that it continues.
+    /// Syncs the journal, and compares the number of rows with the number of rows in the journal.
     fn finish_journal(&self, collector: &mut Collector<G, P>, stopped: bool) {
         let Some(journal) = &self.journal else { return };
         let is_complete = !stopped && !collector.is_full() && !self.source.failed();

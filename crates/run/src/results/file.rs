@@ -40,7 +40,7 @@ pub struct Results {
     failure_score: f64,
 }
 
-/// What the rows of a run show of a metric.
+/// Properties of a metric that the rows of a run show.
 #[derive(Debug, Clone, Copy, Default)]
 struct KnownMetric {
     /// `None` if no row has a score.
@@ -49,7 +49,7 @@ struct KnownMetric {
     has_numbers: bool,
     /// Whether a row is counted for a score of all rows, without a score of its own.
     is_counted: bool,
-    /// Whether a row has what it contributes to a score of all rows.
+    /// Whether a row has a contribution to a score of all rows.
     has_corpus: bool,
 }
 
@@ -164,7 +164,7 @@ impl Results {
         self.metrics.get(metric).is_some_and(|known| known.is_counted)
     }
 
-    /// Returns whether a row has what it contributes to a score of all rows.
+    /// Returns whether a row has a contribution to a score of all rows.
     pub(super) fn has_corpus(&self, metric: &str) -> bool {
         self.metrics.get(metric).is_some_and(|known| known.has_corpus)
     }

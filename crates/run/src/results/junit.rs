@@ -9,7 +9,7 @@ use super::file::Results;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::core::score::OFFLINE_JUDGE;
 
-/// What CI shows for one score.
+/// The result of one score as CI shows it.
 enum Case<'a> {
     Passed,
     Failed(&'a ResultScore),

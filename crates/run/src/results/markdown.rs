@@ -35,7 +35,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
     markdown_with_rows(result, &result.results)
 }
 
-/// Returns the headlines, and those of these rows that do not pass.
+/// Returns the headlines, and a table of the given rows that do not pass.
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,
     evaluated: &[RowResult<G, P>],
@@ -95,7 +95,7 @@ fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -
     format!("\n{title} that do not pass:\n\n{}", table(header, lines))
 }
 
-/// What the metric wrote about the score, or the error.
+/// Returns the feedback or the details of the score, or the error.
 fn explanation(outcome: &Outcome) -> String {
     let scored = outcome.scored();
     let details = scored.and_then(Scored::own_details).map(str::to_owned);

@@ -1,8 +1,8 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
-//! `command_line` describes the format. `record.rs` of `evaluate/report` has what a file
-//! contains of a row; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
+//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a
+//! row in a file; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
 
 mod cell;
 mod compare;

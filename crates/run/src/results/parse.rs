@@ -17,7 +17,7 @@ use crate::evaluate::report::{
 };
 use crate::json::describe::{found, text};
 
-/// What a CSV column of an outcome ends with. A metric has one for each row.
+/// The suffix of the CSV column with the outcomes of a metric.
 const OUTCOME: &str = ".outcome";
 
 /// The prefix of CSV columns of attributes.
@@ -180,7 +180,7 @@ const OUTCOMES: &str =
     "scored, counted, gated, skipped, abstained, metric_failed or program_failed";
 const NUMBER: &str = "a number or null";
 const WHOLE: &str = "a whole number, at least 0";
-const CORPUS: &str = "what a row contributes to a score of all rows, as `score --out` writes it";
+const CORPUS: &str = "the contribution of a row to a score of all rows, as `score --out` writes it";
 
 /// The keys of a score before they are checked.
 struct Keys<'a> {

@@ -25,7 +25,7 @@ const HEADER: [&str; 14] = [
 
 /// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`, `ci95_low`,
 /// `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`. Numbers are not rounded.
-/// What is not known is an empty cell. A name that a spreadsheet would evaluate has a leading apostrophe. Scores are in the range of their metric.
+/// The cell of an unknown figure is empty. A name that a spreadsheet would evaluate has a leading apostrophe. Scores are in the range of their metric.
 ///
 /// # Errors
 /// An error of the writer; none is expected for a table in memory.

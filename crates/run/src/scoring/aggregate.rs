@@ -54,7 +54,7 @@ pub enum AggregationError {
     },
 }
 
-/// Returns a valid percentage: that of a value which looks like a fraction, or else 10.
+/// Returns a valid percentage: 100 times a value that looks like a fraction, or else 10.
 fn suggested(percent: f64) -> String {
     let of_fraction = percent * 100.0;
     let is_fraction = percent < 0.5 && of_fraction >= 1.0;

@@ -16,8 +16,7 @@ use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::MetricTier;
-use crate::evaluate::gate::Gate;
-use crate::evaluate::{Evaluate, EvaluateBuilder};
+use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
 
 /// The configuration of a [`Scorer`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -89,7 +89,7 @@ pub enum ScorerError {
     NotReady {
         /// The metric.
         metric: String,
-        /// What is wrong and what to set, in one line.
+        /// The reason, and what to set, in one line.
         reason: String,
     },
     /// A row has no score: a metric or the program failed, or the budget does not cover it.

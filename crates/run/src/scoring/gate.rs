@@ -1,6 +1,6 @@
 //! The score of one tier, and the decision of the gate between the tiers.
 //!
-//! `evaluate/rollouts.rs` evaluates the metrics.
+//! `evaluate/row/rollouts.rs` evaluates the metrics.
 
 use super::aggregate::AggregationMethod;
 use super::error::ScorerError;

@@ -6,6 +6,7 @@
 
 mod aggregate;
 mod builder;
+mod combine;
 mod error;
 mod gate;
 mod normalization;
@@ -33,8 +34,7 @@ use self::gate::Tiers;
 use crate::core::metric::Metric;
 use crate::core::requirements;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::evaluate::gate::Gate;
-use crate::evaluate::{BudgetReport, Evaluate};
+use crate::evaluate::{BudgetReport, Evaluate, Gate};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
 /// proxies reach a threshold.

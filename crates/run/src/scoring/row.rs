@@ -1,12 +1,6 @@
-//! The score of one row: its rollouts, and how they are aggregated.
+//! The score of one row, and its rollouts.
 
-use std::collections::BTreeSet;
-
-use super::aggregate::AggregationMethod;
-use super::error::ScorerError;
-use super::gate::Tiers;
 use super::row_status::{Rank, RowStatus};
-use crate::composite::{IsMissing, OnMissing};
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::evaluate::Spending;
@@ -54,22 +48,8 @@ pub struct FinalScore {
 }
 
 impl RowScore {
-    /// Returns the row with its score as a number.
-    ///
-    /// # Errors
-    /// [`ScorerError::NoScore`] with the row, if it was skipped for the budget or a metric failed.
-    pub fn into_score(self) -> Result<FinalScore, ScorerError> {
-        match self.status {
-            RowStatus::Scored { score } => Ok(FinalScore { value: score, row: self }),
-            RowStatus::Gated { .. } => Ok(FinalScore { value: 0.0, row: self }),
-            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => {
-                Err(ScorerError::NoScore { row: Box::new(self) })
-            }
-        }
-    }
-
     /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
-    /// metric failed. [`status`](Self::status) tells these apart.
+    /// metric failed. [`status`](Self::status) distinguishes them.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.status.score()
@@ -125,92 +105,4 @@ impl RowScore {
     fn count(&self, is: impl Fn(&RowStatus) -> bool) -> usize {
         self.rollouts.iter().filter(|rollout| is(&rollout.status)).count()
     }
-}
-
-impl Tiers {
-    /// Returns the rollout with these outcomes: first of the proxies, then of the truth metrics. The error of a program
-    /// that was interrupted is a sentence about the program.
-    pub(super) fn rollout(&self, (outcomes, is_interrupted): (Vec<Outcome>, bool)) -> Rollout {
-        if let Some(Outcome::ProgramFailed { error }) = outcomes.first() {
-            let of_program = if is_interrupted { "" } else { "the program failed: " };
-            let status = RowStatus::Failed { reason: format!("{of_program}{error}") };
-            return Rollout { status, passed: false, proxy: None, outcomes };
-        }
-        let (proxies, truth) = outcomes.split_at(self.proxies.len().min(outcomes.len()));
-        let (status, passed, proxy) = match self.proxy_mean(proxies) {
-            Ok(proxy) => (self.status(proxy, truth), true, proxy),
-            Err(RowStatus::Gated { proxy, by }) => {
-                (RowStatus::Gated { proxy, by }, false, Some(proxy))
-            }
-            Err(status) => (status, false, None),
-        };
-        Rollout { status, passed, proxy, outcomes }
-    }
-
-    /// Returns the truth calls that were not made because the proxies rejected the rollouts. A failed proxy saves nothing.
-    pub(super) fn saved(&self, rollouts: &[Rollout]) -> Spending {
-        let is_gated = |rollout: &&Rollout| matches!(rollout.status, RowStatus::Gated { .. });
-        let gated = rollouts.iter().filter(is_gated).count() as u64;
-        let declared = self.truth.iter().map(|entry| entry.declared_cost);
-        let declared = declared.fold(0, u64::saturating_add);
-        let truth_calls_gated = gated.saturating_mul(self.truth.len() as u64);
-        let saved_msats = gated.saturating_mul(declared);
-        Spending { truth_calls_gated, saved_msats, ..Spending::default() }
-    }
-}
-
-/// Aggregates the statuses of all rollouts. A gated rollout counts as 0, so that a program does not
-/// benefit from rejected rollouts.
-pub(super) fn combine(
-    rollouts: &[Rollout],
-    method: AggregationMethod,
-    on_missing: OnMissing,
-) -> RowStatus {
-    let statuses = || rollouts.iter().map(|rollout| &rollout.status);
-    if let Some(skipped) = statuses().find(|it| matches!(it, RowStatus::Skipped { .. })) {
-        return skipped.clone();
-    }
-    let counted = |status: &RowStatus| match status {
-        RowStatus::Scored { score } => Ok(Some(*score)),
-        RowStatus::Gated { .. } => Ok(Some(0.0)),
-        RowStatus::Failed { .. } => on_missing.replacement(0.0),
-        RowStatus::Skipped { .. } => Ok(None),
-    };
-    let scores = statuses().filter_map(|status| counted(status).transpose());
-    let scores = scores.collect::<Result<Vec<f64>, IsMissing>>().unwrap_or_default();
-    match method.aggregate(&scores) {
-        Ok(score) if statuses().any(|status| status.score().is_some()) => {
-            RowStatus::Scored { score }
-        }
-        Ok(_) => gated(rollouts, method),
-        Err(_) if rollouts.is_empty() => {
-            RowStatus::Failed { reason: "the row has no rollouts".to_owned() }
-        }
-        Err(_) => RowStatus::Failed { reason: failures(rollouts).join("; ") },
-    }
-}
-
-/// Returns why rollouts have no score, with their numbers if there are several.
-fn failures(rollouts: &[Rollout]) -> Vec<String> {
-    let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
-        RowStatus::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
-        RowStatus::Failed { reason } => {
-            Some(format!("rollout {} of {}: {reason}", number + 1, rollouts.len()))
-        }
-        _ => None,
-    };
-    rollouts.iter().enumerate().filter_map(reason).collect()
-}
-
-/// Returns the status of a row none of whose rollouts passed.
-fn gated(rollouts: &[Rollout], method: AggregationMethod) -> RowStatus {
-    let (mut proxies, mut names) = (Vec::new(), BTreeSet::new());
-    for rollout in rollouts {
-        if let RowStatus::Gated { proxy, by } = &rollout.status {
-            proxies.push(*proxy);
-            names.extend(by.split(", "));
-        }
-    }
-    let proxy = method.aggregate(&proxies).unwrap_or(0.0);
-    RowStatus::Gated { proxy, by: names.into_iter().collect::<Vec<_>>().join(", ") }
 }

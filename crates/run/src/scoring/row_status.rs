@@ -1,6 +1,6 @@
 //! The status of a row (scored, gated, skipped or failed), and the ranking of rows.
 //!
-//! The status is determined in `gate.rs`, `flow.rs` and `row.rs`.
+//! The status is determined in `gate.rs` and `combine.rs`.
 
 use std::cmp::Ordering;
 use std::fmt;

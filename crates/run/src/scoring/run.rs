@@ -4,8 +4,9 @@
 
 use std::fmt;
 
+use super::combine::combine;
 use super::error::ScorerError;
-use super::row::{RowScore, combine};
+use super::row::RowScore;
 use super::row_status::RowStatus;
 use super::summary::ScoringSummary;
 use super::{Inner, Scorer};

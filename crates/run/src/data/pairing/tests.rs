@@ -73,7 +73,7 @@ fn rows_are_decoded_in_the_memory_of_other_rows() {
         assert_same(mappings, &text);
         assert_same(mappings, &text.repeat(3));
     }
-    // The memory of the first row is that of the last one in the list.
+    // The first row gets the memory of the last row in the list.
     let reader = reader(&[]).with_selection(selection());
     let (mut long, mut of_csv) =
         (Example::from_iter([("answer", "x")]), Prediction::from_iter([("note", "1")]));
@@ -94,7 +94,7 @@ fn rows_are_decoded_in_the_memory_of_other_rows() {
     assert!(!found.pred.data.textual);
 }
 
-/// Compares what is read with the selection with the selected part of what is read without it.
+/// Reads rows with and without the selection, and compares their selected fields.
 fn assert_same(mappings: &[&str], text: &str) {
     let whole = read(&reader(mappings), text);
     let reading = reader(mappings).with_selection(selection());

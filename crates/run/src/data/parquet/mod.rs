@@ -1,6 +1,6 @@
 //! Parquet: typed columns, read one row at a time.
 //!
-//! The columns are those of CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also be structs.
+//! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also be structs.
 //! A value has the type of its column (`cell.rs`); a string stays a string. Only columns that the run reads are decoded
 //! (`schema.rs`). `pages.rs` and `row_values.rs` limit the memory that a page and a row need.
 

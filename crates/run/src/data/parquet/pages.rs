@@ -1,6 +1,6 @@
 //! The sizes of the pages of a Parquet file, checked before any page is decoded.
 //!
-//! The decoder allocates what a page header declares, and decompresses gzip without a limit; a page of few bytes may have many
+//! The decoder allocates the size that a page header declares, and decompresses gzip without a limit; a page of few bytes may have many
 //! values. So the headers are read here first:
 //! they are structs of the Thrift compact protocol, whose integers are enough.
 
@@ -18,7 +18,7 @@ use parquet::schema::types::SchemaDescriptor;
 use crate::core::rows::pair::Origin;
 use crate::data::error::DataError;
 
-/// What gzip compresses best, zeros, is shorter by this factor.
+/// The largest compression ratio of gzip, which zeros have.
 const GZIP_RATIO: u64 = 1032;
 
 /// How many bytes of a page header are read at first. Headers with long statistics are longer.
@@ -127,7 +127,7 @@ fn check_column<R: ChunkReader>(
     Ok(())
 }
 
-/// What the header of a page declares: its number of values, and sizes in bytes.
+/// The sizes in the header of a page: its number of values, and bytes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct PageSizes {
     header: u64,
@@ -175,7 +175,7 @@ impl PageSizes {
     }
 }
 
-/// Reads a struct, and passes its integers, and those of structs in it, with the path of their field.
+/// Reads a struct, and passes its integers, and the integers of structs in it, with the path of their field.
 fn skip_struct(
     bytes: &mut &[u8],
     depth: usize,

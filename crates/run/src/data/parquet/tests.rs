@@ -74,7 +74,7 @@ fn file(schema: &str, columns: Vec<Column>) -> Vec<u8> {
     file.into_inner().unwrap()
 }
 
-/// What a run over `gold.answer` and `pred.answer` reads.
+/// The selection of a run that reads `gold.answer` and `pred.answer`.
 fn answers() -> FieldSelection {
     let mut selection = FieldSelection::default();
     selection.add_field(Side::Gold, "answer", true);

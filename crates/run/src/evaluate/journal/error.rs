@@ -33,12 +33,12 @@ pub enum JournalError {
         /// What was found.
         reason: String,
     },
-    /// A file that a metric reads cannot be compared with that of the run that started the journal.
+    /// A file that a metric reads cannot be compared with the file that the first run of the journal read.
     #[error("metric `{metric}`: {reason}")]
     Unreadable {
         /// The metric.
         metric: String,
-        /// The parameter, the file and what is wrong with it.
+        /// The parameter, the file and the reason why the file cannot be read.
         reason: String,
     },
     /// The run was stopped while it read the journal, which is unchanged.
@@ -62,7 +62,7 @@ pub enum JournalError {
         /// What has changed, one sentence each.
         changes: Vec<String>,
     },
-    /// A record could not be written or synced. What was recorded before is kept.
+    /// A record could not be written or synced. Earlier records are kept.
     #[error(
         "cannot write the journal `{}`: {reason}; the records so far are kept: after that is solved, start the same run again to continue",
         dir.display()

@@ -100,7 +100,7 @@ fn run(
     runtime.block_on(evaluate.run(program))
 }
 
-/// Runs with faults until one run ends. Returns the number of failed runs, and that of calls.
+/// Runs with faults until one run ends. Returns the number of failed runs and the number of calls.
 fn until_done(dir: &Path, seed: u64, expected: &EvaluationResult) -> (u64, u64) {
     let journal = dir.join(seed.to_string());
     let calls: Arc<AtomicU64> = Arc::default();
@@ -215,7 +215,7 @@ impl Metric for Checked {
     }
 }
 
-/// A call under a budget is made only if the process can die without losing what was reserved for it.
+/// A call under a budget is made only if the process can die without losing the reservation of the call.
 #[test]
 fn trap_41_reservations_are_recorded_before_the_call_and_count_until_they_are_settled() {
     let dir = std::env::temp_dir().join(format!("dsrs-metrics-reserved-{}", std::process::id()));
@@ -249,7 +249,7 @@ fn trap_41_reservations_are_recorded_before_the_call_and_count_until_they_are_se
     assert_eq!((journal.scan.unsettled_msats(), journal.reserve(1)), (5000, Ok(2)));
     drop(journal);
     assert_eq!(journal_cost_msats(&dir), Ok(5037));
-    // A run that differs starts the journal again, since no row is recorded, but what was spent is spent.
+    // A run that differs starts the journal again, since no row is recorded, but its recorded cost is kept.
     let other = RunIdentity { repeats: Some(2), ..run };
     drop(Journal::open(&dir, &other, None, &|| false).unwrap());
     assert_eq!(journal_cost_msats(&dir), Ok(5037));

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use super::error::JournalError;
 
-/// The operations of a log on its file. Tests replace them by ones that fail.
+/// The name of the file in the directory of a journal.
+pub(super) const FILE_NAME: &str = "journal.log";
+
+/// The operations of a log on its file. Tests replace them by operations that fail.
 pub(crate) trait LogFile: Send + Sync {
     /// Appends bytes, and returns how many were written.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
@@ -41,7 +44,7 @@ pub(super) fn exists(path: &Path, dir: &Path) -> Result<bool, JournalError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(JournalError::open(dir, &error)),
     };
-    let reason = format!("expected a regular file `{}`, found {found}", super::FILE_NAME);
+    let reason = format!("expected a regular file `{FILE_NAME}`, found {found}");
     Err(JournalError::Format { dir: dir.to_owned(), reason })
 }
 

@@ -1,6 +1,7 @@
-//! What the records of a journal depend on, and how a run is compared with the one that started a journal.
+//! The identity of a run: the settings that the records of a journal depend on. A run that continues a journal must have the
+//! identity of the run that started it.
 //!
-//! The data set itself is compared row by row; see `row.rs`.
+//! The data set itself is compared row by row; see `evaluate/row/run_journal.rs`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use super::error::JournalError;
 use crate::core::identity::{self, MetricIdentity};
 use crate::messages::shown;
 
-/// What the outcomes of a run depend on, apart from its rows.
+/// The settings that the outcomes of a run depend on, apart from its rows.
 #[derive(Debug, Serialize)]
 pub(crate) struct RunIdentity {
     /// The metrics in their order: outcomes are recorded by position.
@@ -24,12 +25,12 @@ pub(crate) struct RunIdentity {
     /// The fields that the program receives of the rows that do not declare their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program_inputs: Option<Vec<String>>,
-    /// What the caller named, such as the version of the program or a file.
+    /// Versions that the caller named, such as the version of the program or of a file.
     pub(crate) inputs: BTreeMap<String, String>,
 }
 
 impl RunIdentity {
-    /// Compares this run with the one that started a journal.
+    /// Compares this run with the run that started a journal.
     ///
     /// # Errors
     /// [`JournalError::Changed`], with all differences.

@@ -1,7 +1,7 @@
 //! The log: lines with a checksum, appended by any number of threads, and synced to disk in groups.
 //!
 //! A record that something was paid for is written by the call that appends it, so that it survives the death of the
-//! process. A thread syncs what was written every [`SYNC_INTERVAL`], so that a power failure loses at most that.
+//! process. A thread syncs the file every [`SYNC_INTERVAL`], so that a power failure loses at most the records of that time.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::error::JournalError;
 use super::file::LogFile;
-use crate::evaluate::source::lock;
+use crate::evaluate::lock::lock;
 
 /// The time between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
@@ -192,7 +192,7 @@ pub(super) fn write_first(file: &dyn LogFile, line: &[u8]) -> io::Result<()> {
 
 /// Returns a record as a line: the checksum, a space, and JSON.
 pub(super) fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
-    // Replaced by the checksum of what follows.
+    // Replaced by the checksum of the rest of the line.
     let mut line = vec![b'0'; CHECKSUM];
     line.push(b' ');
     serde_json::to_writer(&mut line, record)?;

@@ -1,9 +1,9 @@
-//! The journal of a run: what was paid for, on disk, so that a run that died continues where it ended.
+//! The journal of a run: paid results on disk, so that a run that died continues where it ended.
 //!
 //! A journal is a directory with one append-only file. `log.rs` writes lines with a checksum and syncs them in groups,
-//! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the one that
-//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `run.rs` has the settings of the
-//! builder, and connects the journal with the rows of a run.
+//! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the run that
+//! started the journal, and `row.rs` returns and adds the records of one row. `evaluate/row/run_journal.rs`
+//! connects the journal with the rows of a run.
 
 mod error;
 #[cfg(test)]
@@ -13,8 +13,8 @@ mod identity;
 mod log;
 mod record;
 mod row;
-mod run;
 mod scan;
+mod usage;
 
 use std::fs::File;
 use std::io;
@@ -23,33 +23,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use self::error::JournalError;
-use self::file::LogFile;
-use self::identity::RunIdentity;
-use self::log::Log;
-use self::record::{CallCost, Spending, StoredPrediction, StoredProgram};
-pub(super) use self::record::{ProgramFailure, StoredScores};
+pub(super) use self::identity::RunIdentity;
+pub(super) use self::record::{ProgramFailure, StoredPrediction, StoredProgram, StoredScores};
 pub(super) use self::row::JournalRow;
-pub(super) use self::run::{
-    JournalOptions, JournalSettings, JournaledRow, Predicted, RowToJournal, RunJournal,
-};
+pub use self::usage::JournalUse;
+
+use self::file::{FILE_NAME, LogFile};
+use self::log::Log;
+use self::record::{CallCost, FORMAT, Spending};
 use self::scan::Scan;
 use crate::lm;
 use crate::lm::recording::SpendingRecorder;
-
-/// The name of the file in the directory of a journal.
-const FILE_NAME: &str = "journal.log";
-
-/// The version of the format of the file. Since version 2 it has records of spending.
-const FORMAT: u32 = 2;
-
-/// The oldest version that can be continued.
-const OLDEST_FORMAT: u32 = 1;
 
 /// An open journal. It is locked until it is dropped.
 pub(crate) struct Journal {
     dir: PathBuf,
     log: Log,
-    /// What earlier runs recorded.
+    /// The records of earlier runs.
     scan: Scan,
     /// The number of the next call under a budget.
     next_call: AtomicU64,
@@ -59,8 +49,8 @@ pub(crate) struct Journal {
 pub(crate) type WrapFile = Arc<dyn Fn(File) -> Arc<dyn LogFile> + Send + Sync>;
 
 impl Journal {
-    /// Opens the journal in this directory, or creates it. The run must be the one that started it, unless that one
-    /// recorded nothing. The first line of a new journal is on the disk when this returns. Reading ends with an error
+    /// Opens the journal in this directory, or creates it. The run must have the identity of the run that started it,
+    /// unless the journal has no records. The first line of a new journal is on the disk when this returns. Reading ends with an error
     /// when `is_stopped` returns true.
     pub(crate) fn open(
         dir: &Path,
@@ -102,7 +92,7 @@ impl Journal {
         file::sync_dir(dir).map_err(|error| failed(&error))?;
         let log = Log::start(dir, file, header.len() as u64)?;
         if scan.spent_msats() > 0 {
-            // What the run before it spent without recording a row.
+            // The cost of the run before, which recorded no row.
             let call = next_call.fetch_add(1, Ordering::Relaxed);
             let spent = CallCost { call, msats: scan.spent_msats(), of_gate: false };
             log.append(&Spending::Settled(spent), log::Write::Now);
@@ -124,37 +114,44 @@ impl Journal {
         self.log.append(&Spending::Settled(cost), log::Write::Later);
     }
 
-    /// Returns why the journal can no longer be written, if that is so.
+    /// Returns the error after which the journal is no longer written.
     pub(crate) fn error(&self) -> Option<JournalError> {
         self.log.error()
     }
 
-    /// Returns one evaluation of a row, with what earlier runs recorded of it: everything, or what did not fail.
-    pub(crate) fn row(
-        self: &Arc<Self>,
-        row: u64,
-        repeat: u32,
-        fingerprint: &str,
-        retry_failed: bool,
-    ) -> Result<Arc<JournalRow>, JournalError> {
-        let records = self.scan.of_row(row)?;
-        let row = JournalRow::new(Arc::clone(self), (row, repeat), fingerprint, records)?;
-        if retry_failed {
-            row.forget_failures();
+    /// Returns the use of the journal by a run that restored this number of rows.
+    pub(crate) fn usage(&self, restored_rows: u64) -> JournalUse {
+        JournalUse {
+            restored_rows,
+            damaged_records: self.scan.damaged,
+            unsettled_msats: self.scan.unsettled_msats(),
         }
-        Ok(row)
     }
 
-    /// Writes and syncs everything.
-    pub(crate) fn finish(&self) -> Result<(), JournalError> {
-        self.log.finish()
+    /// Returns the recorded cost of all calls of metrics under a gate, in millisatoshis.
+    pub(crate) fn gate_msats(&self) -> u64 {
+        self.scan.gate_msats()
+    }
+
+    /// Writes and syncs everything. A run that was not stopped passes its number of rows, which must not be smaller than
+    /// the number of rows in the journal.
+    pub(crate) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
+        self.log.finish()?;
+        let journaled = self.scan.rows();
+        match all_rows.filter(|rows| *rows < journaled) {
+            None => Ok(()),
+            Some(rows) => {
+                let change = format!("the data has {rows} rows, and the journal {journaled}");
+                Err(JournalError::changed(&self.dir, change))
+            }
+        }
     }
 }
 
 /// Returns the file of the journal in this directory.
 pub fn journal_file(dir: &Path) -> PathBuf {
     // The directory may not exist yet.
-    crate::evaluate::report::real_path(dir).join(FILE_NAME)
+    crate::evaluate::files::real_path(dir).join(FILE_NAME)
 }
 
 impl SpendingRecorder for Journal {
@@ -163,15 +160,15 @@ impl SpendingRecorder for Journal {
         self.log.error().map_or(Ok(call), |error| Err(error.to_string()))
     }
 
-    /// The record follows with the reply. If it is lost, what was reserved counts.
+    /// The record follows with the reply. If it is lost, the reserved amount counts.
     fn settle(&self, call: u64, msats: u64) {
         self.settle_call(call, msats, false);
     }
 }
 
-/// Returns what the model calls of an interrupted run cost, in millisatoshis, so that a budget can include it. 0 if the
+/// Returns the cost of the model calls of an interrupted run, in millisatoshis, so that a budget can include it. 0 if the
 /// directory has no journal. A call under a budget that was in progress when the process died, including a preflight check,
-/// costs what was reserved for it.
+/// costs the amount reserved for it.
 ///
 /// ```
 /// # fn main() -> Result<(), dsrs_metrics::runs::JournalError> {

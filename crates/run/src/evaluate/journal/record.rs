@@ -8,6 +8,12 @@ use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::lm::LmReply;
 
+/// The version of the format of the file. Since version 2 it has records of spending.
+pub(super) const FORMAT: u32 = 2;
+
+/// The oldest version that can be continued.
+pub(super) const OLDEST_FORMAT: u32 = 1;
+
 /// The first record.
 #[derive(Serialize)]
 pub(super) struct Header<'a> {
@@ -45,7 +51,7 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What a program returned.
+/// The prediction that a program returned, or its failure.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StoredProgram {
@@ -67,7 +73,7 @@ pub(crate) struct ProgramFailure {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StoredPrediction {
     pub(crate) value: Value,
-    /// Whether its values are untyped strings, as those of a CSV file.
+    /// Whether its values are untyped strings, as the values of a CSV file are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_textual: bool,
 }
@@ -78,13 +84,13 @@ pub(super) struct StoredReply {
     /// The hash of model and request, in hexadecimal digits.
     pub(super) key: String,
     pub(super) reply: LmReply,
-    /// Whether its cost is that of calls with records of their own, see [`Spending`].
+    /// Whether the calls that it cost have records of their own, see [`Spending`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_spending: bool,
 }
 
-/// What a call under a budget is reserved before it is made, or what it cost. A call without the second record counts with
-/// what was reserved for it.
+/// The amount that is reserved for a call under a budget before it is made, or the cost of the call. A call without the second
+/// record counts with the reserved amount.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Spending {

@@ -1,4 +1,4 @@
-//! One evaluation of a row: what earlier runs recorded of it, and the records that it adds.
+//! One evaluation of a row: the records of earlier runs, and the records that it adds.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use super::error::JournalError;
 use super::log::Write;
 use super::record::{Record, StoredProgram, StoredReply, StoredScores};
 use crate::core::outcome::Outcome;
-use crate::evaluate::source::lock;
+use crate::evaluate::lock::lock;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};
 use crate::messages::hash::hexadecimal;
@@ -21,12 +21,12 @@ pub(crate) struct JournalRow {
     repeat: u32,
     fingerprint: String,
     found: Mutex<Found>,
-    /// Whether earlier runs recorded anything of it.
+    /// Whether earlier runs have records of this evaluation.
     has_records: bool,
     has_added: AtomicBool,
 }
 
-/// What is not used yet of the records of earlier runs, and the number of replies under each key.
+/// The records of earlier runs that are not used yet, and the number of replies that this run recorded under each key.
 #[derive(Default)]
 struct Found {
     program: Option<StoredProgram>,
@@ -37,13 +37,14 @@ struct Found {
 }
 
 impl JournalRow {
-    /// Selects the records of one repeat.
-    pub(super) fn new(
+    /// Selects the records of one repeat of a row: all of them, or without failures.
+    pub(crate) fn open(
         journal: Arc<Journal>,
         (row, repeat): (u64, u32),
         fingerprint: &str,
-        records: Vec<Record>,
+        retry_failed: bool,
     ) -> Result<Arc<Self>, JournalError> {
+        let records = journal.scan.of_row(row)?;
         let mut found = Found::default();
         let mut has_records = false;
         for record in records {
@@ -60,15 +61,19 @@ impl JournalRow {
         found.replies.values_mut().for_each(|replies| replies.reverse());
         let (fingerprint, found) = (fingerprint.to_owned(), Mutex::new(found));
         let has_added = AtomicBool::new(false);
-        Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_records, has_added }))
+        let row = Self { journal, row, repeat, fingerprint, found, has_records, has_added };
+        if retry_failed {
+            row.forget_failures();
+        }
+        Ok(Arc::new(row))
     }
 
     pub(crate) fn journal(&self) -> Arc<Journal> {
         Arc::clone(&self.journal)
     }
 
-    /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
-    pub(super) fn forget_failures(&self) {
+    /// Removes recorded failures, and the replies of a row in which a metric failed: the replies may be the reason.
+    fn forget_failures(&self) {
         let mut found = lock(&self.found);
         let found = &mut *found;
         if matches!(found.program, Some(StoredProgram::Failed(_))) {
@@ -82,14 +87,14 @@ impl JournalRow {
         }
     }
 
-    /// Forgets all outcomes: they are those of a prediction that cannot be restored.
+    /// Removes all outcomes: they belong to a prediction that cannot be restored.
     pub(crate) fn forget_outcomes(&self) {
         let mut found = lock(&self.found);
         found.outcomes.clear();
         found.tracebacks.clear();
     }
 
-    /// Takes what the program returned in an earlier run.
+    /// Takes the prediction or the failure of the program in an earlier run.
     pub(crate) fn take_program(&self) -> Option<StoredProgram> {
         lock(&self.found).program.take()
     }
@@ -100,7 +105,7 @@ impl JournalRow {
         (std::mem::take(&mut found.outcomes), std::mem::take(&mut found.tracebacks))
     }
 
-    /// Records what the program returned.
+    /// Records the prediction or the failure of the program.
     pub(crate) fn record_program(&self, program: StoredProgram) {
         self.append(&Record { program: Some(program), ..self.record() }, Write::Now);
     }
@@ -118,8 +123,8 @@ impl JournalRow {
         Record { row, repeat, fingerprint, ..Record::default() }
     }
 
-    /// Returns whether no call is needed: the journal has what the program returned, and the outcomes of these metrics.
-    pub(super) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
+    /// Returns whether no call is needed: the journal has the result of the program, and the outcomes of these metrics.
+    pub(crate) fn is_complete(&self, has_program: bool, metrics: &[usize]) -> bool {
         let found = lock(&self.found);
         match &found.program {
             Some(StoredProgram::Failed(_)) => true,

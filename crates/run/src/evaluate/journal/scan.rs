@@ -12,18 +12,17 @@ use serde::Deserialize;
 
 use super::error::JournalError;
 use super::log;
-use super::record::{CallCost, ReadHeader, Record};
-use super::{FORMAT, OLDEST_FORMAT};
-use crate::evaluate::source::lock;
+use super::record::{CallCost, FORMAT, OLDEST_FORMAT, ReadHeader, Record};
+use crate::evaluate::lock::lock;
 
 /// The largest length of a line, in bytes. A longer one is not a record.
 const MAX_LINE: u64 = 256 << 20;
 
-const NO_JOURNAL: &str = "its first line is not that of a journal";
+const NO_JOURNAL: &str = "its first line does not belong to a journal";
 
-/// What a journal contains. The records themselves stay on the disk, except for 16 bytes each.
+/// The index of a journal. The records stay on the disk; the index has 16 bytes for each.
 pub(super) struct Scan {
-    /// The run that the journal's first record describes; `None` if there is no complete line.
+    /// The run that the journal's first record describes; `None` without a complete line.
     pub(super) header: Option<serde_json::Value>,
     /// The beginning of the first line, if that is not complete.
     pub(super) incomplete: Vec<u8>,
@@ -49,7 +48,7 @@ pub(super) struct Scan {
 struct Calls {
     /// The cost of all calls that have one.
     settled: u64,
-    /// What calls without a recorded cost are reserved, by their number.
+    /// The reserved amount of each call without a recorded cost, by the number of the call.
     unsettled: HashMap<u64, u64>,
 }
 
@@ -58,7 +57,7 @@ impl Calls {
         self.settled = self.settled.saturating_add(msats.unwrap_or(0));
     }
 
-    /// What calls are reserved that have no recorded cost: they were in progress when a process died.
+    /// The amount reserved for calls without a recorded cost, which were in progress when a process died.
     fn unsettled(&self) -> u64 {
         self.unsettled.values().fold(0, |sum, msats| sum.saturating_add(*msats))
     }
@@ -69,7 +68,7 @@ impl Calls {
     }
 }
 
-/// A line, as far as it is needed to find it again: that of a row, or a record of spending.
+/// The fields of a line that are needed to find it again. It is a record of a row or of spending.
 #[derive(Deserialize)]
 struct Line {
     row: Option<u64>,
@@ -164,7 +163,7 @@ impl Scan {
         if of_gate { &mut self.gate } else { &mut self.models }
     }
 
-    /// What calls of models are reserved that have no recorded cost, in millisatoshis.
+    /// The amount reserved for calls of models without a recorded cost, in millisatoshis.
     pub(super) fn unsettled_msats(&self) -> u64 {
         self.models.unsettled()
     }
@@ -204,7 +203,7 @@ impl Scan {
         }
     }
 
-    /// Returns whether there is nothing after the header.
+    /// Returns whether the journal has only a header.
     pub(super) fn is_unused(&self) -> bool {
         self.records.is_empty() && self.damaged == 0
     }
@@ -296,7 +295,7 @@ mod tests {
         // The second call was in progress, or its record is damaged.
         let lines = [header(), reserved(0, 900), reserved(1, 900), settled(0, 40), reply(true)];
         assert_eq!(of(&lines), (940, 900, 0));
-        // What was reserved for it is damaged.
+        // The record of the reservation is damaged.
         assert_eq!(of(&[header(), json!("?"), settled(0, 40), reply(true)]), (40, 0, 1));
         // Forged: numbers that repeat, and sums that overflow.
         let lines = [header(), reserved(u64::MAX, u64::MAX), reserved(u64::MAX, 1), reply(false)];

@@ -25,7 +25,7 @@ const MAX_SPARSENESS: u64 = 16;
 /// The groups whose columns are named by the rows.
 const PACKED: [&str; 3] = ["gold", "pred", "attributes"];
 
-/// The columns of all rows with what is known of each, in groups.
+/// The columns of all rows in groups, each with its statistics of type `T`.
 pub(super) struct Columns<T> {
     groups: IndexMap<String, Group<T>>,
     rows: u64,
@@ -44,7 +44,7 @@ impl<T> Default for Columns<T> {
 }
 
 impl<T: Default> Columns<T> {
-    /// Adds the columns of a row; `record` adds a cell to what is known of its column.
+    /// Adds the columns of a row; `record` updates the statistics of the cell's column.
     pub(super) fn add(&mut self, line: Line, record: impl Fn(&mut T, &Value)) {
         self.rows += 1;
         for (group, cells) in line.cells() {
@@ -57,7 +57,8 @@ impl<T: Default> Columns<T> {
         }
     }
 
-    /// Returns the columns in order, and which groups are packed; `packed` is what is known of a column of JSON objects.
+    /// Returns the columns in order, and which groups are packed; `packed` creates the statistics of a column of JSON
+    /// objects.
     pub(super) fn finish(self, packed: impl Fn() -> T) -> (IndexMap<String, T>, Packing) {
         let (mut columns, mut packing) = (IndexMap::new(), HashSet::new());
         for (name, group) in self.groups {

@@ -9,7 +9,7 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::columns::{Columns, Line};
-use super::files::SpoolReader;
+use super::spool::SpoolReader;
 use crate::messages::formula;
 
 /// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.

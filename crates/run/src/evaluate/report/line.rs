@@ -13,7 +13,7 @@ use crate::core::corpus::CorpusCounts;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
-use crate::evaluate::RowResult;
+use crate::evaluate::row::RowResult;
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
 /// keys, is still written, so that no paid score is lost.
@@ -26,7 +26,7 @@ pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: 
     object.add_results(row, metrics, |_, _| {});
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, and what the program returned about its run
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, with latency, tokens and cost of the program's run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],

@@ -5,7 +5,7 @@
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use super::temporary_file::TemporaryFile;
+use crate::evaluate::files::TemporaryFile;
 
 /// The bytes of an entry: offset and length, both little-endian. The length of a row without a line is 0.
 const ENTRY: usize = 16;
@@ -135,7 +135,7 @@ mod tests {
             // Rows are missing.
             (0..9 * BLOCK).filter(|row| row % 3 != 0).collect(),
         ];
-        // Every row is far from the one before it, and nearly in order.
+        // First every row is far from the row before it; then the rows are nearly in order.
         orders.push(shuffled(30_011, 10_007).collect());
         orders.push((0..40_000).map(|row| row ^ 31).collect());
         for rows in orders {

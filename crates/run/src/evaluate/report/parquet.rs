@@ -1,6 +1,6 @@
 //! Results as Parquet, with the columns of `columns.rs`.
 //!
-//! The type of a column is that of its values. Lists, objects, and columns of several types are JSON in strings: not every
+//! A column has the type of its values. Lists, objects, and columns of several types are JSON in strings: not every
 //! program reads the logical type JSON as text, so the metadata of the file names these columns. Cells without a value are
 //! null.
 
@@ -18,7 +18,7 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::columns::{Cells, Columns, Line};
-use super::files::SpoolReader;
+use super::spool::SpoolReader;
 use crate::data::JSON_COLUMNS;
 
 /// The rows of a row group, which are in memory at once.

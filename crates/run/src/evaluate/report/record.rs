@@ -19,7 +19,7 @@ use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
-use crate::evaluate::RowResult;
+use crate::evaluate::row::RowResult;
 use crate::json::path;
 
 /// One row of a result file.
@@ -115,7 +115,7 @@ pub struct ResultScore<S: Eq + Hash = String> {
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
-    /// The metric counted the row for its score of all rows; the row has none of its own.
+    /// The metric counted the row for its score of all rows; the row has no score of its own.
     Counted,
     /// A cheaper metric rejected the row.
     Gated,
@@ -232,7 +232,7 @@ fn side(side: &impl Serialize) -> Option<Value> {
     Some(value).filter(|value| !value.is_null())
 }
 
-/// What takes the place of a value that cannot be written.
+/// Returns the note that replaces a value that cannot be written.
 pub(super) fn not_json(error: &serde_json::Error) -> String {
     format!("cannot be written as JSON: {error}")
 }

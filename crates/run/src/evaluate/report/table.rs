@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
-use crate::evaluate::{EvaluationResult, RowResult};
+use crate::evaluate::row::RowResult;
+use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
 use crate::messages::shown;
 
@@ -171,7 +172,7 @@ impl ResultTable {
         std::iter::once(0).chain(fields).chain(shown).collect()
     }
 
-    /// Returns the width of a score column, borders included: that of its heading, clamped.
+    /// Returns the width of a score column, borders included: the width of its heading, clamped.
     fn score_width(&self, column: usize) -> usize {
         (self.columns[column].chars().count() + 3).clamp(MIN_WIDTH, MAX_SCORE_WIDTH)
     }

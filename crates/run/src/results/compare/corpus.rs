@@ -38,7 +38,7 @@ pub(super) struct CorpusRows<'a> {
     pub(super) not_compared: NotCompared,
 }
 
-/// Returns what a row contributes, if the file contains it; the error is the outcome of a row that is not counted.
+/// Returns the contribution of a row, if the file contains it. The error is the outcome of a row that is not counted.
 fn contribution<'a>(metric: &str, row: &'a ResultRow) -> Result<Option<&'a Counted>, &'static str> {
     let score = row.scores.get(metric).ok_or(ABSENT)?;
     match (&score.corpus, score.outcome) {

@@ -14,7 +14,7 @@ use crate::stats::{
 
 /// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
 ///
-/// Means of pass or fail are shares in [0, 1]. `None` stands for what cannot be computed. A row has no score of all rows,
+/// Means of pass or fail are shares in [0, 1]. `None` is a figure that cannot be computed. A row has no score of all rows,
 /// so that `wins` and `losses` are 0 for such a score, and `ties` are the rows with equal contributions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub struct PairedDifference {
     pub losses: u64,
     /// The rows with the same score.
     pub ties: u64,
-    /// The number of rows at which a test at 5% finds a difference of this size in 80% of all studies. `None` if the
+    /// The number of rows needed to detect this difference with 80% power (alpha 5%). `None` if the
     /// difference is 0 or its error is not known.
     pub power_rows: Option<u64>,
 }

@@ -107,7 +107,7 @@ pub enum CompareError {
         metric: String,
         /// The number of failed rows, in both runs.
         failed: u64,
-        /// What they would count as.
+        /// The score that failed rows would count as.
         failure_score: f64,
         /// The worst score in the runs.
         worst: f64,

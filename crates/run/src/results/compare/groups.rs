@@ -11,7 +11,7 @@ use crate::results::file::Results;
 /// The group of every pair. A row without one is a group of its own, as in the evaluation of a run.
 pub(super) struct Groups {
     pub(super) names: IndexSet<String>,
-    /// For each pair, the number of its group: the position of its name, or a larger one of its own.
+    /// The number of each pair's group: the position of its name. A pair without a group has a larger number of its own.
     pub(super) of_pair: Vec<usize>,
     pub(super) rows_without: u64,
 }
@@ -39,7 +39,7 @@ impl Groups {
     }
 }
 
-/// The group of a row, in both runs or in the one that has the field. A missing value and `null` are `None`.
+/// Returns the group of a row, in both runs or in the run that has the field. A missing value and `null` are `None`.
 fn group(field: &str, pair: &Pair<'_>) -> Result<Option<String>, CompareError> {
     let value = |row: &ResultRow| row.field(field).cloned().and_then(describe::text);
     match (value(pair.a), value(pair.b)) {

@@ -30,9 +30,9 @@ pub struct MetricComparison {
     pub overall: PairedDifference,
     /// The p-value, adjusted for the number of metrics that are tested (Holm).
     pub p_adjusted: Option<f64>,
-    /// What the adjusted p-value shows.
+    /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-    /// Why there is no test.
+    /// The reason for a missing test.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_tested: Option<String>,
     /// Whether scores are pass or fail (or shares of repeats that pass), numbers, or one score of all rows.
@@ -41,7 +41,7 @@ pub struct MetricComparison {
     pub direction: Direction,
     /// The compared rows that failed. They count as the failure score; none for a score of all rows.
     pub failed: Sides<u64>,
-    /// What a failed row counts as.
+    /// The score that a failed row counts as.
     pub failure_score: f64,
     /// The difference over the rows that are scored in both runs, if some failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct GroupComparison {
     pub difference: PairedDifference,
     /// The p-value, adjusted for the number of groups (Holm).
     pub p_adjusted: Option<f64>,
-    /// What the adjusted p-value shows.
+    /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
 }
 
@@ -87,7 +87,7 @@ impl<T> From<[T; 2]> for Sides<T> {
     }
 }
 
-/// What a comparison shows of the second run.
+/// The conclusion of a comparison about the second run.
 ///
 /// As JSON, the name: `better`, `worse`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

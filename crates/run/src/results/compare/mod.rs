@@ -1,7 +1,7 @@
 //! The comparison of two runs over the same rows.
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups. `difference.rs` computes the figures, `corpus.rs` those of a score of all rows, and `text.rs` and `markdown.rs` show them.
+//! `groups.rs` their groups. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod corpus;

@@ -55,7 +55,7 @@ impl Pair<'_> {
     /// Rows of different data often have the same ids: their positions.
     fn check_gold(&self) -> Result<(), CompareError> {
         let (Some(a), Some(b)) = (&self.a.gold, &self.b.gold) else { return Ok(()) };
-        // The fields of a CSV file are strings, and those of a Parquet file have the types of their columns.
+        // The fields of a CSV file are strings, and the fields of a Parquet file have the types of their columns.
         if a == b || self.a.is_flat != self.b.is_flat {
             return Ok(());
         }
@@ -64,7 +64,7 @@ impl Pair<'_> {
     }
 }
 
-/// What a run has for a row by a metric.
+/// A run's result for one row and one metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Score {
     Value {

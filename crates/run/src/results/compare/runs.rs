@@ -23,7 +23,7 @@ pub struct RunTotals {
     pub output_tokens: Option<u64>,
     /// The number of rows with a number of tokens.
     pub usage_rows: u64,
-    /// The cost of the program, in millisatoshis; `None` if that of a row with tokens is unknown.
+    /// The cost of the program, in millisatoshis; `None` if the cost of a row with tokens is unknown.
     pub cost_msats: Option<u64>,
     /// The cost of all metrics of the run, in millisatoshis.
     pub metric_cost_msats: u64,

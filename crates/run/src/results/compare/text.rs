@@ -139,7 +139,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
     cells
 }
 
-/// How the figures of a metric are written: those of pass or fail as percentages.
+/// The unit of the figures of a metric: figures of pass or fail are percentages.
 #[derive(Clone, Copy)]
 struct Unit(ScoreKind);
 

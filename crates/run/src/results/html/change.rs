@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::HtmlReport;
 use super::error::HtmlError;
-use super::view::CountView;
+use super::labels::CountView;
+use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
 use crate::messages::shown;
 use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::figures::{Figures, thousands};
 use crate::core::spec::ScoreKind;
+use crate::results::{ResultScore, Results};
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
@@ -111,7 +112,7 @@ pub(super) struct Chart {
     ticks: Vec<String>,
     /// Whether every bin has a tick, below its middle.
     has_tick_per_bin: bool,
-    /// What a screen reader reads.
+    /// The text for screen readers.
     description: String,
 }
 
@@ -201,7 +202,7 @@ struct Span {
 }
 
 impl Range {
-    /// The range [0, 1] if it contains all values, otherwise that of the values.
+    /// Returns the range [0, 1] if it contains all values, otherwise the range of the values.
     pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) =
             values.fold((0.0_f64, 1.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -234,6 +235,22 @@ impl Range {
         let point = figures.mean.map(|mean| rounded((self.place(mean) - 0.4).clamp(0.0, 99.2)));
         Track { point, interval, reference: reference.map(|mean| self.place(mean)) }
     }
+}
+
+pub(super) fn scores_of<'a>(
+    run: &'a Results,
+    name: &'a str,
+) -> impl Iterator<Item = &'a ResultScore> {
+    run.rows().iter().filter_map(move |row| row.scores.get(name))
+}
+
+pub(super) fn scored_values(run: &Results, name: &str) -> Vec<f64> {
+    scores_of(run, name).filter_map(|score| score.value).collect()
+}
+
+/// The range of a metric's values over all runs.
+pub(super) fn range(runs: &[&Results], name: &str) -> Range {
+    Range::of(runs.iter().flat_map(|run| scored_values(run, name)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::HtmlReport;
+use super::report::HtmlReport;
 use super::view::View;
 use crate::core::spec::ScoreKind;
 use crate::messages::shown;
@@ -16,7 +16,7 @@ use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 /// The largest number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
-/// The data of the script. The names of the fields are those of a result file.
+/// The data of the script. Its fields have the names of the fields of a result file.
 #[derive(Serialize)]
 struct Data<'a> {
     runs: Vec<Text<'a>>,
@@ -63,7 +63,7 @@ impl Serialize for RunData<'_> {
     }
 }
 
-/// A score. What most rows have in common is omitted: the outcome `scored`, a confidence of 1, a cost of 0.
+/// A score. Values that most rows share are omitted: the outcome `scored`, a confidence of 1, a cost of 0.
 struct ScoreData<'a>(&'a ResultScore);
 
 impl Serialize for ScoreData<'_> {

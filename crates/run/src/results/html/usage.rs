@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::figures::thousands;
-use super::view::plural;
+use super::labels::plural;
 use crate::results::{ResultOutcome, ResultScore, Results};
 
 #[derive(Debug, PartialEq, Serialize)]

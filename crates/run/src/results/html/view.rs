@@ -1,18 +1,21 @@
-//! What the page shows above the table of rows. The template prints it as it is.
+//! The sections of the page above the table of rows, as the template prints them.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use super::HtmlReport;
 use super::change::{Change, Changes};
-use super::chart::{Chart, Range, Track};
+use super::chart::{Chart, Range, Track, range, scored_values, scores_of};
 use super::error::HtmlError;
 use super::figures::{Counts, Figures, counted, figures_of, shown, thousands};
-use super::groups::{GroupOf, Groups};
+use super::group_of::GroupOf;
+use super::groups::Groups;
+use super::labels::{CountView, LABELS, plural};
+use super::report::HtmlReport;
+use super::source::Source;
 use super::usage::Usage;
 use crate::core::spec::ScoreKind;
-use crate::results::{ResultScore, Results};
+use crate::results::Results;
 
 /// The largest number of parts and components of one metric that are shown.
 const MAX_PARTS: usize = 30;
@@ -65,19 +68,6 @@ struct FiguresView {
     notes: Vec<String>,
 }
 
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct CountView {
-    number: String,
-    text: String,
-    is_alarm: bool,
-}
-
-impl CountView {
-    pub(super) fn new(number: u64, text: impl Into<String>) -> Self {
-        Self { number: thousands(number), text: text.into(), is_alarm: false }
-    }
-}
-
 #[derive(Debug, Serialize)]
 struct PartView {
     name: String,
@@ -88,16 +78,6 @@ struct PartView {
 struct PartFigures {
     value: String,
     interval: String,
-}
-
-/// Letter and style of each run.
-pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
-
-/// What the page is made from.
-pub(super) struct Source<'r, 'a> {
-    pub(super) report: &'r HtmlReport<'a>,
-    groups: Option<GroupOf>,
-    pub(super) changes: Changes,
 }
 
 impl<'a> View<'a> {
@@ -188,12 +168,6 @@ impl RunView {
     }
 }
 
-/// `1 row`, `1,190 rows`
-pub(super) fn plural(count: u64, noun: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{end}", thousands(count))
-}
-
 impl MetricView {
     fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
         let Source { report, groups, changes } = source;
@@ -224,19 +198,6 @@ impl MetricView {
     }
 }
 
-fn scores_of<'a>(run: &'a Results, name: &'a str) -> impl Iterator<Item = &'a ResultScore> {
-    run.rows().iter().filter_map(move |row| row.scores.get(name))
-}
-
-fn scored_values(run: &Results, name: &str) -> Vec<f64> {
-    scores_of(run, name).filter_map(|score| score.value).collect()
-}
-
-/// The range of a metric's values over all runs.
-pub(super) fn range(runs: &[&Results], name: &str) -> Range {
-    Range::of(runs.iter().flat_map(|run| scored_values(run, name)))
-}
-
 impl FiguresView {
     fn new(run: usize, of: &(Counts, Figures), kind: ScoreKind, range: &Range) -> Self {
         let (counts, figures) = of;
@@ -260,7 +221,7 @@ impl FiguresView {
     }
 }
 
-/// The denominators: what the mean is over, failed rows, and rows in no mean.
+/// The denominators: the rows in the mean, failed rows, and rows that are in no mean.
 fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<CountView> {
     let mut views = match kind {
         ScoreKind::Bool => {

@@ -1,0 +1,67 @@
+//! The settings of [`EvaluateBuilder`] for a devset of rows with dynamic fields.
+
+use std::path::Path;
+
+use super::EvaluateBuilder;
+use crate::core::rows::dynamic::Example;
+use crate::evaluate::input::Devset;
+
+/// Settings of rows with dynamic fields.
+impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
+    setters! {
+        /// Sets which fields of a row the program receives, for rows that do not declare their own with
+        /// [`with_inputs`](Example::with_inputs). The others are labels, which only the metrics read. Without either, a run
+        /// of a program is an error: it would receive the expected answer.
+        ///
+        /// An input that no row of the devset has is an error too, with the most similar name. The program is not called on a
+        /// row that lacks an input: the row fails. Declare an optional input with `with_inputs` on the rows that have it.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::Evaluate;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+        /// let devset = [example! { "question" => "1 + 1?", "answer" => "2" }];
+        /// let evaluate = Evaluate::builder().devset(devset).metric(same).build()?;
+        /// let copy = |row: Example| async move { prediction! { "answer" => row.get("answer") } };
+        ///
+        /// let error = evaluate.run(copy).await.unwrap_err().to_string();
+        /// assert!(error.starts_with("row 1: the inputs are not declared"));
+        ///
+        /// let error = evaluate.to_builder().inputs(["quesion"]).run(copy).await.unwrap_err().to_string();
+        /// assert_eq!(error, "no row has the input `quesion`; did you mean `question`?");
+        ///
+        /// let result = evaluate.to_builder().inputs(["question"]).run(copy).await?;
+        /// assert_eq!(result.score, Some(0.0));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn inputs(fields: impl IntoIterator<Item = impl Into<String>>)
+            => inputs = Some(fields.into_iter().map(Into::into).collect());
+
+        /// Reads the rows that a program is run on from a file: JSONL, JSON, CSV or Parquet (with these features), by its
+        /// extension. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id is the
+        /// row's id in the run, so that two runs can be compared; the id of a row without one is its line. The whole file is
+        /// read at once; [`build`](Self::build) returns the error of a file that cannot be read, with its line.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::Evaluate;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-devset-{}.jsonl", std::process::id()));
+        /// std::fs::write(&file, r#"{"id": "q1", "question": "1 + 1?", "answer": "2"}"#)?;
+        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+        /// let evaluate = Evaluate::builder().devset_file(&file).inputs(["question"]).metric(same);
+        /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "2" } }).await?;
+        /// assert_eq!((&*result.results[0].id, result.score), ("q1", Some(1.0)));
+        /// # std::fs::remove_file(file)?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn devset_file(path: impl AsRef<Path>) => devset = Devset::read(path.as_ref());
+    }
+}

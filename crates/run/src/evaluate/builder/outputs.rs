@@ -1,0 +1,154 @@
+//! The settings of [`EvaluateBuilder`](super::EvaluateBuilder) that show or write whole rows: tables and result files.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::EvaluateBuilder;
+#[cfg(feature = "report")]
+use crate::evaluate::options::ShowTable;
+use crate::evaluate::report::{Format, pair_line};
+#[cfg(feature = "report")]
+use crate::evaluate::summary::EvaluationResult;
+
+/// Methods that show or write whole rows. Result files are in input order. They appear under their names
+/// only at the end of the run, and contain the finished rows if it is stopped early. Whether they are
+/// writable is checked before any row is run.
+impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
+    EvaluateBuilder<G, P>
+{
+    /// Writes the rows as CSV: `id`, `gold.FIELD` and `pred.FIELD` if a program was run, `latency_s`, `input_tokens`,
+    /// `output_tokens` and `cost_msats` if it returned them ([`ProgramOutput`](dsrs_metrics_core::ProgramOutput)),
+    /// `attributes.FIELD`, and for each metric `NAME` (its value), `NAME.outcome`, `NAME.passed`,
+    /// `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`, and `NAME.error`,
+    /// `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
+    #[cfg(feature = "csv")]
+    pub fn save_as_csv(self, path: impl Into<PathBuf>) -> Self {
+        self.save_as(Format::Csv, path.into())
+    }
+
+    /// Writes the rows as Parquet, with the columns of [`save_as_csv`](Self::save_as_csv), which pandas, polars and DuckDB
+    /// read as they are: numbers, booleans and strings have their type, lists and objects are JSON. A column of values of several types is JSON.
+    #[cfg(feature = "parquet")]
+    pub fn save_as_parquet(self, path: impl Into<PathBuf>) -> Self {
+        self.save_as(Format::Parquet, path.into())
+    }
+
+    setters! {
+        /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
+        /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
+        /// header; also after apostrophes, so that the escape is lossless. The default is `true`, since rows come from
+        /// models and data sets. Readers of result files remove the apostrophe
+        /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
+        /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
+        #[cfg(feature = "csv")]
+        pub fn escape_formulas(escape: bool) => options.escape_formulas = escape;
+
+        /// Sets whether result files contain gold row and prediction also if the predictions were given
+        /// ([`score`](crate::Evaluate::score)) and are in a file already. By default only the predictions of a program are written.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, rows::Pair};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-rows-{}.jsonl", std::process::id()));
+        /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+        /// let evaluate = Evaluate::builder().metric(same).save_as_jsonl(&file).save_rows(true).build()?;
+        /// evaluate.score([Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 5 })]).await?;
+        /// let line = std::fs::read_to_string(&file)?;
+        /// assert!(line.starts_with(r#"{"id":"q1","gold":{"x":4},"pred":{"x":5},"scores""#));
+        /// # std::fs::remove_file(file)?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn save_rows(save: bool) => options.save_rows = save;
+    }
+
+    /// Writes the rows as one JSON array of the objects of
+    /// [`save_as_jsonl`](Self::save_as_jsonl).
+    pub fn save_as_json(self, path: impl Into<PathBuf>) -> Self {
+        self.save_as(Format::Json, path.into())
+    }
+
+    /// Writes the rows as JSON Lines, one object per line:
+    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
+    /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
+    /// `gold` and `pred` are present if a program was run or [`save_rows`](Self::save_rows) is set, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
+    /// after them if it returned them, `attributes` and `traceback` if the row has any,
+    /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
+    /// does.
+    pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
+        self.save_as(Format::JsonLines, path.into())
+    }
+
+    fn save_as(mut self, format: Format, path: PathBuf) -> Self {
+        self.options.outputs.push((format, path));
+        self.options.render_pair = Some(pair_line);
+        self
+    }
+
+    /// Prints rows as a table on standard output at the end of the run: the first rows if a number is given, all
+    /// rows with `true` (or `None`), no table with `false`.
+    #[cfg(feature = "report")]
+    pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
+        let TableRows(rows) = rows.into();
+        self.options.table_rows = rows.unwrap_or(0);
+        self.options.show_table = rows.map(|_| print_table::<G, P> as ShowTable<G, P>);
+        self
+    }
+}
+
+/// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
+#[cfg(feature = "report")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableRows(Option<usize>);
+
+#[cfg(feature = "report")]
+impl From<usize> for TableRows {
+    fn from(rows: usize) -> Self {
+        Self(Some(rows))
+    }
+}
+
+#[cfg(feature = "report")]
+impl From<bool> for TableRows {
+    fn from(display: bool) -> Self {
+        Self(display.then_some(usize::MAX))
+    }
+}
+
+#[cfg(feature = "report")]
+impl From<Option<usize>> for TableRows {
+    fn from(rows: Option<usize>) -> Self {
+        Self(Some(rows.unwrap_or(usize::MAX)))
+    }
+}
+
+#[cfg(feature = "report")]
+fn print_table<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>, rows: usize) {
+    use std::io::Write;
+    // The result is returned even if standard output is a closed pipe.
+    let _ = writeln!(std::io::stdout(), "{}", result.table(Some(rows)));
+}
+
+#[cfg(all(test, feature = "report"))]
+mod tests {
+    use super::*;
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::evaluate::Evaluate;
+
+    #[test]
+    fn true_displays_all_rows_and_false_none() {
+        let shown = |rows: TableRows| {
+            let options = EvaluateBuilder::<Example, Prediction>::new().display_table(rows).options;
+            (options.table_rows, options.show_table.is_some())
+        };
+        assert_eq!(shown(true.into()), (usize::MAX, true));
+        assert_eq!(shown(false.into()), (0, false));
+        assert_eq!((shown(2.into()), shown(None.into())), ((2, true), (usize::MAX, true)));
+        let replaced = Evaluate::builder().display_table(3).display_table(false).options;
+        assert!(replaced.show_table.is_none());
+    }
+}

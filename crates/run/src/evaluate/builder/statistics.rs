@@ -1,0 +1,110 @@
+//! The settings of [`EvaluateBuilder`](super::EvaluateBuilder) for repeats, standard errors and intervals.
+
+use std::sync::Arc;
+
+use super::EvaluateBuilder;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::evaluate::row::RowResult;
+use crate::evaluate::summary::value_at;
+
+impl EvaluateBuilder<Example, Prediction> {
+    /// Sets the field whose value is the group of a row: `gold.FIELD`, `pred.FIELD`, or an attribute of the row; dots
+    /// lead into objects. See [`group_by`](Self::group_by).
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, rows::Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// // Two questions about each of 50 documents, with the same answer.
+    /// let row = |n: u32| {
+    ///     let gold = example! { "document" => n / 2, "answer" => "yes" };
+    ///     Pair::new(n.to_string(), gold, prediction! { "answer" => if n / 2 % 3 == 0 { "no" } else { "yes" } })
+    /// };
+    /// let evaluate = Evaluate::builder().metric(same).group("gold.document").build()?;
+    /// let result = evaluate.score((0..100).map(row)).await?;
+    /// assert_eq!(result.to_string(), "same  66.00% [52.40, 79.60; 50 groups] (66/100, 0 failed)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn group(self, field: impl Into<String>) -> Self {
+        let field = field.into();
+        let path = field.clone();
+        let mut builder = self.group_by(move |row| value_at(row, &path));
+        builder.options.group_field = Some(field);
+        builder
+    }
+}
+
+/// Methods for repeats, standard errors and intervals.
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Sets the group of each row, such as the document that a question is about, so that the intervals take into
+    /// account that the rows of a group are alike. `None` makes the row a group of its own.
+    ///
+    /// The standard errors are cluster-robust, see [`Clusters`](crate::stats::Clusters), which needs about 600 bytes for each group.
+    pub fn group_by(
+        mut self,
+        group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.options.group = Some(Arc::new(group));
+        self.options.group_field = None;
+        self
+    }
+
+    setters! {
+        /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after another. For programs and judges whose replies vary.
+        ///
+        /// The score of a row is the mean over its repeats, in which a failed repeat counts as the failure score, and the
+        /// mean, the standard error and the interval of a metric are over rows. [`RepeatSummary`](crate::RepeatSummary) has
+        /// pass@k, pass^k, the consistency and the variances. [`RepeatNumber`](crate::RepeatNumber) is the number of the
+        /// current repeat. The timeout applies to each repeat.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, contract::RepeatNumber};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+        /// let devset = ["a", "b"].map(|answer| example! { "question" => "Which?", "answer" => answer });
+        /// // Returns "a" three times in four.
+        /// let program = |_: Example| async {
+        ///     prediction! { "answer" => if RepeatNumber::current().0 == 3 { "b" } else { "a" } }
+        /// };
+        /// let evaluate = Evaluate::builder().devset(devset).inputs(["question"]).metric(same).repeats(4);
+        /// let result = evaluate.run(program).await?;
+        /// let repeats = result.metrics[0].repeats.as_ref().unwrap();
+        /// assert_eq!((repeats.pass_at[&1], repeats.pass_at[&4], repeats.pass_hat[&4]), (0.5, 1.0, 0.0));
+        /// assert_eq!((repeats.consistency, repeats.variance_within), (Some(0.5), Some(0.25)));
+        /// assert_eq!(result.results[0].outcomes[0].value(), Some(0.75));
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn repeats(repeats: u32) => row_options.repeats = Some(repeats);
+
+        /// Computes intervals by a BCa bootstrap of this many samples of the rows, instead of Wilson's and Student's t; see
+        /// [`Bootstrap::mean`](crate::stats::Bootstrap::mean). It needs 24 bytes for each row and metric.
+        ///
+        /// ```
+        /// use dsrs_metrics::prelude::*;
+        /// use dsrs_metrics::{Evaluate, rows::Pair};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+        /// let tokens = metric_fn("answer_tokens", |_, pred| pred.get("tokens").and_then(|it| it.as_f64()).unwrap_or(0.0));
+        /// let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "tokens" => n * n });
+        /// let evaluate = Evaluate::builder().metric(tokens).bootstrap(5_000).seed(7).build()?;
+        /// let result = evaluate.score((0..40).map(row)).await?;
+        /// assert_eq!(result.to_string(), "answer_tokens  513.5000 [383.8581, 670.1878] (mean of 40/40, 0 failed)");
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn bootstrap(samples: u32) => options.bootstrap = Some(samples);
+
+        /// Sets the seed of all random numbers of a run, which the bootstrap needs; the default is 0. The same rows and seed
+        /// give the same result at any concurrency.
+        pub fn seed(seed: u64) => options.seed = seed;
+    }
+}

@@ -1,0 +1,156 @@
+//! Temporary files: hidden files in the folder of an output file, which are removed when they are no longer used.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A hidden file in the same folder as another, removed on drop.
+pub(crate) struct TemporaryFile {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
+    is_kept: bool,
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// The users that the process's umask allows.
+    Default,
+    Owner,
+}
+
+impl Access {
+    fn create_new(self, path: &Path) -> io::Result<File> {
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        if self == Self::Owner {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        options.open(path)
+    }
+}
+
+/// Returns the target of temporary files that belong to no output file: a name in the folder for temporary files.
+pub(crate) fn in_temporary_folder() -> PathBuf {
+    std::env::temp_dir().join("dsrs-metrics")
+}
+
+impl TemporaryFile {
+    /// Creates the file under an unused name: process ids repeat in containers, so a killed process may
+    /// have left a file of the same name.
+    pub(crate) fn beside(target: &Path, access: Access) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let mut name = OsString::from(".");
+            name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
+            name.push(format!(".{}-{number}.tmp", std::process::id()));
+            let path = target.with_file_name(name);
+            match access.create_new(&path) {
+                Ok(file) => {
+                    #[cfg(all(unix, feature = "ctrl-c"))]
+                    super::stale_files::lock(&file);
+                    let temporary = Self { file, path, is_kept: false };
+                    // Before it was locked, another run may have removed it.
+                    if fs::exists(&temporary.path)? {
+                        return Ok(temporary);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                // The folder does not exist, so no other name would help.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
+                Err(error) => {
+                    let reason = format!("temporary file `{}`: {error}", path.display());
+                    return Err(io::Error::new(error.kind(), reason));
+                }
+            }
+        }
+    }
+
+    /// Creates a file that only this process uses. On Unix it has no name, so that nothing is left behind
+    /// even if the process is killed.
+    pub(crate) fn anonymous_beside(target: &Path) -> io::Result<Self> {
+        let mut temporary = Self::beside(target, Access::Owner)?;
+        temporary.is_kept = cfg!(unix) && fs::remove_file(&temporary.path).is_ok();
+        Ok(temporary)
+    }
+
+    /// Creates an anonymous file in the folder for temporary files.
+    pub(crate) fn anonymous() -> io::Result<Self> {
+        Self::anonymous_beside(&in_temporary_folder())
+    }
+
+    /// A file whose writes fail, as on a full disk.
+    #[cfg(test)]
+    pub(crate) fn unwritable() -> Self {
+        let mut temporary = Self::beside(&in_temporary_folder(), Access::Owner).unwrap();
+        temporary.file = File::open(&temporary.path).unwrap();
+        temporary
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Keeps the file, under a name that later runs do not remove, and returns its path.
+    pub(crate) fn keep(&mut self) -> &Path {
+        self.is_kept = true;
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let name = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        if let Some(name) = name {
+            let kept = self.path.with_file_name(format!("{name}.rows.jsonl"));
+            let is_free = fs::exists(&kept).is_ok_and(|exists| !exists);
+            if is_free && fs::rename(&self.path, &kept).is_ok() {
+                self.path = kept;
+            }
+        }
+        &self.path
+    }
+}
+
+impl Seek for TemporaryFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+impl Write for TemporaryFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            // A renamed file no longer exists, and a failure to remove another cannot be handled.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::TemporaryFile;
+
+    #[test]
+    fn an_anonymous_file_is_never_left_behind() {
+        let folder = std::env::temp_dir().join(format!("dsrs-anonymous-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let file = TemporaryFile::anonymous_beside(&folder.join("out")).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), usize::from(!cfg!(unix)));
+        drop(file);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir(folder).unwrap();
+    }
+}

@@ -1,0 +1,258 @@
+//! The source of rows, which the threads or the tasks of a run share.
+//!
+//! A row is in `source_row.rs`, its number in `numbering.rs`.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use tokio::runtime::Handle;
+
+use super::chunked::{ChunkedRows, Chunks};
+use super::numbering::{NextRow, Numbered, Numbering, OwnRows, check_ids_of, input_panicked};
+use super::source_row::{Input, ListedRow};
+use super::stop::Stop;
+use crate::core::panic;
+use crate::core::rows::pair::SpareRows;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::lock::lock;
+
+pub(crate) type Inputs<'a, G, P> =
+    Box<dyn Iterator<Item = Result<Input<G, P>, EvaluateError>> + Send + 'a>;
+pub(crate) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, EvaluateError>>;
+
+/// The rows of a devset that is a list.
+pub(crate) type Listed<G> = Arc<Vec<ListedRow<G>>>;
+
+/// The largest number of rows to allocate space for in advance, since a size hint may be wrong.
+pub(crate) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
+
+/// Returns the id of a row of a devset.
+pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
+
+enum Rows<'a, G, P> {
+    List(Listed<G>, AtomicUsize),
+    Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
+    /// `None` once the stream has ended or panicked, since it must not be polled again.
+    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>),
+    Chunks(ChunkedRows<'a, G, P>),
+}
+
+/// The rows of a run. The first error, in the order of the input, ends it.
+pub(crate) struct Source<'a, G, P> {
+    rows: Rows<'a, G, P>,
+    row_id: Option<RowId<G>>,
+    /// Whether the memory of rows that are only counted is used for other rows.
+    pub(crate) reuses_rows: bool,
+    error: Mutex<Option<EvaluateError>>,
+    /// The position of the row that the error is about: no row from there on is evaluated.
+    error_at: AtomicU64,
+}
+
+impl<'a, G, P> Source<'a, G, P> {
+    pub(crate) fn list(rows: Listed<G>, row_id: Option<RowId<G>>) -> Self {
+        Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
+    }
+
+    pub(crate) fn iterator(rows: Inputs<'a, G, P>) -> Self {
+        Self::new(Rows::Iterator(Mutex::new(Numbering::new(rows))), None)
+    }
+
+    pub(crate) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+        Self::new(Rows::Stream(Mutex::new(Numbering::new(Some(rows)))), row_id)
+    }
+
+    pub(crate) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
+        Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
+    }
+
+    /// As [`chunks`](Self::chunks), for chunks that are decoded in the memory of other rows.
+    pub(crate) fn files(chunks: Chunks<'a, G, P>) -> Self {
+        Self { reuses_rows: true, ..Self::chunks(chunks) }
+    }
+
+    fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+        Self {
+            rows,
+            row_id,
+            reuses_rows: false,
+            error: Mutex::default(),
+            error_at: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    /// Returns the lower and upper bound of the number of rows, as [`Iterator::size_hint`].
+    pub(crate) fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.rows {
+            Rows::List(rows, _) => (rows.len(), Some(rows.len())),
+            Rows::Iterator(rows) => lock(rows).rows.size_hint(),
+            Rows::Stream(rows) => {
+                lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
+            }
+            Rows::Chunks(_) => (0, None),
+        }
+    }
+
+    pub(crate) fn error(&self) -> Option<EvaluateError> {
+        lock(&self.error).clone()
+    }
+
+    /// Ends the run with an error about the row at this position, unless it has one about an earlier row. Rows before it
+    /// may still be evaluated, since they may have an error too.
+    pub(crate) fn fail(&self, at: u64, error: EvaluateError) {
+        let mut first = lock(&self.error);
+        if first.is_none() || at < self.error_at.load(Ordering::SeqCst) {
+            *first = Some(error);
+            self.error_at.store(at, Ordering::SeqCst);
+        }
+    }
+
+    pub(crate) fn failed(&self) -> bool {
+        self.error_at() < u64::MAX
+    }
+
+    /// Returns the position of the row that ends the run, if there is one.
+    pub(crate) fn error_at(&self) -> u64 {
+        self.error_at.load(Ordering::SeqCst)
+    }
+
+    /// Completes the detection of duplicate ids, which for many rows is possible only at the end.
+    pub(crate) fn check_ids(&self) {
+        let checked = match &self.rows {
+            Rows::List(..) => Ok(()),
+            Rows::Iterator(rows) => check_ids_of(rows),
+            Rows::Stream(rows) => check_ids_of(rows),
+            Rows::Chunks(rows) => check_ids_of(&rows.decoded),
+        };
+        if let Err(error) = checked {
+            // The first error is reported.
+            self.fail(u64::MAX - 1, error);
+        }
+    }
+
+    /// Returns the next row, or `None` if no rows are left. Waits for a row of a stream.
+    pub(crate) async fn next(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+        let Rows::Stream(rows) = &self.rows else { return self.take(stop) };
+        tokio::select! {
+            biased;
+            () = stop.wait() => None,
+            row = poll_fn(|context| self.poll_stream(&mut lock(rows), context)) => self.unless_error(row?),
+        }
+    }
+
+    /// Returns the next row without waiting; `None` also if the source is a stream.
+    pub(crate) fn take(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+        if stop.is_set() || self.failed() {
+            return None;
+        }
+        let row = match &self.rows {
+            Rows::List(rows, next) => return self.take_listed(rows, next),
+            Rows::Iterator(rows) => next_of(&mut lock(rows)),
+            Rows::Chunks(rows) => rows.take(),
+            Rows::Stream(_) => None,
+        };
+        self.unless_error(row?)
+    }
+
+    /// Moves up to this number of rows to the rows of a thread, and blocks the thread until a row is read. Returns whether
+    /// the thread has rows. It gets none at the end of the source, and none from a list. `spare` is memory for rows.
+    pub(crate) fn take_several(
+        &self,
+        number: usize,
+        stop: &Stop,
+        own: &OwnRows<G, P>,
+        spare: &mut SpareRows<G, P>,
+    ) -> bool {
+        if stop.is_set() || self.failed() {
+            return false;
+        }
+        // Added while the source is locked: a thread that finds the source empty must find these rows.
+        let add = |row: NextRow<G, P>| {
+            let row = self.unless_error(row);
+            row.map(|row| lock(own).push_back(row)).is_some()
+        };
+        match &self.rows {
+            Rows::List(..) => {}
+            Rows::Iterator(rows) => {
+                let mut rows = lock(rows);
+                let rows = std::iter::from_fn(|| (!stop.is_set()).then(|| next_of(&mut rows))?);
+                _ = rows.take(number).all(add);
+            }
+            Rows::Chunks(rows) => {
+                if let Err((at, error)) = rows.take_several(number, spare, own) {
+                    self.fail(at, error);
+                }
+            }
+            Rows::Stream(rows) => {
+                let mut rows = lock(rows);
+                let mut stopped = pin!(stop.wait());
+                let mut has_rows = false;
+                Handle::current().block_on(poll_fn(|context| {
+                    for _ in 0..number {
+                        if stopped.as_mut().poll(context).is_ready() {
+                            break;
+                        }
+                        match self.poll_stream(&mut rows, context) {
+                            Poll::Pending if !has_rows => return Poll::Pending,
+                            Poll::Ready(Some(row)) => has_rows = add(row),
+                            _ => break,
+                        }
+                    }
+                    Poll::Ready(())
+                }));
+            }
+        }
+        !lock(own).is_empty()
+    }
+
+    fn unless_error(&self, row: NextRow<G, P>) -> Option<Numbered<G, P>> {
+        row.map_err(|(at, error)| self.fail(at, error)).ok()
+    }
+
+    fn take_listed(&self, rows: &[ListedRow<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        // The ids of a list were checked by the builder.
+        let row = self.with_id(Input::ToPredict(rows.get(index)?.clone()));
+        Some((index as u64, row))
+    }
+
+    /// Sets the id of a row without a prediction, if the builder has a function for it.
+    fn with_id(&self, row: Input<G, P>) -> Input<G, P> {
+        match (row, &self.row_id) {
+            (Input::ToPredict(row), Some(row_id)) => {
+                Input::ToPredict(row.with_id(|gold| row_id(gold)))
+            }
+            (row, _) => row,
+        }
+    }
+
+    fn poll_stream(
+        &self,
+        rows: &mut Numbering<Option<InputStream<'a, G, P>>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<NextRow<G, P>>> {
+        let Some(stream) = &mut rows.rows else { return Poll::Ready(None) };
+        let polled =
+            panic::catch(false, || stream.poll_next_unpin(context).map_ok(|row| self.with_id(row)));
+        let row = match polled {
+            Ok(polled) => std::task::ready!(polled),
+            Err(panic) => Some(Err(input_panicked(panic))),
+        };
+        if !matches!(row, Some(Ok(_))) {
+            rows.rows = None;
+        }
+        Poll::Ready(row.map(|row| rows.number(row)))
+    }
+}
+
+fn next_of<G, P>(rows: &mut Numbering<Inputs<'_, G, P>>) -> Option<NextRow<G, P>> {
+    let row = match panic::catch(false, || rows.rows.next()) {
+        Ok(row) => row?,
+        Err(panic) => Err(input_panicked(panic)),
+    };
+    Some(rows.number(row))
+}

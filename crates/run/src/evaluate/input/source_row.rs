@@ -1,0 +1,83 @@
+//! A row of a source before it is evaluated.
+
+use std::sync::Arc;
+
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::{Origin, Pair};
+
+/// A row before it is evaluated.
+pub(crate) enum Input<G, P> {
+    /// A row with its prediction. Boxed, since a row passes through several queues.
+    Predicted(Box<Pair<G, P>>),
+    /// A row without a prediction, on which the program is run.
+    ToPredict(ListedRow<G>),
+    /// An example with several predictions.
+    Rollouts(Arc<G>, Vec<P>),
+}
+
+/// An example without a prediction, which a list may share.
+pub(crate) struct ListedRow<G> {
+    pub(crate) gold: Arc<G>,
+    /// `None` if the row's position is its id.
+    pub(crate) details: Option<Box<RowDetails>>,
+}
+
+/// The id of a row. A row of a file also has other fields and a place.
+#[derive(Clone, Default)]
+pub(crate) struct RowDetails {
+    pub(crate) id: String,
+    pub(crate) attributes: Fields,
+    pub(crate) origin: Option<Origin>,
+}
+
+impl<G, P> Input<G, P> {
+    pub(crate) fn to_predict(gold: Arc<G>) -> Self {
+        Self::ToPredict(ListedRow { gold, details: None })
+    }
+
+    pub(crate) fn take_rollouts(&mut self) -> Option<Vec<P>> {
+        match self {
+            Self::Rollouts(_, preds) => Some(std::mem::take(preds)),
+            _ => None,
+        }
+    }
+
+    /// Returns the id, unless it is the row's position.
+    pub(crate) fn id(&self) -> Option<&str> {
+        match self {
+            Self::Predicted(pair) => Some(&pair.id),
+            Self::ToPredict(row) => row.id(),
+            Self::Rollouts(..) => None,
+        }
+    }
+
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Predicted(pair) => pair.origin.as_ref(),
+            Self::ToPredict(row) => row.origin(),
+            Self::Rollouts(..) => None,
+        }
+    }
+}
+
+impl<G> ListedRow<G> {
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.details.as_ref().map(|row| &*row.id)
+    }
+
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.details.as_ref()?.origin.as_ref()
+    }
+
+    /// Returns the row with the id that a function returns for its example.
+    pub(crate) fn with_id(mut self, id: impl FnOnce(&G) -> String) -> Self {
+        self.details.get_or_insert_default().id = id(&self.gold);
+        self
+    }
+}
+
+impl<G> Clone for ListedRow<G> {
+    fn clone(&self) -> Self {
+        Self { gold: Arc::clone(&self.gold), details: self.details.clone() }
+    }
+}

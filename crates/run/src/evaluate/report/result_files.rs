@@ -1,0 +1,274 @@
+//! Result files: rows are spooled to disk as they finish and exported in input order at the end.
+//!
+//! Rows finish nearly in input order, so the lines of the latest rows are sorted in memory before they are spooled. A spool
+//! whose lines are all in order becomes the file of JSON Lines itself.
+//!
+//! The content of a line is in `line.rs`, its place in the spool in `line_index.rs`; `spool.rs` reads it again. The columns of CSV
+//! are in `csv.rs`.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::line_index::{LineIndex, SpooledLine};
+use super::spool::{Lines, SpoolReader};
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
+#[cfg(all(unix, feature = "ctrl-c"))]
+use crate::evaluate::files::{in_temporary_folder, stale_files};
+
+/// The most bytes of lines that are sorted in memory.
+const MAX_LATEST: usize = 1 << 20;
+
+/// The format of a result file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    #[cfg(feature = "csv")]
+    Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
+    /// One array of objects.
+    Json,
+    /// One object per line.
+    JsonLines,
+}
+
+/// The files that an evaluation writes. They appear under their names only when they are complete, and a
+/// run that ends in an error leaves no file behind.
+pub(crate) struct ResultFiles {
+    targets: Vec<Target>,
+    /// The lines that are not spooled yet.
+    latest: Lines,
+    /// The memory for the next lines.
+    spare: Lines,
+    spool: BufWriter<TemporaryFile>,
+    lines: LineIndex,
+    end: u64,
+    /// Whether CSV cells that a spreadsheet would evaluate are escaped.
+    #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
+    escape_formulas: bool,
+}
+
+impl ResultFiles {
+    /// Creates the temporary files, so that an unwritable target is an error before any row is run.
+    pub(crate) fn create(
+        targets: &[(Format, PathBuf)],
+        escape_formulas: bool,
+    ) -> Result<Option<Self>, EvaluateError> {
+        #[cfg(all(unix, feature = "ctrl-c"))]
+        stale_files::remove(&in_temporary_folder());
+        let mut opened = Vec::with_capacity(targets.len());
+        for (format, path) in targets {
+            opened.push(Target::open(*format, path)?);
+        }
+        let Some(first) = opened.first() else {
+            return Ok(None);
+        };
+        let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
+        Ok(Some(Self {
+            lines: LineIndex::new(first.file.beside()),
+            spool: BufWriter::with_capacity(1 << 16, spool),
+            targets: opened,
+            latest: Lines::default(),
+            spare: Lines::default(),
+            end: 0,
+            escape_formulas,
+        }))
+    }
+
+    /// Spools the lines, and removes them from the list.
+    pub(crate) fn write(&mut self, lines: &mut Lines) -> Result<(), EvaluateError> {
+        self.latest.append(lines);
+        if self.latest.text.len() < MAX_LATEST {
+            return Ok(());
+        }
+        self.spool_latest(MAX_LATEST / 2).map_err(|error| {
+            let path = self.targets[0].path.clone();
+            self.keep_spool(path, &error)
+        })
+    }
+
+    /// Spools the earliest of the latest rows, until at most this number of bytes is left.
+    fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
+        let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
+        // Each thread adds rows in order, so there are few sequences to merge.
+        latest.rows.sort_by_key(|(row, _)| *row);
+        let mut left = latest.text.len();
+        for (row, place) in latest.rows.drain(..) {
+            let line = &latest.text[place];
+            if left <= kept {
+                self.latest.push(row, |text| text.extend_from_slice(&line[..line.len() - 1]));
+                continue;
+            }
+            left -= line.len();
+            self.spool.write_all(line)?;
+            let length = line.len() as u64;
+            self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
+            self.end += length;
+        }
+        latest.text.clear();
+        self.spare = latest;
+        Ok(())
+    }
+
+    /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
+    pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
+        let targets = std::mem::take(&mut self.targets);
+        let is_only = targets.len() == 1;
+        let mut failed = Vec::new();
+        for target in targets {
+            if let Err(error) = self.export(&target, is_only) {
+                failed.push((target.path, error));
+            }
+        }
+        let mut failed = failed.into_iter();
+        let Some((path, error)) = failed.next() else { return Ok(()) };
+        let others =
+            failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
+        let error = format!("{error}{}", others.collect::<String>());
+        Err(self.keep_spool(path, &error))
+    }
+
+    /// Keeps the spool file and returns an error that names it.
+    fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
+        // On a full disk there may be room for some of them.
+        let _ = self.spool_latest(0);
+        let kept = self.spool.get_mut().keep();
+        let kept = kept.display();
+        let reason =
+            format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
+        EvaluateError::Output { path, reason }
+    }
+
+    fn export(&mut self, target: &Target, is_only: bool) -> io::Result<()> {
+        self.spool_latest(0)?;
+        self.spool.flush()?;
+        let is_complete = is_only && self.lines.is_sorted && target.format == Format::JsonLines;
+        if is_complete && target.file.replace(self.spool.get_ref())? {
+            return Ok(());
+        }
+        let mut file = self.spool.get_ref().file();
+        file.seek(SeekFrom::Start(0))?;
+        let mut lines = SpoolReader::new(file, &mut self.lines);
+        #[cfg(feature = "csv")]
+        let escape_formulas = self.escape_formulas;
+        target.file.write(|out| match target.format {
+            #[cfg(feature = "csv")]
+            Format::Csv => super::csv::export(&mut lines, out, escape_formulas),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => super::parquet::export(&mut lines, out),
+            Format::Json => export_array(&mut lines, out),
+            Format::JsonLines => lines.for_each(|line| {
+                out.write_all(line)?;
+                out.write_all(b"\n")
+            }),
+        })
+    }
+}
+
+fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result<()> {
+    let mut separator: &[u8] = b"[\n";
+    lines.for_each(|line| {
+        out.write_all(separator)?;
+        separator = b",\n";
+        out.write_all(line)
+    })?;
+    let end: &[u8] = if separator == b"[\n" { b"[]\n" } else { b"\n]\n" };
+    out.write_all(end)
+}
+
+struct Target {
+    format: Format,
+    path: PathBuf,
+    file: OutputFile,
+}
+
+impl Target {
+    fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
+        let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
+        Ok(Self { format, path: path.to_owned(), file })
+    }
+
+    /// Creates the spool file in the same folder as the target. Only its owner can read it.
+    fn spool(&self) -> io::Result<TemporaryFile> {
+        TemporaryFile::beside(&self.file.beside(), Access::Owner)
+    }
+}
+
+fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
+    EvaluateError::Output { path: path.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    /// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
+    fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
+        let folder = format!("dsrs-fsync-{}-{format:?}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("out.jsonl");
+        fs::write(&path, "old").unwrap();
+        let mut files = ResultFiles::create(&[(format, path.clone())], false).unwrap().unwrap();
+        let mut lines = Lines::default();
+        lines.push(1, |line| line.extend(b"{\"id\":\"b\"}"));
+        lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
+        files.write(&mut lines).unwrap();
+        // Writes to a socket succeed, and syncing it fails.
+        let (socket, _reader) = UnixStream::pair().unwrap();
+        fail(&mut files, File::from(OwnedFd::from(socket)));
+        let error = files.finish().unwrap_err().to_string();
+        let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file is left");
+        fs::remove_dir_all(&folder).unwrap();
+        let start = format!("cannot write `{}`: ", path.display());
+        (error.strip_prefix(&start).unwrap().to_owned(), kept)
+    }
+
+    #[test]
+    fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
+        let copied = failing(Format::Json, |files, file| files.targets[0].file.replace_file(file));
+        let renamed = failing(Format::JsonLines, |files, file| {
+            files.spool_latest(0).unwrap();
+            files.spool.flush().unwrap();
+            files.spool.get_mut().file = file;
+        });
+        for (error, kept) in [copied, renamed] {
+            assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
+            assert_eq!(kept, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+        }
+    }
+
+    #[test]
+    fn rows_that_finish_long_after_later_ones_are_in_input_order() {
+        let path = std::env::temp_dir().join(format!("dsrs-late-{}.jsonl", std::process::id()));
+        let line = |row: u64| format!("{row} {}", "x".repeat(1_000));
+        // Pairs are swapped, and some rows are later than the lines that are sorted in memory.
+        let nearly = || (0..4_000_u64).map(|row| row ^ 1);
+        let late = nearly().filter(|row| row % 1_000 != 5);
+        let orders =
+            [(nearly().collect(), true), (late.chain([5, 3_005, 1_005, 2_005]).collect(), false)];
+        for (rows, is_sorted) in orders {
+            let rows: Vec<u64> = rows;
+            let targets = [(Format::JsonLines, path.clone())];
+            let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
+            for row in rows {
+                let mut lines = Lines::default();
+                lines.push(row, |text| text.extend(line(row).bytes()));
+                files.write(&mut lines).unwrap();
+            }
+            files.spool_latest(0).unwrap();
+            assert_eq!(files.lines.is_sorted, is_sorted);
+            files.finish().unwrap();
+            let written = fs::read_to_string(&path).unwrap();
+            assert!(written.lines().eq((0..4_000).map(line)));
+        }
+        fs::remove_file(path).unwrap();
+    }
+}

@@ -1,0 +1,63 @@
+//! The lines of rows before they are exported: in memory, and in the spool file.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::ops::Range;
+
+use super::line_index::LineIndex;
+
+/// The lines of rows, with line breaks, in the order in which the rows finished.
+#[derive(Default)]
+pub(crate) struct Lines {
+    pub(super) rows: Vec<(u64, Range<usize>)>,
+    pub(crate) text: Vec<u8>,
+}
+
+impl Lines {
+    /// Adds the line of a row, which a function appends.
+    pub(crate) fn push(&mut self, row: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        let start = self.text.len();
+        write(&mut self.text);
+        self.text.push(b'\n');
+        self.rows.push((row, start..self.text.len()));
+    }
+
+    /// Moves all lines of another list to the end of this one.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        let start = self.text.len();
+        let moved = |(row, Range { start: from, end }): (u64, _)| (row, start + from..start + end);
+        self.rows.extend(other.rows.drain(..).map(moved));
+        self.text.append(&mut other.text);
+    }
+}
+
+/// A reader of the spooled lines in input order.
+pub(super) struct SpoolReader<'a> {
+    file: BufReader<&'a File>,
+    offset: u64,
+    lines: &'a mut LineIndex,
+    buffer: Vec<u8>,
+}
+
+impl<'a> SpoolReader<'a> {
+    pub(super) fn new(file: &'a File, lines: &'a mut LineIndex) -> Self {
+        let file = BufReader::with_capacity(1 << 16, file);
+        Self { file, offset: 0, lines, buffer: Vec::new() }
+    }
+
+    pub(super) fn for_each(
+        &mut self,
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Self { file, offset, lines, buffer } = self;
+        lines.for_each(|line| {
+            // A relative seek keeps the buffer for adjacent lines.
+            file.seek_relative(line.offset.cast_signed() - offset.cast_signed())?;
+            let length = usize::try_from(line.length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            buffer.resize(length, 0);
+            file.read_exact(buffer)?;
+            *offset = line.offset + line.length;
+            each(buffer)
+        })
+    }
+}

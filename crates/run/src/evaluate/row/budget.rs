@@ -1,0 +1,191 @@
+//! The budget: cost is reserved before a call, settled after it, and released if the call fails.
+//!
+//! The maximum cost of a call is in `gate.rs`; which calls are made is decided in `rollouts.rs`.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use super::spending::Spending;
+use crate::evaluate::lock::lock;
+
+/// The state of a scorer's budget, over all its clones. All amounts are in millisatoshis.
+///
+/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared: then `overrun`
+/// is the excess, and no further call is started that the rest does not cover.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BudgetReport {
+    /// The limit; `None` if there is none, in which case nothing is reserved.
+    pub limit: Option<u64>,
+    /// The reported cost of calls, scored or failed.
+    pub spent: u64,
+    /// The amount reserved for calls in progress.
+    pub reserved: u64,
+    /// The amount that was reserved, not spent, and released.
+    pub returned: u64,
+    /// The amount by which calls exceeded their reservations.
+    pub overrun: u64,
+}
+
+impl BudgetReport {
+    /// Returns the amount that can still be reserved; `None` without a limit.
+    #[must_use]
+    pub fn available(&self) -> Option<u64> {
+        let taken = self.spent.saturating_add(self.reserved);
+        self.limit.map(|limit| limit.saturating_sub(taken))
+    }
+}
+
+/// The ledger shared by all clones of a scorer.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    limit: Option<u64>,
+    account: Mutex<BudgetReport>,
+    /// The spent amount that the journal has recorded.
+    journaled: AtomicU64,
+    /// Notified, one waiter at a time, when a reservation is released.
+    freed: Notify,
+}
+
+enum Attempt<'a> {
+    Granted(Reservation<'a>),
+    /// The amount may become available when calls in progress settle.
+    Wait,
+    Denied,
+}
+
+impl Ledger {
+    pub(crate) fn new(limit: Option<u64>) -> Self {
+        let account = BudgetReport { limit, ..BudgetReport::default() };
+        let journaled = AtomicU64::new(0);
+        Self { limit, account: Mutex::new(account), journaled, freed: Notify::new() }
+    }
+
+    pub(crate) fn report(&self) -> BudgetReport {
+        *lock(&self.account)
+    }
+
+    /// Adds the amount that earlier runs spent. `total` is the amount in the journal, which includes the calls of this
+    /// ledger. These are counted already, and not added again.
+    pub(crate) fn add_journaled(&self, total: u64) {
+        let known = self.journaled.fetch_max(total, Ordering::Relaxed);
+        let mut account = lock(&self.account);
+        account.spent = account.spent.saturating_add(total.saturating_sub(known));
+    }
+
+    /// Counts a settled call that the journal records.
+    pub(crate) fn count_journaled(&self, cost: u64) {
+        self.journaled.fetch_add(cost, Ordering::Relaxed);
+    }
+
+    /// Reserves `msats`, all or nothing; `None` (an amount that overflows) is never covered. Waits while
+    /// calls in progress might release the missing amount, so that a row is skipped only because of what
+    /// was spent, and not because of what runs concurrently.
+    ///
+    /// # Errors
+    /// The limit, if the unspent amount is too small.
+    pub(crate) async fn reserve(&self, msats: Option<u64>) -> Result<Reservation<'_>, u64> {
+        let Some(limit) = self.limit else {
+            return Ok(self.empty());
+        };
+        let msats = msats.ok_or(limit)?;
+        if msats == 0 {
+            return Ok(self.empty());
+        }
+        let attempt = match self.try_reserve(limit, msats) {
+            Attempt::Wait => self.wait(limit, msats).await,
+            attempt => attempt,
+        };
+        match attempt {
+            Attempt::Granted(reservation) => Ok(reservation),
+            Attempt::Wait | Attempt::Denied => Err(limit),
+        }
+    }
+
+    /// Tries again whenever a call settles.
+    async fn wait(&self, limit: u64, msats: u64) -> Attempt<'_> {
+        loop {
+            // Registers before trying, so that no notification is missed in between.
+            let mut freed = std::pin::pin!(self.freed.notified());
+            freed.as_mut().enable();
+            match self.try_reserve(limit, msats) {
+                Attempt::Wait => freed.await,
+                attempt => {
+                    // One settled call may have released enough for several waiters.
+                    self.freed.notify_one();
+                    return attempt;
+                }
+            }
+        }
+    }
+
+    fn try_reserve(&self, limit: u64, msats: u64) -> Attempt<'_> {
+        let mut account = lock(&self.account);
+        let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
+        if fits(account.spent.saturating_add(account.reserved)) {
+            account.reserved += msats;
+            return Attempt::Granted(Reservation { ledger: self, msats });
+        }
+        if account.reserved > 0 && fits(account.spent) { Attempt::Wait } else { Attempt::Denied }
+    }
+
+    /// Returns the reservation of a call without a cost or without a limit.
+    fn empty(&self) -> Reservation<'_> {
+        Reservation { ledger: self, msats: 0 }
+    }
+}
+
+/// A reserved amount; whatever is not settled is released on drop.
+#[derive(Debug)]
+pub(crate) struct Reservation<'a> {
+    ledger: &'a Ledger,
+    msats: u64,
+}
+
+impl<'a> Reservation<'a> {
+    /// Splits off the reservation of one call.
+    pub(crate) fn split(&mut self, msats: u64) -> Self {
+        let msats = msats.min(self.msats);
+        self.msats -= msats;
+        Reservation { ledger: self.ledger, msats }
+    }
+
+    /// Returns the amount.
+    pub(crate) fn msats(&self) -> u64 {
+        self.msats
+    }
+
+    /// Returns whether there is a limit.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.ledger.limit.is_some()
+    }
+
+    /// Records the cost of the call and releases the rest.
+    pub(crate) fn settle(mut self, cost: u64) -> Spending {
+        self.close(cost)
+    }
+
+    fn close(&mut self, cost: u64) -> Spending {
+        let reserved = std::mem::take(&mut self.msats);
+        let of_call = Spending::of_call(reserved, cost, self.is_limited());
+        if of_call != Spending::default() {
+            let mut account = lock(&self.ledger.account);
+            account.reserved = account.reserved.saturating_sub(reserved);
+            account.spent = account.spent.saturating_add(cost);
+            account.returned = account.returned.saturating_add(of_call.returned_msats);
+            account.overrun = account.overrun.saturating_add(of_call.overrun_msats);
+            drop(account);
+            self.ledger.freed.notify_one();
+        }
+        of_call
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        self.close(0);
+    }
+}

@@ -1,0 +1,120 @@
+//! The gate of a run with two tiers of metrics: the metrics of the second tier, which cost something, are evaluated where
+//! the outcomes of the first tier pass, and within a budget.
+//!
+//! The evaluation of a row is in `rollouts.rs`, reservations are in `budget.rs`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::budget::{BudgetReport, Ledger, Reservation};
+use super::spending::Spending;
+use crate::core::outcome::Outcome;
+use crate::evaluate::journal::Journal;
+use crate::evaluate::lock::lock;
+
+/// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
+pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;
+
+/// The gate between two tiers of metrics, with their budget. All clones of an evaluation share it.
+pub(crate) struct Gate {
+    /// The number of metrics in the first tier, which are the first metrics of the run.
+    pub(crate) proxies: usize,
+    pub(crate) rejected_by: RejectedBy,
+    ledger: Ledger,
+    /// The declared cost of one call of each metric, raised to the highest cost observed once a call exceeds it.
+    max_costs: Vec<AtomicU64>,
+}
+
+impl Gate {
+    /// Creates the gate of metrics with these declared costs, in millisatoshis.
+    pub(crate) fn new(
+        proxies: usize,
+        rejected_by: RejectedBy,
+        limit: Option<u64>,
+        costs: impl IntoIterator<Item = u64>,
+    ) -> Self {
+        let max_costs = costs.into_iter().map(AtomicU64::new).collect();
+        Self { proxies, rejected_by, ledger: Ledger::new(limit), max_costs }
+    }
+
+    pub(crate) fn budget(&self) -> BudgetReport {
+        self.ledger.report()
+    }
+
+    /// Adds the cost of the calls that a journal has, so that the budget covers earlier runs, too.
+    pub(crate) fn add_journaled(&self, total: u64) {
+        self.ledger.add_journaled(total);
+    }
+
+    /// Reserves the maximum cost of these calls, by the position of the metric: all or nothing.
+    ///
+    /// # Errors
+    /// The budget, if it does not cover them.
+    pub(crate) async fn reserve<'a>(
+        &'a self,
+        calls: Vec<usize>,
+        spending: &'a Mutex<Spending>,
+    ) -> Result<Vec<Charge<'a>>, u64> {
+        let costs: Vec<_> =
+            calls.into_iter().map(|metric| (metric, self.max_cost(metric))).collect();
+        let total = costs.iter().try_fold(0, |sum: u64, (_, cost)| sum.checked_add(*cost));
+        let mut reservation = self.ledger.reserve(total).await?;
+        let charge = |(metric, cost)| {
+            let reservation = reservation.split(cost);
+            Charge { gate: self, metric, reservation, spending, open: None }
+        };
+        Ok(costs.into_iter().map(charge).collect())
+    }
+
+    fn max_cost(&self, metric: usize) -> u64 {
+        self.max_costs[metric].load(Ordering::Relaxed)
+    }
+
+    /// Adds a call that the journal has. Its cost is in the budget already.
+    pub(crate) fn restore(&self, metric: usize, cost: u64, spending: &Mutex<Spending>) {
+        let limited = self.ledger.report().limit.is_some();
+        let reserved = if limited { self.max_cost(metric) } else { 0 };
+        self.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
+        lock(spending).add(&Spending::of_call(reserved, cost, limited));
+    }
+}
+
+/// The reservation of one call. Dropping it releases the reserved amount.
+pub(crate) struct Charge<'a> {
+    gate: &'a Gate,
+    metric: usize,
+    reservation: Reservation<'a>,
+    spending: &'a Mutex<Spending>,
+    open: Option<OpenCall>,
+}
+
+/// A call that a journal has recorded as reserved. It counts as spent until its cost is recorded.
+struct OpenCall {
+    journal: Arc<Journal>,
+    number: u64,
+}
+
+impl Charge<'_> {
+    /// Records the reservation in a journal, before the call.
+    pub(crate) fn record(mut self, journal: Option<Arc<Journal>>) -> Self {
+        let (msats, is_limited) = (self.reservation.msats(), self.reservation.is_limited());
+        let open = |journal: Arc<Journal>| {
+            let number = journal.reserve_call(msats, true);
+            OpenCall { journal, number }
+        };
+        self.open = journal.filter(|_| is_limited).map(open);
+        self
+    }
+
+    /// Records the cost of the call.
+    pub(crate) fn settle(self, cost: u64) {
+        let Self { gate, metric, reservation, spending, open } = self;
+        gate.max_costs[metric].fetch_max(cost, Ordering::Relaxed);
+        let of_call = reservation.settle(cost);
+        if let Some(OpenCall { journal, number }) = open {
+            journal.settle_call(number, cost, true);
+            gate.ledger.count_journaled(cost);
+        }
+        lock(spending).add(&of_call);
+    }
+}

@@ -1,0 +1,133 @@
+//! A metric of a run.
+
+use std::sync::Arc;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::dedup::memo::Sharing;
+use crate::core::dedup::shared_answer;
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::metric::Metric;
+use crate::core::outcome::Outcome;
+use crate::core::requirements::Requirement;
+use crate::core::score::Scored;
+use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::evaluate::error::EvaluateError;
+
+/// Names of result columns that do not belong to a metric.
+const RESERVED: [&str; 10] = [
+    "id",
+    "gold",
+    "pred",
+    "latency_s",
+    "input_tokens",
+    "output_tokens",
+    "cost_msats",
+    "attributes",
+    "traceback",
+    "repeats",
+];
+
+/// A metric with the properties that are read for every row.
+pub(crate) struct MetricEntry<'a, G, P> {
+    pub(crate) name: String,
+    pub(crate) kind: ScoreKind,
+    pub(crate) range: Option<ScoreRange>,
+    /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
+    pub(crate) reads: Vec<String>,
+    metric: Arc<dyn Metric<G, P> + 'a>,
+    key: Option<Key>,
+    pub(crate) is_async: bool,
+}
+
+impl<G, P> Clone for MetricEntry<'_, G, P> {
+    fn clone(&self) -> Self {
+        let Self { name, kind, range, reads, metric, key, is_async } = self;
+        let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
+        let (metric, kind, range, is_async) = (Arc::clone(metric), *kind, *range, *is_async);
+        Self { name, kind, range, reads, metric, key, is_async }
+    }
+}
+
+impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
+    /// Rejects names that would collide with other columns, such as `NAME.PART` or `NAME.passed`.
+    pub(crate) fn check_name(&self) -> Result<(), EvaluateError> {
+        let name = &*self.name;
+        let is_invalid = |character: char| {
+            matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
+        };
+        let words = name.split(is_invalid).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        let (reason, suggestion) = if name.is_empty() {
+            ("the name is empty", String::new())
+        } else if RESERVED.contains(&name) {
+            ("result files reserve this column name", format!("{name}_score"))
+        } else if name.contains(is_invalid) {
+            let reason = "it contains a dot, a comma, white space or a control character";
+            (reason, words.join("_"))
+        } else {
+            return Ok(());
+        };
+        let suggestion = Some(suggestion).filter(|name| !name.is_empty());
+        let suggestion = suggestion.unwrap_or_else(|| "exact_match".to_owned());
+        Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
+    }
+
+    pub(crate) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
+        let spec = metric.spec();
+        let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
+        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
+        let is_async = spec.is_async;
+        // The key of the metric itself, and not the key of this pointer.
+        let (name, key) = (metric.name().to_owned(), (*metric).key());
+        Self { name, kind, range, reads, key, metric, is_async }
+    }
+}
+
+impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
+    /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
+    pub(crate) fn is_possible(&self, outcome: &Outcome) -> bool {
+        outcome.scored().is_none_or(|scored| {
+            self.is_in_range(scored) && ScoreRange::UNIT.contains(scored.score.confidence)
+        })
+    }
+
+    /// Returns whether a score is in the range. A metric written by hand may change it after it was validated.
+    pub(crate) fn is_in_range(&self, scored: &Scored) -> bool {
+        self.range.is_none_or(|range| range.contains(scored.score.value))
+    }
+
+    pub(crate) fn out_of_range(&self, scored: &Scored) -> MetricError {
+        let (value, range) = (scored.score.value, self.range.unwrap_or(ScoreRange::UNIT));
+        let kind = MetricErrorKind::OutOfRange { value, range };
+        MetricError::new(&self.name, kind).with_cost_msats(scored.score.cost_msats)
+    }
+
+    pub(crate) fn has_requirements(&self) -> bool {
+        !requirements(std::slice::from_ref(self)).is_empty()
+    }
+
+    pub(crate) fn metric(&self) -> &dyn Metric<G, P> {
+        &*self.metric
+    }
+
+    pub(crate) fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        shared_answer::answer(&*self.metric, self.key.as_ref(), call)
+    }
+}
+
+/// Returns the metrics or components that occur more than once.
+pub(crate) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.keys(&mut all));
+    Sharing::among(&all)
+}
+
+/// Returns all requirements of the metrics.
+pub(crate) fn requirements<G: Sync, P: Sync>(
+    metrics: &[MetricEntry<'_, G, P>],
+) -> Vec<Requirement> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.requirements(&mut all));
+    all
+}

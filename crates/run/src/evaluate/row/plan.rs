@@ -1,0 +1,81 @@
+//! The plan of a run: its metrics, and how each row is evaluated.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::gate::Gate;
+use super::metric_entry::MetricEntry;
+use super::options::RowOptions;
+use super::repeats;
+use super::repeats::Repeat;
+use crate::core::call::MetricCall;
+use crate::core::dedup::memo::Sharing;
+use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
+
+/// How every row is evaluated.
+pub(crate) struct Plan<'a, G, P> {
+    pub(crate) metrics: Vec<MetricEntry<'a, G, P>>,
+    pub(crate) options: RowOptions,
+    /// The metrics or components that occur more than once.
+    pub(crate) sharing: Option<Sharing>,
+    /// The input fields of the program, for rows that do not declare their own.
+    pub(crate) inputs: Option<Arc<[String]>>,
+    /// Whether rows with predictions can be evaluated without awaiting anything.
+    pub(crate) is_immediate: bool,
+    /// The gate, if the metrics have two tiers.
+    pub(crate) gate: Option<Arc<Gate>>,
+    /// The number of rollouts in which a program may run at once.
+    pub(crate) permits: Semaphore,
+}
+
+impl<'a, G, P> Plan<'a, G, P> {
+    pub(crate) fn new(
+        metrics: Vec<MetricEntry<'a, G, P>>,
+        options: RowOptions,
+        sharing: Option<Sharing>,
+        inputs: Option<Arc<[String]>>,
+        gate: Option<Arc<Gate>>,
+        concurrency: usize,
+    ) -> Self {
+        let RowOptions { timeout, repeats, .. } = options;
+        let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
+        let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
+        let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
+        Self { metrics, options, sharing, inputs, is_immediate, gate, permits }
+    }
+
+    /// Returns the time at which a row that starts now has timed out.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.options.timeout.map(|timeout| Instant::now() + timeout)
+    }
+}
+
+impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    pub(crate) fn call<'a>(
+        &self,
+        gold: &'a G,
+        pred: &'a P,
+        run: Option<&'a ProgramRun>,
+    ) -> MetricCall<'a, G, P> {
+        let mut call = MetricCall::new(gold, pred);
+        call.run = run;
+        if self.options.is_explained { call } else { call.without_explanation() }
+    }
+
+    /// Returns the outcome of each metric over the repeats of a row.
+    pub(crate) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
+        let of_metric = |metric: usize| {
+            let outcomes: Vec<_> = repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
+            repeats::reduce(&outcomes, self.options.failure_score)
+        };
+        (0..self.metrics.len()).map(of_metric).collect()
+    }
+
+    /// Returns the outcome of each metric on a row whose program failed.
+    pub(crate) fn program_failed(&self, error: &str) -> Vec<Outcome> {
+        vec![Outcome::ProgramFailed { error: error.into() }; self.metrics.len()]
+    }
+}

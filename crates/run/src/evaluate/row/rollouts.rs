@@ -1,0 +1,304 @@
+//! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then the metrics of the second tier on
+//! the rollouts that pass, if the budget covers all of them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use super::gate::{Charge, Gate};
+use super::plan::Plan;
+use super::row_result::{Gated, RowResult, ScoredRollouts};
+use super::run_journal::{JournaledRow, RowToJournal};
+use super::spending::Spending;
+use crate::core::call::MetricCall;
+use crate::core::dedup::memo::Memo;
+use crate::core::outcome::Outcome;
+use crate::core::program::Program;
+use crate::core::program_run::ProgramRun;
+use crate::core::repeat::RepeatNumber;
+use crate::core::settings::Settings;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::journal::{ProgramFailure, StoredScores};
+use crate::evaluate::lock::lock;
+
+/// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:
+/// `Settings::get::<RolloutNumber>()`. A program with a cache or a seed uses it as part of the key or as the seed, so that
+/// its rollouts differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolloutNumber(pub usize);
+
+/// One rollout of a row before it is scored.
+struct Rollout<'a, G, P> {
+    call: MetricCall<'a, G, P>,
+    journal: Option<&'a JournaledRow<G, P>>,
+    /// The outcomes that the journal has.
+    restored: HashMap<usize, Outcome>,
+    tracebacks: Vec<String>,
+}
+
+/// The prediction of a rollout, with the record of the program's run if a program was run, or the failure of the program.
+type RolloutRun<P> = Result<(P, Option<Box<ProgramRun>>), ProgramFailure>;
+
+/// The outcomes of one tier, rollout by rollout, and the backtraces of panics.
+type TierOutcomes = Vec<(Vec<Outcome>, Option<String>)>;
+
+impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Evaluates the rollouts of a row: the given predictions, or the predictions of a program. Returns whether the journal had
+    /// all results of the row.
+    pub(crate) async fn evaluate_rollouts<Kind>(
+        &self,
+        gate: &Gate,
+        row: &mut RowResult<G, P>,
+        given: Option<Vec<P>>,
+        program: &impl Program<G, P, Kind>,
+        journal: Option<&RowToJournal<'_, G, P>>,
+    ) -> Result<bool, EvaluateError> {
+        let given_number = |given: &Vec<P>| u32::try_from(given.len()).unwrap_or(u32::MAX);
+        let number = given.as_ref().map_or(self.rollouts(), given_number);
+        let mut journals = Vec::new();
+        if let Some(journal) = journal {
+            for number in 0..number {
+                journals.push(journal.repeat(number).await?);
+            }
+        }
+        let deadline = self.deadline();
+        let runs: Vec<RolloutRun<P>> = match given {
+            Some(given) => given.into_iter().map(|pred| Ok((pred, None))).collect(),
+            None => self.run_rollouts(&row.gold, program, deadline, &journals).await,
+        };
+        let calls = self.calls(&row.gold, &runs);
+        let scored = self.score_rollouts(gate, calls, deadline, &journals).await;
+        let is_restored = !journals.is_empty()
+            && journals.iter().all(|journal| journal.row.is_restored())
+            && !scored.outcomes.iter().flatten().any(Outcome::is_skipped);
+        self.finish_rollouts(row, runs, scored);
+        Ok(is_restored)
+    }
+
+    /// Stores predictions and outcomes in the row. A single rollout becomes the row's own prediction and outcomes.
+    fn finish_rollouts(
+        &self,
+        row: &mut RowResult<G, P>,
+        runs: Vec<RolloutRun<P>>,
+        scored: ScoredRollouts,
+    ) {
+        let ScoredRollouts { outcomes, interrupted, spending, mut traceback } = scored;
+        row.gated = Some(Box::new(Gated { spending, interrupted }));
+        for (result, outcomes) in runs.into_iter().zip(outcomes) {
+            let (pred, run) = match result {
+                Ok((pred, run)) => (Some(pred), run),
+                Err(failure) => {
+                    traceback = traceback.or(failure.traceback);
+                    (None, None)
+                }
+            };
+            row.push_repeat(pred, run, outcomes);
+        }
+        row.traceback = traceback;
+        if row.repeats.len() == 1
+            && let Some(only) = row.repeats.pop()
+        {
+            (row.run, row.outcomes) = (only.run, only.outcomes);
+            return;
+        }
+        row.outcomes = self.reduced(&row.repeats);
+    }
+
+    /// Returns how often a program is run on each row.
+    fn rollouts(&self) -> u32 {
+        self.options.repeats.unwrap_or(1)
+    }
+
+    /// Runs a program on one row, once for each rollout, as many at once as the run allows.
+    pub(crate) async fn run_rollouts<Kind>(
+        &self,
+        gold: &G,
+        program: &impl Program<G, P, Kind>,
+        deadline: Option<Instant>,
+        journals: &[JournaledRow<G, P>],
+    ) -> Vec<RolloutRun<P>> {
+        let run = |number: u32| async move {
+            // The semaphore is never closed, so there is always a permit.
+            let _permit = self.permits.acquire().await;
+            let journal = journals.get(number as usize);
+            let settings = Settings::new().with(RolloutNumber(number as usize));
+            let settings = settings.with(RepeatNumber(number));
+            let run = settings.scope(self.predict(gold, program, deadline, journal));
+            in_journal(journal, run).await.map(|(pred, run)| (pred, Some(Box::new(run))))
+        };
+        join_all((0..self.rollouts()).map(run)).await
+    }
+
+    pub(crate) fn calls<'r>(
+        &self,
+        gold: &'r G,
+        runs: &'r [RolloutRun<P>],
+    ) -> Vec<Result<MetricCall<'r, G, P>, &'r ProgramFailure>> {
+        let call = |run: &'r RolloutRun<P>| match run {
+            Ok((pred, run)) => Ok(self.call(gold, pred, run.as_deref())),
+            Err(failure) => Err(failure),
+        };
+        runs.iter().map(call).collect()
+    }
+
+    /// Evaluates the metrics on all rollouts of a row. A rollout whose program failed has the failure in place of a call.
+    pub(crate) async fn score_rollouts<'a>(
+        &'a self,
+        gate: &'a Gate,
+        calls: Vec<Result<MetricCall<'a, G, P>, &'a ProgramFailure>>,
+        deadline: Option<Instant>,
+        journals: &'a [JournaledRow<G, P>],
+    ) -> ScoredRollouts {
+        let memo = |call: &Result<MetricCall<'a, G, P>, _>| {
+            call.as_ref().ok().and_then(|call| Some(self.sharing.as_ref()?.memo(call.address())))
+        };
+        let memos: Vec<Option<Memo>> = calls.iter().map(memo).collect();
+        let rollout = |number: usize| {
+            let call = calls[number].ok()?.with_memo(memos[number].as_ref());
+            let journal = journals.get(number);
+            let (mut restored, tracebacks) =
+                journal.map(|journal| journal.row.take_outcomes()).unwrap_or_default();
+            let is_possible = |metric: usize, outcome: &Outcome| {
+                self.metrics.get(metric).is_some_and(|entry| entry.is_possible(outcome))
+            };
+            restored.retain(|metric, outcome| is_possible(*metric, outcome));
+            Some(Rollout { call, journal, restored, tracebacks })
+        };
+        let rollouts = (0..calls.len()).filter_map(rollout).collect();
+        let spending = Mutex::new(Spending::default());
+        let scored = self.score_both_tiers(gate, rollouts, deadline, &spending).await;
+        let mut traceback = None;
+        let mut scored = scored.into_iter().map(|(outcomes, of_rollout)| {
+            traceback = traceback.take().or(of_rollout);
+            outcomes
+        });
+        let outcomes = |call: &Result<_, &ProgramFailure>| match call {
+            Ok(_) => scored.next().unwrap_or_default(),
+            Err(failure) => self.program_failed(&failure.error),
+        };
+        let outcomes = calls.iter().map(outcomes).collect();
+        let is_interrupted = |call: &Result<_, &ProgramFailure>| {
+            call.as_ref().err().is_some_and(|failure| failure.is_interrupted)
+        };
+        let interrupted = calls.iter().map(is_interrupted).collect();
+        let spending = spending.into_inner().unwrap_or_else(PoisonError::into_inner);
+        ScoredRollouts { outcomes, interrupted, spending, traceback }
+    }
+
+    /// Evaluates the first tier on every rollout, and the second tier on the rollouts that pass: on all of them or, if the
+    /// budget does not cover that, on none, so that all scores are based on the same metrics and rollouts.
+    async fn score_both_tiers<'a>(
+        &'a self,
+        gate: &'a Gate,
+        mut rollouts: Vec<Rollout<'a, G, P>>,
+        deadline: Option<Instant>,
+        spending: &'a Mutex<Spending>,
+    ) -> TierOutcomes {
+        let (proxies, truths) = (0..gate.proxies, gate.proxies..self.metrics.len());
+        let skipped =
+            |number: usize, budget| vec![Outcome::Skipped { budget, cost_msats: 0 }; number];
+        let all = rollouts.iter_mut().collect();
+        let mut scored = match self.score_tier(gate, &proxies, all, deadline, spending).await {
+            Ok(scored) => scored,
+            Err(budget) => {
+                let skipped = |_: &_| (skipped(self.metrics.len(), budget), None);
+                return rollouts.iter().map(skipped).collect();
+            }
+        };
+        let rejected = scored.iter().map(|(outcomes, _)| (gate.rejected_by)(outcomes));
+        let rejected: Vec<Option<String>> = rejected.collect();
+        let passing = rollouts.iter_mut().zip(&rejected).filter(|(_, by)| by.is_none());
+        let passing: Vec<_> = passing.map(|(rollout, _)| rollout).collect();
+        let truth_calls = (passing.len() as u64).saturating_mul(truths.len() as u64);
+        let second = self.score_tier(gate, &truths, passing, deadline, spending).await;
+        if second.is_ok() {
+            lock(spending).truth_calls = truth_calls;
+        }
+        let mut second = second.map(Vec::into_iter);
+        let rejected = rollouts.iter().zip(rejected);
+        for ((outcomes, traceback), (rollout, by)) in scored.iter_mut().zip(rejected) {
+            match (by, &mut second) {
+                (Some(by), _) => {
+                    outcomes.resize(self.metrics.len(), Outcome::Gated { by });
+                    rollout.record_gated(&truths, outcomes);
+                }
+                (None, Ok(second)) => {
+                    let (of_truths, of_rollout) = second.next().unwrap_or_default();
+                    outcomes.extend(of_truths);
+                    *traceback = traceback.take().or(of_rollout);
+                }
+                (None, Err(budget)) => outcomes.extend(skipped(truths.len(), *budget)),
+            }
+        }
+        scored
+    }
+
+    /// Evaluates the metrics of one tier on several rollouts, all concurrently. The maximum cost of the calls that the
+    /// journal does not have is reserved before the first.
+    ///
+    /// # Errors
+    /// The budget, if it does not cover them.
+    async fn score_tier<'a>(
+        &'a self,
+        gate: &'a Gate,
+        metrics: &Range<usize>,
+        rollouts: Vec<&mut Rollout<'a, G, P>>,
+        deadline: Option<Instant>,
+        spending: &'a Mutex<Spending>,
+    ) -> Result<TierOutcomes, u64> {
+        let new = rollouts.iter().flat_map(|rollout| rollout.new_calls(metrics)).collect();
+        let mut charges = gate.reserve(new, spending).await?.into_iter();
+        let mut scored = Vec::with_capacity(rollouts.len());
+        for rollout in rollouts {
+            let number = rollout.new_calls(metrics).count();
+            let journal = |journaled: &JournaledRow<G, P>| journaled.row.journal();
+            let record = |charge: Charge<'a>| charge.record(rollout.journal.map(journal));
+            let charges: Vec<_> = charges.by_ref().take(number).map(record).collect();
+            let mut restored = HashMap::new();
+            for metric in metrics.clone() {
+                if let Some(outcome) = rollout.restored.remove(&metric) {
+                    gate.restore(metric, outcome.cost_msats(), spending);
+                    restored.insert(metric, outcome);
+                }
+            }
+            let known = (restored, std::mem::take(&mut rollout.tracebacks));
+            let (call, journal) = (rollout.call, rollout.journal);
+            let row = journal.map(|journal| &*journal.row);
+            let metrics = metrics.clone();
+            scored.push(in_journal(
+                journal,
+                self.score_metrics(call, deadline, row, known, metrics, charges.into_iter()),
+            ));
+        }
+        Ok(join_all(scored).await)
+    }
+}
+
+impl<G, P> Rollout<'_, G, P> {
+    /// Returns the metrics of a tier whose outcome the journal does not have.
+    fn new_calls(&self, tier: &Range<usize>) -> impl Iterator<Item = usize> {
+        tier.clone().filter(|metric| !self.restored.contains_key(metric))
+    }
+
+    /// Records that the gate rejected the rollout.
+    fn record_gated(&self, tier: &Range<usize>, outcomes: &[Outcome]) {
+        let Some(journal) = self.journal else { return };
+        let mut scores = StoredScores::default();
+        self.new_calls(tier).for_each(|metric| scores.add(metric, &outcomes[metric], None));
+        journal.row.record_scores(scores, false);
+    }
+}
+
+/// Awaits a part of a rollout, and records its replies if the run has a journal.
+async fn in_journal<G, P, T>(
+    journal: Option<&JournaledRow<G, P>>,
+    part: impl Future<Output = T>,
+) -> T {
+    match journal {
+        Some(journal) => journal.scope(part).await,
+        None => part.await,
+    }
+}

@@ -1,0 +1,146 @@
+//! One row of a result: the row, its prediction and the outcomes.
+
+use std::sync::Arc;
+
+use super::repeats::{Repeat, RepeatPred};
+use super::spending::Spending;
+use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::pair::{Origin, Pair};
+use crate::evaluate::input::{Input, ListedRow, RowDetails};
+
+/// One row of a result.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RowResult<G = Example, P = Prediction> {
+    /// The row's id: the id in its source, or its position from 0.
+    pub id: String,
+    /// The labelled example.
+    pub gold: Arc<G>,
+    /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
+    pub pred: Option<P>,
+    /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
+    pub run: Option<Box<ProgramRun>>,
+    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the score
+    /// is the mean over them.
+    pub outcomes: Vec<Outcome>,
+    /// The evaluations of the row, if there are several.
+    pub repeats: Vec<Repeat<P>>,
+    /// All other fields of the row.
+    pub attributes: Fields,
+    /// The file and line of the row, if it comes from a file.
+    pub origin: Option<Origin>,
+    /// The backtraces of panics, if `provide_traceback` is set.
+    pub traceback: Option<String>,
+    /// The rollouts and their spending, in a run with a gate.
+    pub(crate) gated: Option<Box<Gated>>,
+}
+
+/// The cost of a row that was evaluated under a gate, and for each rollout whether its program panicked or was stopped.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Gated {
+    pub(crate) spending: Spending,
+    pub(crate) interrupted: Vec<bool>,
+}
+
+/// The outcomes of each rollout of a row, by metric, and the cost of its calls.
+pub(crate) struct ScoredRollouts {
+    pub(crate) outcomes: Vec<Vec<Outcome>>,
+    /// Whether the program of each rollout panicked or was stopped.
+    pub(crate) interrupted: Vec<bool>,
+    pub(crate) spending: Spending,
+    pub(crate) traceback: Option<String>,
+}
+
+impl<G, P> RowResult<G, P> {
+    /// A row before it is evaluated.
+    pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
+        let (id, gold, pred, attributes, origin) = match input {
+            Input::Predicted(pair) => {
+                let Pair { id, gold, pred, attributes, origin } = *pair;
+                (id, Arc::new(gold), Some(pred), attributes, origin)
+            }
+            Input::ToPredict(ListedRow { gold, details: Some(details) }) => {
+                let RowDetails { id, attributes, origin } = *details;
+                (id, gold, None, attributes, origin)
+            }
+            Input::ToPredict(ListedRow { gold, details: None }) | Input::Rollouts(gold, _) => {
+                (index.to_string(), gold, None, Fields::default(), None)
+            }
+        };
+        Self {
+            id,
+            gold,
+            pred,
+            run: None,
+            outcomes: Vec::new(),
+            repeats: Vec::new(),
+            attributes,
+            origin,
+            traceback: None,
+            gated: None,
+        }
+    }
+
+    /// Adds one of several evaluations of the row. The first prediction becomes the prediction of the row.
+    pub(crate) fn push_repeat(
+        &mut self,
+        pred: Option<P>,
+        run: Option<Box<ProgramRun>>,
+        outcomes: Vec<Outcome>,
+    ) {
+        let pred = match pred {
+            None => RepeatPred::None,
+            Some(other) if self.pred.is_some() => RepeatPred::Own(other),
+            first => {
+                self.pred = first;
+                RepeatPred::OfRow
+            }
+        };
+        self.repeats.push(Repeat { pred, run, outcomes });
+    }
+
+    /// Returns the outcomes of each rollout of a row that was evaluated under a gate.
+    pub(crate) fn into_rollouts(self) -> Option<ScoredRollouts> {
+        let Gated { spending, interrupted } = *self.gated?;
+        let outcomes = match interrupted.len() {
+            1 => vec![self.outcomes],
+            _ => self.repeats.into_iter().map(|repeat| repeat.outcomes).collect(),
+        };
+        Some(ScoredRollouts { outcomes, interrupted, spending, traceback: self.traceback })
+    }
+
+    /// Returns the row as it was read, if nothing else refers to it.
+    pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
+        let Self { id, gold, pred, attributes, origin, .. } = self;
+        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin })
+    }
+
+    /// Returns the score of the first metric, if there is one.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        self.outcomes.first()?.value()
+    }
+
+    /// Returns whether the program or any metric failed, in any repeat.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.all_outcomes().any(Outcome::is_failure)
+    }
+
+    /// Returns the outcomes of the row, then the outcomes of its repeats.
+    pub(crate) fn all_outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
+    }
+
+    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if the row has fewer repeats.
+    #[must_use]
+    pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
+        match &self.repeats.get(number)?.pred {
+            RepeatPred::OfRow => self.pred.as_ref(),
+            RepeatPred::Own(pred) => Some(pred),
+            RepeatPred::None => None,
+        }
+    }
+}

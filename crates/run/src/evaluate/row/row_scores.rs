@@ -1,0 +1,178 @@
+//! Evaluates the metrics on one prediction: those that answer at once, and those that are awaited.
+//!
+//! The prediction comes from `evaluation.rs`, several predictions of a row from `rollouts.rs`.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use futures_util::future::{BoxFuture, join_all};
+use tokio::time::Instant;
+
+use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
+use super::gate::Charge;
+use super::metric_entry::MetricEntry;
+use super::plan::Plan;
+use crate::core::answer::{Answer, RowAnswer};
+use crate::core::call::MetricCall;
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::outcome::Outcome;
+use crate::core::panic;
+use crate::evaluate::journal::{JournalRow, StoredScores};
+
+impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
+    /// metric has to wait after all.
+    pub(crate) fn score_now(
+        &self,
+        call: MetricCall<'_, G, P>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<Option<String>> {
+        outcomes.clear();
+        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
+        let call = call.with_memo(memo.as_ref());
+        let mut tracebacks = Vec::new();
+        for entry in &self.metrics {
+            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
+                Ok(Answer::Ready(result)) => Ok(result),
+                // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
+                Ok(Answer::Pending(_)) => return None,
+                Err(panic) => Err(Failure::Panicked(panic)),
+            };
+            let (outcome, traceback) = self.outcome(entry, attempt);
+            tracebacks.extend(traceback);
+            outcomes.push(outcome);
+        }
+        Some(joined(&tracebacks))
+    }
+
+    /// Evaluates the metrics in a range whose outcomes are not known from a journal: the ready answers first, then the
+    /// pending ones concurrently. Each of these calls is settled with the next charge, if there is one.
+    pub(crate) async fn score_metrics(
+        &self,
+        call: MetricCall<'_, G, P>,
+        deadline: Option<Instant>,
+        journal: Option<&JournalRow>,
+        (mut restored, mut tracebacks): (HashMap<usize, Outcome>, Vec<String>),
+        metrics: Range<usize>,
+        mut charges: impl Iterator<Item = Charge<'_>>,
+    ) -> (Vec<Outcome>, Option<String>) {
+        let start = metrics.start;
+        let mut outcomes = Vec::with_capacity(metrics.len());
+        let mut new = StoredScores::default();
+        let mut pending = Vec::new();
+        for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
+            if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
+                outcomes.push(outcome);
+                continue;
+            }
+            let charge = charges.next();
+            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
+                Ok(Answer::Pending(future)) => {
+                    // Replaced when the call has finished.
+                    outcomes.push(Outcome::Abstained);
+                    pending.push(async move {
+                        let attempt = self.await_answer(entry, call, future, deadline).await;
+                        charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
+                        let (outcome, traceback) = self.outcome(entry, attempt);
+                        record_one(journal, position, &outcome, traceback.as_ref());
+                        (position, outcome, traceback)
+                    });
+                    continue;
+                }
+                Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
+                Err(panic) => Err(Failure::Panicked(panic)),
+            };
+            charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
+            let (outcome, traceback) = self.outcome(entry, attempt);
+            if journal.is_some() {
+                new.add(position, &outcome, traceback.as_deref());
+            }
+            tracebacks.extend(traceback);
+            outcomes.push(outcome);
+        }
+        if let Some(journal) = journal {
+            journal.record_scores(new, false);
+        }
+        // A single call needs no list of futures.
+        let finished = match <[_; 1]>::try_from(pending) {
+            Ok([only]) => vec![only.await],
+            Err(pending) => join_all(pending).await,
+        };
+        for (position, outcome, traceback) in finished {
+            outcomes[position - start] = outcome;
+            tracebacks.extend(traceback);
+        }
+        (outcomes, joined(&tracebacks))
+    }
+
+    async fn await_answer<'a>(
+        &'a self,
+        entry: &'a MetricEntry<'_, G, P>,
+        call: MetricCall<'a, G, P>,
+        future: BoxFuture<'a, Result<RowAnswer, MetricError>>,
+        deadline: Option<Instant>,
+    ) -> Attempt<Result<RowAnswer, MetricError>> {
+        let first = Mutex::new(Some(future));
+        let start = |_| {
+            let first = first.lock().ok().and_then(|mut first| first.take());
+            // Without the memo, since a second attempt must not wait for the answer of the first.
+            let again = || entry.answer(call.without_memo());
+            async move { first.map_or_else(again, Answer::Pending).resolved().await }
+        };
+        self.options.attempt(start, is_conclusive, deadline).await
+    }
+
+    /// Returns the outcome of a call, and the backtrace of a panic.
+    fn outcome(
+        &self,
+        entry: &MetricEntry<'_, G, P>,
+        attempt: Attempt<Result<RowAnswer, MetricError>>,
+    ) -> (Outcome, Option<String>) {
+        let metric = || entry.name.clone();
+        let failed = |error| Outcome::MetricFailed { error };
+        match attempt {
+            Ok(Ok(RowAnswer::Scored(scored)))
+                if self.gate.is_some() && !entry.is_in_range(&scored) =>
+            {
+                (failed(entry.out_of_range(&scored)), None)
+            }
+            Ok(result) => (Outcome::from(result), None),
+            Err(Failure::Panicked(panic)) => {
+                (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)
+            }
+            Err(Failure::TimedOut) => {
+                let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
+                let kind = MetricErrorKind::TimedOut { seconds };
+                (failed(MetricError::new(metric(), kind)), None)
+            }
+        }
+    }
+}
+
+/// Returns the cost of a call, in millisatoshis. The cost of a call that panicked is unknown, and counts as 0.
+fn cost_of(attempt: &Attempt<Result<RowAnswer, MetricError>>) -> u64 {
+    match attempt {
+        Ok(Ok(answer)) => answer.cost_msats(),
+        Ok(Err(error)) => error.cost_msats(),
+        Err(_) => 0,
+    }
+}
+
+fn joined(tracebacks: &[String]) -> Option<String> {
+    (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
+}
+
+/// Records the outcome of a call that was awaited, which may have cost something.
+fn record_one(
+    journal: Option<&JournalRow>,
+    position: usize,
+    outcome: &Outcome,
+    traceback: Option<&String>,
+) {
+    if let Some(journal) = journal {
+        let mut scores = StoredScores::default();
+        scores.add(position, outcome, traceback.map(String::as_str));
+        journal.record_scores(scores, true);
+    }
+}

@@ -1,0 +1,242 @@
+//! Counts and means over rows, with the denominator of each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::repeats::RepeatSummary;
+use crate::core::spec::ScoreKind;
+use crate::evaluate::unknown_field::UnknownField;
+use crate::messages::shown;
+use crate::stats::{Histogram, Interval, Uncertainty};
+
+/// The summary of one metric, or of one of its named scores, over all rows.
+///
+/// Every row is in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
+///
+/// | number | sum | divided by |
+/// | --- | --- | --- |
+/// | `mean_scored` | values of scored rows | `scored` |
+/// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
+///
+/// Gated, skipped and abstained rows are in neither mean; the headline counts them. A scored row without
+/// a value for a named score counts as abstained for that score. Sums are exact, so no digit depends on
+/// the order in which rows finish.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MetricSummary {
+    /// The metric's name; `NAME.PART` for one of several named scores.
+    #[serde(skip)]
+    pub name: String,
+    /// The score, in the range of the metric: the share of true in [0, 1] for a bool, the mean for a number, the score
+    /// of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is
+    /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
+    pub score: Option<f64>,
+    /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool,
+    /// otherwise Student's t, within the metric's range; cluster-robust if rows have
+    /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
+    /// Failed rows count as the failure score here too.
+    #[serde(flatten)]
+    pub uncertainty: Uncertainty,
+    /// The number of groups with a row that is counted in the mean; `None` if rows have no groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
+    /// The variance between the repeats of rows, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
+    /// `None` for a named score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Box<RepeatSummary>>,
+    /// The mean, where a failed row counts as the failure score.
+    pub mean: Option<f64>,
+    /// The mean over the rows that were scored.
+    pub mean_scored: Option<f64>,
+    /// Whether scores are bools or numbers.
+    pub kind: ScoreKind,
+    /// Rows with a score.
+    pub scored: u64,
+    /// Rows whose program or metric failed.
+    pub failed: u64,
+    /// Rows rejected by a cheaper metric.
+    pub gated: u64,
+    /// Rows not covered by the budget.
+    pub skipped: u64,
+    /// Rows on which the metric abstained; for a named score also the rows without a value for it.
+    pub abstained: u64,
+    /// Rows that passed: true, or at the good side of the threshold. `None` if the metric has no verdict.
+    pub passed: Option<u64>,
+    /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
+    pub cost_msats: u64,
+    /// Rows scored by the offline stand-in of a judge, by token overlap, in place of a model.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_offline: u64,
+    /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see
+    /// [`Scored::missing_fields`](dsrs_metrics_core::Scored::missing_fields).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missing: u64,
+    /// The number of these rows by field. A row may lack several fields.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing_fields: BTreeMap<String, u64>,
+    /// The fields that none of the scored predictions has: their names are wrong, so the metric has no headline.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_fields: Vec<UnknownField>,
+    /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_in_part: u64,
+    /// Rows judged by part of a panel that sets no `quorum`, so that the loss of a judge is not allowed explicitly.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_without_quorum: u64,
+    /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns
+    /// [counts](dsrs_metrics_core::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<f64>,
+    /// The reason why the rows of a corpus metric determine no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_defined: Option<String>,
+    /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
+    #[serde(skip)]
+    pub histogram: Option<Histogram>,
+    /// The error of the first judge without a verdict, in input order.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub first_lost_judge: Option<String>,
+    #[serde(skip)]
+    pub(crate) failure_score: f64,
+    #[serde(skip)]
+    pub(crate) ones: u64,
+    /// False while a run is in progress: the interval is computed at its end.
+    #[serde(skip)]
+    pub(crate) has_interval: bool,
+}
+
+/// With fewer rows or groups than this, an interval by Student's t of skewed scores contains the true mean in less than
+/// 95% of all studies, and the headline adds "few rows".
+const FEW: u64 = 30;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl MetricSummary {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.scored + self.failed + self.gated + self.skipped + self.abstained
+    }
+
+    /// Returns [`score`](Self::score) times 100, unrounded: a percentage if the range of the metric is [0, 1].
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        self.score.map(|score| 100.0 * score)
+    }
+
+    fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.repeats.is_some() {
+            let (rows, interval) = (self.rows(), self.interval());
+            return write!(f, "{:.2}%{interval} (mean of {}/{rows}", 100.0 * mean, self.scored);
+        }
+        let counted = self.scored + self.failed;
+        write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(), self.ones)
+    }
+
+    fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.score, &self.not_defined) {
+            (Some(score), _) => write!(f, "{score:.4}")?,
+            (None, Some(reason)) => write!(f, "not defined: {}", shown::escaped(reason))?,
+            (None, None) => f.write_str("not defined")?,
+        }
+        write!(f, " (over {}/{} rows", self.scored, self.rows())
+    }
+
+    fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(), self.scored, self.rows())
+    }
+
+    fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "; {} repeats", repeats.repeats)?;
+        if repeats.failed > 0 {
+            write!(f, ", {} of {} evaluations failed", repeats.failed, repeats.evaluations)?;
+        }
+        if let Some(consistency) = repeats.consistency {
+            write!(f, ", consistency {consistency:.2}")?;
+        }
+        if let (Some((k, at)), Some(hat)) =
+            (repeats.pass_at.iter().last(), repeats.pass_hat.values().last())
+        {
+            write!(f, ", pass@{k} {:.2}%, pass^{k} {:.2}%", 100.0 * at, 100.0 * hat)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, in percent for a bool;
+    /// `[not enough rows]`.
+    fn interval(&self) -> String {
+        let is_share = self.kind == ScoreKind::Bool && self.repeats.is_none();
+        let note = match self.groups {
+            Some(groups) => format!("; {groups} groups"),
+            None if self.scored + self.failed < FEW && !is_share => "; few rows".to_owned(),
+            None => String::new(),
+        };
+        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
+            _ if !self.has_interval => String::new(),
+            (Some(Interval { low, high }), _) if self.kind == ScoreKind::Bool => {
+                format!(" [{:.2}, {:.2}{note}]", 100.0 * low, 100.0 * high)
+            }
+            (Some(Interval { low, high }), _) => format!(" [{low:.4}, {high:.4}{note}]"),
+            (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
+        }
+    }
+}
+
+/// The headline with its interval and its denominators: `74.87% [72.33, 77.25] (891/1190, 0 failed)`,
+/// `0.8632 [0.8459, 0.8805] (mean of 1190/1190, 0 failed)`.
+impl fmt::Display for MetricSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(unknown) = self.unknown_fields.first() {
+            return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
+        }
+        match (self.mean, self.kind) {
+            (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
+            (None, _) | (_, ScoreKind::Corpus) => {
+                write!(f, "not enough rows (0/{} scored", self.rows())?;
+            }
+            (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
+            (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
+        }
+        write!(f, ", {} failed", self.failed)?;
+        if self.failed > 0 && self.mean.is_some() {
+            write!(f, " counted as {}", self.failure_score)?;
+        }
+        let unscored =
+            [(self.gated, "gated"), (self.skipped, "skipped"), (self.abstained, "abstained")];
+        for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, ", {count} {what}")?;
+        }
+        if self.missing > 0 {
+            let names = shown::names(self.missing_fields.keys().map(String::as_str));
+            write!(f, ", {} without {names}", self.missing)?;
+        }
+        match self.mean_scored.filter(|_| self.mean != self.mean_scored) {
+            Some(mean) if self.kind == ScoreKind::Bool => {
+                write!(f, "; {:.2}% of the {} scored", 100.0 * mean, self.scored)?;
+            }
+            Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
+            None => {}
+        }
+        if let Some(repeats) = &self.repeats {
+            self.fmt_repeats(repeats, f)?;
+        }
+        if self.judged_in_part > 0 {
+            write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
+        }
+        if self.judged_offline > 0 {
+            write!(f, "; judge: {}", crate::core::score::OFFLINE_JUDGE)?;
+        }
+        f.write_str(")")?;
+        match self.corpus {
+            Some(corpus) if self.failed == 0 => write!(f, "; corpus {corpus:.4}"),
+            Some(corpus) => write!(f, "; corpus {corpus:.4} over the {} scored", self.scored),
+            None => Ok(()),
+        }
+    }
+}

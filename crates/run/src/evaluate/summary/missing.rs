@@ -1,0 +1,73 @@
+//! Counts of predictions that lack a field, and the fields that no prediction has: their names are wrong.
+
+use std::collections::BTreeMap;
+
+use crate::core::missing::MissingFields;
+use crate::evaluate::unknown_field::UnknownField;
+use crate::messages::suggest;
+
+/// The running counts of one metric.
+#[derive(Default)]
+pub(crate) struct MissingTally {
+    /// Rows that lack any field.
+    rows: u64,
+    fields: BTreeMap<String, Rows>,
+    /// The first row without a field, and the names of the fields that it has.
+    first: Option<(u64, Vec<String>)>,
+}
+
+#[derive(Default)]
+struct Rows {
+    /// Rows without a value.
+    missing: u64,
+    /// Rows without the field; the others have `null`.
+    absent: u64,
+}
+
+impl MissingTally {
+    /// Counts the fields that a row lacks, which `each_missing` yields. A field that several components read counts once.
+    pub(crate) fn record<'a>(
+        &mut self,
+        row: u64,
+        each_missing: impl FnOnce(&mut dyn FnMut(&'a MissingFields)),
+    ) {
+        let mut seen: Vec<&str> = Vec::new();
+        each_missing(&mut |missing| {
+            let is_first = self.first.as_ref().is_none_or(|(first, _)| row < *first);
+            if is_first && missing.iter().any(|field| !field.is_null) {
+                self.first = Some((row, missing.present().to_vec()));
+            }
+            for field in missing.iter().filter(|field| !seen.contains(&&*field.name)) {
+                if !self.fields.contains_key(&*field.name) {
+                    self.fields.insert(field.name.to_string(), Rows::default());
+                }
+                let Some(rows) = self.fields.get_mut(&*field.name) else { continue };
+                rows.missing += 1;
+                rows.absent += u64::from(!field.is_null);
+            }
+            seen.extend(missing.iter().map(|field| &*field.name));
+        });
+        self.rows += u64::from(!seen.is_empty());
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns the number of rows without a value, by field.
+    pub(crate) fn by_field(&self) -> BTreeMap<String, u64> {
+        self.fields.iter().map(|(name, rows)| (name.clone(), rows.missing)).collect()
+    }
+
+    /// Returns the fields that none of the scored rows has.
+    pub(crate) fn unknown(&self, scored: u64) -> Vec<UnknownField> {
+        let absent = self.fields.iter().filter(|(_, rows)| scored > 0 && rows.absent == scored);
+        let present = self.first.as_ref().map_or(&[][..], |(_, present)| present);
+        let unknown = absent.map(|(name, _)| UnknownField {
+            name: name.clone(),
+            nearest: suggest::nearest(name, present.iter().map(String::as_str)).map(str::to_owned),
+            present: present.to_vec(),
+        });
+        unknown.collect()
+    }
+}

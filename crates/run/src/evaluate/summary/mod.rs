@@ -1,0 +1,24 @@
+//! The result of a run: counts, means and intervals of each metric, and totals of the program.
+//!
+//! `tally.rs` counts the outcomes of a metric, `plain_tally.rs` the simple ones in each thread; `sample.rs` has the values
+//! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the fields that
+//! predictions lack. `metric_summary.rs` and `result.rs` have the results that users see.
+
+mod groups;
+mod metric_summary;
+mod missing;
+mod plain_tally;
+mod repeats;
+mod result;
+mod sample;
+mod tally;
+mod totals;
+
+pub(super) use self::groups::{GroupOf, Groups, value_at};
+pub use self::metric_summary::MetricSummary;
+pub(super) use self::plain_tally::PlainTally;
+pub use self::repeats::RepeatSummary;
+pub use self::result::{Ending, EvaluationResult};
+pub(super) use self::sample::{IntervalOptions, Place};
+pub(super) use self::tally::{Tally, TallyOptions};
+pub use self::totals::ProgramTotals;

@@ -1,0 +1,153 @@
+//! How much the scores of rows that are evaluated several times vary.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::core::outcome::Outcome;
+use crate::evaluate::row::counted;
+use crate::stats::{Moments, Proportion};
+
+/// How much the scores of a metric vary between the repeats of a row and between rows.
+///
+/// All figures are over the `rows` in which every repeat has a score or failed; a failed repeat counts as the failure
+/// score, and not as a pass.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RepeatSummary {
+    /// The number of repeats of a row.
+    pub repeats: u32,
+    /// The number of rows in which every repeat has a score or failed.
+    pub rows: u64,
+    /// The number of evaluations that have a score or failed, of all rows.
+    pub evaluations: u64,
+    /// The number of evaluations that failed, of all rows.
+    pub failed: u64,
+    /// The variance between the repeats of a row, averaged over rows. `None` without rows.
+    pub variance_within: Option<f64>,
+    /// The variance between rows without that between repeats: the variance of the rows' means, less
+    /// `variance_within / repeats`, at least 0 (one-way analysis of variance). `None` with fewer than two rows.
+    pub variance_between: Option<f64>,
+    /// The probability that two repeats of a row have the same score, in [0, 1]. `None` without rows.
+    pub consistency: Option<f64>,
+    /// pass@k: the probability that at least one of k repeats passes, in [0, 1], by k; the unbiased estimate, see
+    /// [`Proportion::pass_at`]. Empty if the metric has no verdict.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pass_at: BTreeMap<u32, f64>,
+    /// pass^k: the probability that all of k repeats pass, in [0, 1], by k; see [`Proportion::pass_hat`].
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pass_hat: BTreeMap<u32, f64>,
+}
+
+/// The running sums over rows. They are exact, so that no figure depends on the order of the rows.
+pub(crate) struct RepeatTally {
+    repeats: u32,
+    evaluations: u64,
+    failed: u64,
+    means: Moments,
+    variances: Moments,
+    consistency: Moments,
+    pass_at: BTreeMap<u32, Moments>,
+    pass_hat: BTreeMap<u32, Moments>,
+}
+
+impl RepeatTally {
+    pub(crate) fn new(repeats: u32) -> Self {
+        Self {
+            repeats,
+            evaluations: 0,
+            failed: 0,
+            means: Moments::default(),
+            variances: Moments::default(),
+            consistency: Moments::default(),
+            pass_at: BTreeMap::new(),
+            pass_hat: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn record(&mut self, outcomes: &[&Outcome], failure_score: f64) {
+        let values: Vec<f64> = counted(outcomes, failure_score).collect();
+        self.evaluations += values.len() as u64;
+        self.failed += outcomes.iter().filter(|outcome| outcome.is_failure()).count() as u64;
+        if values.len() != self.repeats as usize {
+            return;
+        }
+        let row: Moments = values.iter().copied().collect();
+        let (Some(mean), Some(variance)) = (row.mean(), row.variance()) else { return };
+        self.means.record(mean);
+        self.variances.record(variance);
+        self.consistency.record(share_of_equal_pairs(values));
+        let is_without_verdict =
+            |outcome: &&Outcome| outcome.scored().is_some_and(|scored| scored.passed.is_none());
+        if outcomes.iter().any(is_without_verdict) {
+            return;
+        }
+        let passes = |outcome: &&&Outcome| {
+            outcome.scored().is_some_and(|scored| scored.passed == Some(true))
+        };
+        let successes = outcomes.iter().filter(passes).count() as u64;
+        let row = Proportion { successes, trials: u64::from(self.repeats) };
+        for k in shown_attempts(self.repeats) {
+            let attempts = u64::from(k);
+            if let (Some(at), Some(hat)) = (row.pass_at(attempts), row.pass_hat(attempts)) {
+                self.pass_at.entry(k).or_default().record(at);
+                self.pass_hat.entry(k).or_default().record(hat);
+            }
+        }
+    }
+
+    pub(crate) fn summary(&self) -> RepeatSummary {
+        let within = self.variances.mean();
+        let repeats = f64::from(self.repeats);
+        let between = self.means.variance().zip(within);
+        let means = |of: &BTreeMap<u32, Moments>| {
+            of.iter().filter_map(|(k, rows)| Some((*k, rows.mean()?))).collect()
+        };
+        RepeatSummary {
+            repeats: self.repeats,
+            rows: self.means.count(),
+            evaluations: self.evaluations,
+            failed: self.failed,
+            variance_within: within,
+            variance_between: between.map(|(all, within)| (all - within / repeats).max(0.0)),
+            consistency: self.consistency.mean(),
+            pass_at: means(&self.pass_at),
+            pass_hat: means(&self.pass_hat),
+        }
+    }
+}
+
+/// Returns the probability that two different repeats have the same score.
+fn share_of_equal_pairs(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let pairs = |count: usize| (count * (count - 1) / 2) as f64;
+    #[expect(clippy::float_cmp, reason = "the same score is the same number")]
+    let equal: f64 = values.chunk_by(|a, b| a == b).map(|equal| pairs(equal.len())).sum();
+    equal / pairs(values.len())
+}
+
+/// Returns the numbers of attempts for which pass@k is shown: all up to 10 repeats, else powers of two and all repeats.
+fn shown_attempts(repeats: u32) -> Vec<u32> {
+    if repeats <= 10 {
+        return (1..=repeats).collect();
+    }
+    let powers = (0..32).map(|power| 1_u32 << power).take_while(|k| *k < repeats);
+    powers.chain([repeats]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_end_at_the_number_of_repeats() {
+        assert_eq!(shown_attempts(3), [1, 2, 3]);
+        assert_eq!(shown_attempts(20), [1, 2, 4, 8, 16, 20]);
+    }
+
+    #[test]
+    fn pairs_of_equal_scores() {
+        assert_eq!(share_of_equal_pairs(vec![1.0, 0.0, 1.0, 1.0]), 0.5);
+        assert_eq!(share_of_equal_pairs(vec![0.5, 0.25]), 0.0);
+    }
+}

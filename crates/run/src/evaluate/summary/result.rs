@@ -1,0 +1,277 @@
+//! The result of an evaluation.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+use super::metric_summary::MetricSummary;
+use super::totals::ProgramTotals;
+use crate::core::outcome::Outcome;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::data::Mapping;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::journal::JournalUse;
+use crate::evaluate::row::RowResult;
+use crate::messages::shown;
+use crate::stats::Histogram;
+
+/// The largest number of named scores of one metric whose headlines are shown.
+const SHOWN_PARTS: usize = 20;
+
+/// The result of an evaluation: the score, the rows, and a summary per metric.
+///
+/// `Display` shows the headline of every metric with its interval and denominators, and of the first 20 named scores
+/// of each, and the first error if every row failed; `{:#}` adds a histogram of numbers whose range is finite; `Debug` the score and the number of rows. Neither prints rows.
+#[derive(Clone, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub struct EvaluationResult<G = Example, P = Prediction> {
+    /// The score of the first metric, in its range: the mean, which of bools is the share of true in [0, 1], or one score
+    /// of all rows. `None` if no row has a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
+    pub score: Option<f64>,
+    /// The rows in input order; empty if `keep_results(false)`.
+    pub results: Vec<RowResult<G, P>>,
+    /// The summary of each metric, followed by the summaries of its named scores, if it has any.
+    pub metrics: Vec<MetricSummary>,
+    /// Tokens, cost and latency of the program, over all rows.
+    pub program: ProgramTotals,
+    /// The number of finished rows.
+    pub rows: u64,
+    /// The number of rows in which the program or any metric failed.
+    pub failed_rows: u64,
+    /// The location and the error of the first failed row, in input order.
+    pub first_error: Option<String>,
+    /// Whether all rows were evaluated, and if not, why.
+    pub ending: Ending,
+    /// The duration of the run.
+    pub elapsed: Duration,
+    /// The message of the first observer that panicked; it was not called again.
+    pub observer_error: Option<String>,
+    /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
+    /// its own. 0 if rows have no groups.
+    pub without_group: u64,
+    /// The records that the run took from its journal, if it has one.
+    pub journal: Option<JournalUse>,
+    /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
+    pub unused_mappings: Vec<Mapping>,
+    pub(crate) failure_score: f64,
+    pub(crate) names: Vec<String>,
+    /// The fields that the metrics read, first metric first.
+    pub(crate) reads: Vec<String>,
+}
+
+/// Why an evaluation ended. In every case the result contains all finished rows.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// All rows were evaluated, and all result files written.
+    Complete,
+    /// The number of failed rows reached `max_errors`.
+    MaxErrors,
+    /// A stop was requested, by Ctrl-C or by `stop_when`.
+    Stopped,
+    /// A result file was created but could not be written.
+    OutputFailed(EvaluateError),
+}
+
+impl Ending {
+    /// Returns the name of the ending in snake case, as written in reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::MaxErrors => "max_errors",
+            Self::Stopped => "stopped",
+            Self::OutputFailed(_) => "output_failed",
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Complete => f.write_str("complete"),
+            Self::MaxErrors => f.write_str("incomplete: too many rows failed"),
+            Self::Stopped => f.write_str("incomplete: stopped on request"),
+            Self::OutputFailed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<G, P> EvaluationResult<G, P> {
+    /// Returns the summary of the metric or named score `name`.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&MetricSummary> {
+        self.metrics.iter().find(|summary| summary.name == name)
+    }
+
+    /// Returns [`score`](Self::score) times 100, unrounded, as DSPy reports it.
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        self.score.map(|score| 100.0 * score)
+    }
+
+    /// Returns the rows as DSPy's triples of example, prediction and score of the first metric. A failed row has the
+    /// failure score; if its program failed, it has no prediction. A row that is gated, skipped or abstained has no
+    /// score. Empty if `keep_results(false)`.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let result = Evaluate::builder()
+    ///     .devset([example! { "question" => "2 + 2?", "answer" => "4" }, example! { "answer" => "5" }])
+    ///     .inputs(["question"])
+    ///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
+    ///     .failure_score(-1.0)
+    ///     .run(|_: Example| async { prediction! { "answer" => "4" } })
+    ///     .await?;
+    /// let scores: Vec<_> = result.triples().map(|(_, pred, score)| (pred.is_some(), score)).collect();
+    /// assert_eq!(scores, [(true, Some(1.0)), (false, Some(-1.0))]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn triples(&self) -> impl ExactSizeIterator<Item = (&G, Option<&P>, Option<f64>)> {
+        self.results.iter().map(|row| {
+            let failed = row.outcomes.first().is_some_and(Outcome::is_failure);
+            let score = row.score().or_else(|| failed.then_some(self.failure_score));
+            (&*row.gold, row.pred.as_ref(), score)
+        })
+    }
+
+    /// Returns the score that a failed row counts as in a mean.
+    #[must_use]
+    pub fn failure_score(&self) -> f64 {
+        self.failure_score
+    }
+
+    /// Returns whether every row was evaluated and every file written.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.ending == Ending::Complete
+    }
+
+    /// Returns the metrics' names, in the order of [`RowResult::outcomes`].
+    pub fn metric_names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// Returns the score, or an error that explains why there is none.
+    ///
+    /// # Errors
+    /// [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads;
+    /// [`EvaluateError::NothingScored`], with the error of the first failed row.
+    pub fn try_score(&self) -> Result<f64, EvaluateError> {
+        let first = self.metrics.first();
+        if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
+            let metric = self.names.first().cloned().unwrap_or_default();
+            return Err(EvaluateError::UnknownField { metric, field: field.clone() });
+        }
+        self.score.ok_or_else(|| EvaluateError::NothingScored {
+            metric: self.names.first().cloned().unwrap_or_default(),
+            rows: self.rows,
+            failed: self.failed_rows,
+            first_error: self.first_error.clone(),
+        })
+    }
+}
+
+/// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
+/// floats unrounded, each in the range of its metric, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
+/// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
+/// stop or a timeout ends a run or a row early.
+impl<G, P> Serialize for EvaluationResult<G, P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut report = serializer.serialize_struct("EvaluationResult", 5)?;
+        report.serialize_field("rows", &self.rows)?;
+        report.serialize_field("metrics", &ByName(&self.metrics))?;
+        match self.program.is_reported() {
+            true => report.serialize_field("program", &self.program)?,
+            false => report.skip_field("program")?,
+        }
+        report.serialize_field("ending", self.ending.name())?;
+        report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
+        report.end()
+    }
+}
+
+impl<G, P> EvaluationResult<G, P> {
+    /// Returns name and headline of each metric and of its first named scores, and the number of the
+    /// others. Names of scores come from rows, so they are escaped and shortened.
+    fn headlines(&self, has_histograms: bool) -> Vec<(Cow<'_, str>, String)> {
+        let mut lines = Vec::new();
+        for metric in self.metrics.chunk_by(|_, next| !self.names.contains(&next.name)) {
+            let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
+            for summary in first {
+                lines.push((shown::name(&summary.name), summary.to_string()));
+                if let Some(histogram) = summary.histogram.as_ref().filter(|_| has_histograms) {
+                    lines.push((Cow::Borrowed(""), histogram_line(histogram)));
+                }
+            }
+            if !others.is_empty() {
+                let all = Cow::Owned(format!("{}.*", metric[0].name));
+                lines.push((all, format!("{} more named scores", others.len())));
+            }
+        }
+        lines
+    }
+}
+
+/// `0 ▄     █           ▂▂ 1`, with the ends of the range.
+fn histogram_line(histogram: &Histogram) -> String {
+    let (min, max) = histogram.range();
+    format!("{min} {histogram} {max}")
+}
+
+struct ByName<'a>(&'a [MetricSummary]);
+
+impl Serialize for ByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|summary| (&summary.name, summary)))
+    }
+}
+
+impl<G, P> fmt::Display for EvaluationResult<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.fmt_headlines(f)?;
+        match &self.first_error {
+            Some(error) if self.failed_rows == self.rows => {
+                write!(f, "\nfirst error: {}", shown::escaped(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<G, P> EvaluationResult<G, P> {
+    /// Writes the headlines, and why the run ended early.
+    #[doc(hidden)]
+    pub fn fmt_headlines(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.headlines(f.alternate());
+        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (position, (name, headline)) in lines.iter().enumerate() {
+            let line_break = if position == 0 { "" } else { "\n" };
+            write!(f, "{line_break}{name:width$}  {headline}")?;
+        }
+        if !self.is_complete() {
+            write!(f, "\nafter {} rows: {}", self.rows, self.ending)?;
+        }
+        Ok(())
+    }
+}
+
+impl<G, P> fmt::Debug for EvaluationResult<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvaluationResult")
+            .field("score", &self.score)
+            .field("rows", &self.rows)
+            .field("failed_rows", &self.failed_rows)
+            .field("ending", &self.ending)
+            .field("results", &format_args!("<{} rows>", self.results.len()))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,206 @@
+//! The values of one metric or named score over all rows, and how far their mean may be from the true mean.
+
+use std::collections::HashMap;
+
+use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
+
+/// How the intervals of a run are computed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct IntervalOptions {
+    /// Whether rows have groups.
+    pub(crate) by_group: bool,
+    /// The bootstrap, which replaces Student's t.
+    pub(crate) bootstrap: Option<Bootstrap>,
+}
+
+/// A row and its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) row: u64,
+    pub(crate) group: u32,
+}
+
+/// Values that were counted. The figures do not depend on the order in which they were recorded.
+#[derive(Clone)]
+pub(crate) struct Sample {
+    options: IntervalOptions,
+    moments: Moments,
+    /// Only with groups and without a bootstrap.
+    clusters: Clusters<u32>,
+    /// Only for a bootstrap.
+    values: Vec<(Place, f64)>,
+}
+
+/// Rows that count as the failure score.
+pub(crate) struct Failures<'a> {
+    pub(crate) score: f64,
+    pub(crate) count: u64,
+    /// Only with groups or a bootstrap.
+    pub(crate) places: &'a [Place],
+}
+
+impl IntervalOptions {
+    /// Whether the rows that failed are needed, not only their number.
+    pub(crate) fn needs_places(&self) -> bool {
+        self.by_group || self.bootstrap.is_some()
+    }
+}
+
+impl Sample {
+    pub(crate) fn new(options: IntervalOptions) -> Self {
+        let (moments, clusters) = (Moments::default(), Clusters::default());
+        Self { options, moments, clusters, values: Vec::new() }
+    }
+
+    pub(crate) fn record(&mut self, place: Place, value: f64) {
+        self.moments.record(value);
+        self.record_place(place, value);
+    }
+
+    /// Adds values whose places are not needed.
+    pub(crate) fn add(&mut self, moments: &Moments) {
+        self.moments.merge(moments);
+    }
+
+    fn record_place(&mut self, place: Place, value: f64) {
+        if self.options.bootstrap.is_some() {
+            self.values.push((place, value));
+        } else if self.options.by_group {
+            self.clusters.record(place.group, value);
+        }
+    }
+
+    /// Returns the mean of the recorded values.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        self.moments.mean()
+    }
+
+    /// Returns the mean of the recorded values and of the failed rows.
+    pub(crate) fn mean_with(&self, failures: &Failures<'_>) -> Option<f64> {
+        let mut moments = self.moments.clone();
+        moments.record_times(failures.score, failures.count);
+        moments.mean()
+    }
+
+    /// Returns the values, and the failure score of each failed row.
+    pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Self {
+        let mut sample = self.clone();
+        sample.moments.record_times(failures.score, failures.count);
+        failures.places.iter().for_each(|place| sample.record_place(*place, failures.score));
+        sample
+    }
+
+    /// Returns the number of groups, if rows have groups.
+    pub(crate) fn groups(&self) -> Option<u64> {
+        self.options.by_group.then(|| match self.options.bootstrap {
+            None => self.clusters.groups() as u64,
+            Some(_) => self.units().len() as u64,
+        })
+    }
+
+    /// Returns the standard error and the interval of the mean, within the range.
+    ///
+    /// `kind` is the kind of the values. Values of a bool are 0 and 1.
+    pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
+        let uncertainty = match (self.options, kind) {
+            (IntervalOptions { bootstrap: Some(bootstrap), .. }, _) => {
+                bootstrap.mean(&self.units())
+            }
+            (IntervalOptions { by_group: true, .. }, _) => self.clusters.uncertainty(),
+            (_, ScoreKind::Bool) => self.proportion().uncertainty(),
+            (_, ScoreKind::Number | ScoreKind::Corpus) => self.moments.uncertainty(),
+        };
+        match range {
+            Some(range) => uncertainty.within(range.min, range.max),
+            None => uncertainty,
+        }
+    }
+
+    /// Returns the share of ones among values that are 0 or 1.
+    fn proportion(&self) -> Proportion {
+        let trials = self.moments.count();
+        let ones = self.mean().map_or(0.0, |mean| (mean * trials as f64).round());
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        Proportion { successes: ones as u64, trials }
+    }
+
+    /// Returns the sum and the number of values of each row, or of each group, in the order of the input.
+    fn units(&self) -> Vec<(f64, u64)> {
+        let mut values = self.values.clone();
+        values.sort_unstable_by_key(|(place, _)| place.row);
+        if !self.options.by_group {
+            return values.into_iter().map(|(_, value)| (value, 1)).collect();
+        }
+        let mut units: Vec<(f64, u64)> = Vec::new();
+        let mut of_group = HashMap::new();
+        for (place, value) in values {
+            let unit = *of_group.entry(place.group).or_insert_with(|| {
+                units.push((0.0, 0));
+                units.len() - 1
+            });
+            units[unit].0 += value;
+            units[unit].1 += 1;
+        }
+        units
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    fn sample(options: IntervalOptions, values: &[(u64, u32, f64)]) -> Sample {
+        let mut sample = Sample::new(options);
+        for (row, group, value) in values.iter().copied() {
+            sample.record(Place { row, group }, value);
+        }
+        sample
+    }
+
+    #[test]
+    fn order_does_not_change_a_bit_with_groups_and_bootstrap() {
+        let values: Vec<_> =
+            (0..40_u32).map(|row| (u64::from(row), row / 4, 1.0 / f64::from(row + 1))).collect();
+        let mut shuffled = values.clone();
+        shuffled.sort_by_key(|(row, ..)| row * 7 % 40);
+        // The number of a group depends on the row that is finished first.
+        shuffled.iter_mut().for_each(|(_, group, _)| *group = 9 - *group);
+        for by_group in [false, true] {
+            for bootstrap in [None, Some(Bootstrap::default())] {
+                let options = IntervalOptions { by_group, bootstrap };
+                let [a, b] = [&values, &shuffled]
+                    .map(|values| sample(options, values).uncertainty(ScoreKind::Number, None));
+                assert_eq!(a, b);
+                assert!(a.ci95().unwrap().contains(0.107), "{a:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn failed_rows_count_in_the_mean_and_in_the_interval() {
+        let places = [Place { row: 2, group: 1 }];
+        let failures = Failures { score: 0.0, count: 1, places: &places };
+        for by_group in [false, true] {
+            let options = IntervalOptions { by_group, bootstrap: None };
+            let scored = sample(options, &[(0, 0, 1.0), (1, 0, 1.0)]);
+            let all = scored.with_failures(&failures);
+            assert_eq!((scored.mean(), all.mean()), (Some(1.0), Some(2.0 / 3.0)));
+            assert_eq!(all.groups(), by_group.then_some(2));
+        }
+        let all = sample(IntervalOptions::default(), &[(0, 0, 1.0), (1, 0, 1.0)]);
+        let all = all.with_failures(&Failures { places: &[], ..failures });
+        let share = Proportion { successes: 2, trials: 3 };
+        assert_eq!(all.uncertainty(ScoreKind::Bool, None), share.uncertainty());
+    }
+
+    #[test]
+    fn intervals_are_within_the_range() {
+        let scored = sample(IntervalOptions::default(), &[(0, 0, 0.9), (1, 0, 1.0)]);
+        let found = scored.uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT)).ci95();
+        let low = 0.95 - 12.706_204_736_174_698 * 0.05;
+        let Interval { low: found, high } = found.unwrap();
+        assert!((found - low).abs() < 1e-9 && high == 1.0, "{found} {high}");
+    }
+}

@@ -1,0 +1,36 @@
+//! The error of a field that a metric reads and no prediction has: its name is wrong.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::messages::shown;
+
+/// A field that a metric reads and no prediction has.
+///
+/// Displays what to correct: `` no prediction has a field `anwser`; did you mean `answer`? ``
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct UnknownField {
+    /// The name of the field.
+    pub name: String,
+    /// The most similar name among the fields of the first row, if one is similar.
+    pub nearest: Option<String>,
+    /// The names of the fields that the first prediction has.
+    #[serde(skip)]
+    pub(super) present: Vec<String>,
+}
+
+impl fmt::Display for UnknownField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no prediction has a field `{}`", shown::name(&self.name))?;
+        match &self.nearest {
+            Some(nearest) => write!(f, "; did you mean `{}`?", shown::name(nearest)),
+            None if self.present.is_empty() => f.write_str("; the first prediction has no fields"),
+            None => {
+                let names = shown::names(self.present.iter().map(String::as_str));
+                write!(f, "; the first prediction has {names}")
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The state that the threads or tasks of one run share.
+
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::{BoxFuture, Shared};
+use tokio::time::Instant;
+
+use super::collector::Collector;
+use super::grace_period::{GracePeriod, GraceSettings};
+use super::thread_rows::{SharedRows, ThreadRows};
+use crate::core::panic;
+use crate::evaluate::input::{Source, Stop};
+use crate::evaluate::lock::lock;
+use crate::evaluate::observer::Observers;
+use crate::evaluate::report::{Lines, Render, score_line};
+use crate::evaluate::row::{Plan, RowResult, RunJournal};
+
+/// The state that the threads or tasks of one run share.
+pub(crate) struct Run<'a, G, P> {
+    pub(crate) plan: Arc<Plan<'a, G, P>>,
+    pub(crate) names: Vec<String>,
+    pub(crate) source: Source<'a, G, P>,
+    pub(crate) stop: Arc<Stop>,
+    pub(crate) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    pub(crate) observers: Observers<G, P>,
+    pub(crate) collector: Mutex<Collector<G, P>>,
+    /// Rows at positions from this one on may be only counted; `None` if every row must be kept or passed on.
+    pub(crate) counted_from: Option<u64>,
+    /// The rows of each thread.
+    pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
+    /// Set if rows are written.
+    pub(crate) render: Option<Render<G, P>>,
+    pub(crate) journal: Option<RunJournal<G, P>>,
+    pub(crate) started: Instant,
+    /// The most rows that are evaluated at once.
+    pub(crate) concurrency: usize,
+    pub(crate) grace: GraceSettings,
+}
+
+/// Completes when a stop is requested by `stop_when`.
+pub(crate) async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
+    match signal {
+        Some(signal) => signal.clone().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
+    pub(super) fn start_grace_period(&self) -> GracePeriod {
+        let (stop, GraceSettings { period, .. }) = (Arc::clone(&self.stop), self.grace);
+        #[cfg(feature = "ctrl-c")]
+        if self.grace.is_reported {
+            return GracePeriod::start(stop, period, super::ctrl_c::report_end_of(period));
+        }
+        GracePeriod::start(stop, period, || {})
+    }
+
+    /// Adds the line of a row, if rows are written.
+    pub(crate) fn render(&self, index: u64, row: &RowResult<G, P>, lines: &mut Lines) {
+        let Some(render) = self.render else { return };
+        lines.push(index, |text| {
+            let start = text.len();
+            if panic::catch(false, || render(row, &self.names, text)).is_err() {
+                text.truncate(start);
+                score_line(row, &self.names, text);
+            }
+        });
+    }
+
+    /// Returns whether a row may be counted, without its place in the results.
+    pub(crate) fn may_count(&self, index: u64) -> bool {
+        self.counted_from.is_some_and(|from| index >= from)
+    }
+
+    /// Records rows, and stops the run if no more rows should be taken.
+    pub(crate) fn record(&self, record: impl FnOnce(&mut Collector<G, P>)) {
+        let mut collector = lock(&self.collector);
+        record(&mut collector);
+        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
+            collector.output_error.get_or_insert(error.into());
+        }
+        if collector.is_full() {
+            self.stop.set();
+        }
+    }
+
+    /// Returns the rows of a new thread.
+    pub(crate) fn add_thread(&self) -> SharedRows<G, P> {
+        let rows = Arc::new(Mutex::new(ThreadRows::new(&lock(&self.collector).tallies)));
+        lock(&self.thread_rows).push(Arc::clone(&rows));
+        rows
+    }
+}

@@ -1,0 +1,116 @@
+//! Rows that wait, for a program or an asynchronous metric: tasks of the runtime take them, one after another.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::Notify;
+use tokio::task::{JoinError, JoinSet};
+
+use super::state::{Run, stop_signal};
+use super::wake_up::WakeUp;
+use crate::core::panic;
+use crate::core::program::Program;
+use crate::core::settings::Settings;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::input::{Numbered, Stop};
+use crate::evaluate::report::Lines;
+
+/// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
+///
+/// A task is spawned for a row once the task before has begun, so that no row is read before a task is free for it.
+pub(crate) async fn run_as_tasks<G, P, Kind: 'static>(
+    run: &Arc<Run<'static, G, P>>,
+    program: impl Program<G, P, Kind> + 'static,
+) -> Result<(), EvaluateError>
+where
+    G: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    let (program, settings, begun) =
+        (Arc::new(program), Settings::current(), Arc::new(Notify::new()));
+    let spawn = |tasks: &mut JoinSet<()>, row| {
+        let (run, program, begun) = (Arc::clone(run), Arc::clone(&program), Arc::clone(&begun));
+        tasks.spawn(settings.clone().scope(async move {
+            begun.notify_one();
+            run.work(Some(row), &*program).await;
+        }));
+    };
+    let _wake_up = WakeUp::start(&Handle::current());
+    let mut tasks = JoinSet::new();
+    let (mut has_rows, mut is_beginning, mut grace_period) = (true, false, None);
+    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
+    while has_rows || !tasks.is_empty() {
+        let takes_row = has_rows && !is_beginning && tasks.len() < run.concurrency;
+        tokio::select! {
+            biased;
+            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
+            () = run.stop.requested(), if grace_period.is_none() => {
+                grace_period = Some(run.start_grace_period());
+            }
+            () = run.stop.abandoned() => {
+                has_rows = false;
+                abandon(&mut tasks, &run.stop).await;
+            }
+            Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
+            () = begun.notified(), if is_beginning => is_beginning = false,
+            row = run.source.next(&run.stop), if takes_row => match row {
+                Some(row) => {
+                    spawn(&mut tasks, row);
+                    is_beginning = true;
+                }
+                None => has_rows = false,
+            },
+        }
+        if run.source.failed() {
+            // There will be no result, so the remaining work is cancelled.
+            has_rows = false;
+            tasks.shutdown().await;
+        }
+    }
+    Ok(())
+}
+
+/// Cancels the tasks. One that computes without awaiting anything cannot be cancelled: the run ends without it, and its
+/// row is not recorded.
+async fn abandon(tasks: &mut JoinSet<()>, stop: &Stop) {
+    tokio::select! {
+        () = tasks.shutdown() => {}
+        () = stop.given_up() => tasks.detach_all(),
+    }
+}
+
+/// Returns an error if a task panicked. A cancelled task only abandoned its row.
+fn check_task(error: JoinError) -> Result<(), EvaluateError> {
+    match error.try_into_panic() {
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::into_message(payload) }),
+        Err(_) => Ok(()),
+    }
+}
+
+impl<G: Send + Sync, P: Send + Sync> Run<'_, G, P> {
+    /// Evaluates a row, and then all rows that are ready.
+    pub(crate) async fn work<Kind>(
+        &self,
+        mut next: Option<Numbered<G, P>>,
+        program: &impl Program<G, P, Kind>,
+    ) {
+        let mut line = Lines::default();
+        while let Some((index, input)) = next {
+            match self.plan.finish(index, input, program, self.journal.as_ref()).await {
+                Ok(row) => {
+                    self.render(index, &row, &mut line);
+                    self.observers.notify(|observer| observer.on_row(&row));
+                    self.record(|collector| {
+                        collector.write(&mut line);
+                        drop(collector.record(index, row));
+                    });
+                }
+                Err(error) => return self.source.fail(index, error),
+            }
+            // Rows that happen not to wait let other tasks run, too.
+            tokio::task::consume_budget().await;
+            next = self.source.take(&self.stop);
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Rows that never wait: threads take them and evaluate them, one after another.
+//!
+//! They are not the threads of the runtime, so that a metric that computes for long or blocks delays neither timers nor
+//! tasks. A thread may take the rows of another thread that is blocked.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Notify;
+
+use super::state::{Run, stop_signal};
+use super::thread_rows::{SharedRows, is_simple};
+use crate::core::outcome::Outcome;
+use crate::core::panic;
+use crate::core::rows::pair::{Pair, SpareRows};
+use crate::core::settings::Settings;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
+use crate::evaluate::lock::lock;
+use crate::evaluate::row::{Predicted, RowResult};
+
+/// The most rows that a thread takes at once.
+const MAX_ROWS_AT_ONCE: usize = 64;
+
+/// A thread takes more rows at once if those that it took together needed less time.
+const SHORT: Duration = Duration::from_micros(100);
+
+/// How often the counted rows of a thread are added to the rows of the run, for its progress.
+const ADDED_EVERY: Duration = Duration::from_millis(5);
+
+/// The most rows whose memory a thread keeps for the next rows.
+const MAX_SPARE: usize = 512;
+
+/// The threads of a run.
+pub(crate) struct Threads<G, P> {
+    /// The threads that have not ended.
+    running: AtomicUsize,
+    /// The threads that evaluate rows. Others read rows, which may take long.
+    busy: AtomicUsize,
+    changed: Notify,
+    panic: Mutex<Option<String>>,
+    rows: Vec<OwnRows<G, P>>,
+}
+
+/// Runs the evaluation, and returns when the rows are evaluated or abandoned. Ends the threads if it is dropped.
+pub(crate) async fn run_on_threads<G, P>(run: &Arc<Run<'static, G, P>>) -> Result<(), EvaluateError>
+where
+    G: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    struct StopOnDrop<'a>(&'a Stop);
+    impl Drop for StopOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.set();
+        }
+    }
+    let threads = Threads::start(run, run.concurrency)?;
+    let mut grace_period = None;
+    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
+    let guard = StopOnDrop(&run.stop);
+    loop {
+        tokio::select! {
+            biased;
+            () = threads.ended(run) => break,
+            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
+            () = run.stop.requested(), if grace_period.is_none() => {
+                grace_period = Some(run.start_grace_period());
+            }
+            // A thread cannot be cancelled: the run ends without it, and its row is not recorded.
+            () = run.stop.given_up() => break,
+        }
+    }
+    std::mem::forget(guard);
+    match lock(&threads.panic).take() {
+        Some(message) => Err(EvaluateError::Worker { message }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the number of threads: as many as the runtime has, which the user has chosen.
+fn number_of_threads(concurrency: usize) -> usize {
+    let runtime = Handle::current();
+    match runtime.runtime_flavor() {
+        RuntimeFlavor::MultiThread => runtime.metrics().num_workers().min(concurrency),
+        _ => 1,
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Threads<G, P> {
+    /// Starts the threads, in the scope of the current settings.
+    fn start(
+        run: &Arc<Run<'static, G, P>>,
+        concurrency: usize,
+    ) -> Result<Arc<Self>, EvaluateError> {
+        let number = number_of_threads(concurrency);
+        let threads = Arc::new(Self {
+            running: AtomicUsize::new(number),
+            busy: AtomicUsize::new(0),
+            changed: Notify::new(),
+            panic: Mutex::default(),
+            rows: (0..number).map(|_| OwnRows::default()).collect(),
+        });
+        for own in 0..number {
+            let (run, threads) = (Arc::clone(run), Arc::clone(&threads));
+            let (settings, runtime) = (Settings::current(), Handle::current());
+            let work = {
+                let threads = Arc::clone(&threads);
+                move || {
+                    let _runtime = runtime.enter();
+                    let work = || settings.scope_sync(|| threads.work(own, &run));
+                    if let Err(panic) = panic::catch(false, work) {
+                        lock(&threads.panic).get_or_insert(panic.message);
+                        run.stop.set();
+                    }
+                    drop(run);
+                    threads.end();
+                }
+            };
+            if let Err(error) = thread::Builder::new().name(format!("rows-{own}")).spawn(work) {
+                threads.end();
+                if own == 0 {
+                    return Err(EvaluateError::no_thread(error));
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    fn work(&self, own: usize, run: &Run<'static, G, P>) {
+        let mut worker =
+            Worker { run, rows: run.add_thread(), outcomes: Vec::new(), spare: Vec::new() };
+        let (mut rows_at_once, mut last_added) = (1, Instant::now());
+        while self.take(own, rows_at_once, &mut worker) {
+            let Some(_busy) = self.begin(run) else { return };
+            let start = Instant::now();
+            // Unlocked before the row is evaluated.
+            let next = || lock(&self.rows[own]).pop_front();
+            while let Some((index, input)) = next() {
+                if run.stop.is_set() {
+                    return;
+                }
+                if index < run.source.error_at() {
+                    worker.evaluate(index, input);
+                }
+            }
+            let end = Instant::now();
+            rows_at_once = match end - start < SHORT {
+                true => (2 * rows_at_once).min(MAX_ROWS_AT_ONCE),
+                false => 1,
+            };
+            if end - last_added >= ADDED_EVERY {
+                worker.record_rows();
+                last_added = end;
+            }
+        }
+    }
+
+    /// Takes rows of the source, or else a row of another thread. Returns whether it took a row.
+    fn take(&self, own: usize, number: usize, worker: &mut Worker<'_, G, P>) -> bool {
+        let Run { source, stop, .. } = worker.run;
+        if source.take_several(number, stop, &self.rows[own], &mut worker.spare) {
+            return true;
+        }
+        let other = self.rows.iter().find_map(|rows| lock(rows).pop_front());
+        other.map(|row| lock(&self.rows[own]).push_back(row)).is_some()
+    }
+}
+
+impl<G: Send + Sync, P: Send + Sync> Threads<G, P> {
+    /// Counts a thread as busy until the guard is dropped; `None` if no more rows are to be evaluated.
+    fn begin<'a>(&'a self, run: &'a Run<'static, G, P>) -> Option<Busy<'a, G, P>> {
+        // Counted before the flag is read: once it is set, no thread becomes busy.
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        let busy = Busy { threads: self, run };
+        (!run.stop.is_set()).then_some(busy)
+    }
+
+    fn end(&self) {
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.changed.notify_waiters();
+    }
+
+    /// Waits until all threads have ended, or after a stop or an error until none is busy: one may be blocked by a pipe.
+    async fn ended(&self, run: &Run<'static, G, P>) {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            changed.as_mut().enable();
+            let is_stopped = run.stop.is_set();
+            let is_over = is_stopped || run.source.failed();
+            if self.running.load(Ordering::SeqCst) == 0
+                || is_over && self.busy.load(Ordering::SeqCst) == 0
+            {
+                return;
+            }
+            tokio::select! {
+                () = changed => {}
+                () = run.stop.wait(), if !is_stopped => {}
+            }
+        }
+    }
+}
+
+struct Busy<'a, G, P> {
+    threads: &'a Threads<G, P>,
+    run: &'a Run<'static, G, P>,
+}
+
+impl<G, P> Drop for Busy<'_, G, P> {
+    fn drop(&mut self) {
+        self.threads.busy.fetch_sub(1, Ordering::SeqCst);
+        // Only after a stop or an error does the run wait until no thread is busy.
+        if self.run.stop.is_set() || self.run.source.failed() {
+            self.threads.changed.notify_waiters();
+        }
+    }
+}
+
+/// The state of one thread that evaluates rows.
+struct Worker<'r, G, P> {
+    run: &'r Run<'static, G, P>,
+    rows: SharedRows<G, P>,
+    outcomes: Vec<Outcome>,
+    spare: SpareRows<G, P>,
+}
+
+impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
+    fn evaluate(&mut self, index: u64, input: Input<G, P>) {
+        let Self { run, rows, outcomes, .. } = self;
+        let Input::Predicted(pair) = input else { return };
+        let (gold, pred) = (&pair.gold, &pair.pred);
+        let call = run.plan.call(gold, pred, None);
+        let Some(traceback) = run.plan.score_now(call, outcomes) else {
+            return self.wait_for((index, Input::Predicted(pair)));
+        };
+        if run.render.is_none() && run.may_count(index) && lock(rows).count(outcomes) {
+            return self.reuse(pair);
+        }
+        if !outcomes.iter().all(is_simple)
+            && let Some(error) = run.plan.unreadable(gold, pred, pair.origin.as_ref())
+        {
+            return run.source.fail(index, error);
+        }
+        let row = RowResult::begin(index, Input::Predicted(pair));
+        let row = RowResult { outcomes: std::mem::take(outcomes), traceback, ..row };
+        self.finish(index, row);
+    }
+
+    /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
+    fn wait_for(&mut self, (index, input): Numbered<G, P>) {
+        let row = self.run.plan.finish(index, input, &Predicted, None);
+        match Handle::current().block_on(row) {
+            Ok(row) => self.finish(index, row),
+            Err(error) => self.run.source.fail(index, error),
+        }
+    }
+
+    fn finish(&mut self, index: u64, mut row: RowResult<G, P>) {
+        let run = self.run;
+        run.observers.notify(|observer| observer.on_row(&row));
+        let mut rows = lock(&self.rows);
+        run.render(index, &row, &mut rows.lines);
+        // A failure may end the run.
+        let is_full = row.is_failure() || rows.is_full();
+        if run.may_count(index) && rows.count(&row.outcomes) {
+            drop(rows);
+            self.outcomes = std::mem::take(&mut row.outcomes);
+            self.reuse_row(row);
+        } else {
+            rows.push(index, row);
+            drop(rows);
+        }
+        if is_full {
+            self.record_rows();
+        }
+    }
+
+    /// Adds the rows of the thread to the rows of the run.
+    fn record_rows(&mut self) {
+        let rows = Arc::clone(&self.rows);
+        let run = self.run;
+        run.record(|collector| {
+            lock(&rows).add_to(collector, |row| self.reuse_row(row));
+        });
+    }
+
+    fn reuse_row(&mut self, row: RowResult<G, P>) {
+        if let Some(pair) = row.into_pair() {
+            self.reuse(Box::new(pair));
+        }
+    }
+
+    fn reuse(&mut self, row: Box<Pair<G, P>>) {
+        if self.spare.len() < MAX_SPARE && self.run.source.reuses_rows {
+            self.spare.push(row);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! The settings of the report: runs, title, groups and directions.
+
+use super::error::HtmlError;
+use crate::results::Results;
+
+/// A report on one or two runs as a self-contained HTML file: scores with 95% intervals and denominators, distributions,
+/// groups, cost and time, and a table of all rows with search, filters, word diff, feedback and metadata.
+///
+/// The file makes no request. Strings from rows are shown as text, also if they contain HTML. A string of more than
+/// 20,000 characters is shortened. In a mean a failed row counts as the
+/// [failure score](Results::with_failure_score); gated, skipped and abstained rows are counted, but are in no mean.
+/// Requires the feature `html`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::results::{HtmlReport, Results};
+/// use dsrs_metrics::{Evaluate, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+/// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "<b>4</b>" });
+/// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
+///
+/// let results = Results::of(&result)?.with_name("baseline");
+/// let html = HtmlReport::new(&results).to_html()?;
+/// assert!(html.contains("<title>baseline</title>") && !html.contains("<b>4</b>"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HtmlReport<'a> {
+    pub(super) runs: Vec<&'a Results>,
+    pub(super) title: Option<String>,
+    pub(super) group: Option<String>,
+    lower_is_better: Vec<String>,
+}
+
+impl<'a> HtmlReport<'a> {
+    /// Creates a report on one run.
+    pub fn new(results: &'a Results) -> Self {
+        Self { runs: vec![results], title: None, group: None, lower_is_better: Vec::new() }
+    }
+
+    /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
+    pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
+        Self { runs: vec![a, b], ..Self::new(a) }
+    }
+
+    setters! {
+        /// Sets the title; the default is the name of the run, or of both.
+        pub fn title(title: impl Into<String>) => title = Some(title.into());
+
+        /// Shows the scores by this field too: an attribute of the rows, or a dotted path such as `gold.topic`. The intervals
+        /// over all rows are then cluster-robust: rows of one group are not counted as independent.
+        pub fn group(field: impl Into<String>) => group = Some(field.into());
+    }
+
+    /// Sets the metrics whose lower scores are better; a result file does not contain the direction. Each must be in a run.
+    pub fn lower_is_better<S: Into<String>>(
+        mut self,
+        metrics: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.lower_is_better.extend(metrics.into_iter().map(Into::into));
+        self
+    }
+
+    /// Checks that a run has each metric whose lower scores are better.
+    pub(super) fn check_directions(&self) -> Result<(), HtmlError> {
+        let metrics = || self.runs.iter().flat_map(|run| run.metrics());
+        let of = |name: &str| {
+            name.split_once('.').map_or(name.to_owned(), |(metric, _)| metric.to_owned())
+        };
+        let unknown =
+            |name: &&String| metrics().all(|metric| metric != **name && metric != of(name));
+        match self.lower_is_better.iter().find(unknown) {
+            None => Ok(()),
+            Some(metric) => {
+                let known: indexmap::IndexSet<String> = metrics().map(str::to_owned).collect();
+                let known = known.into_iter().collect();
+                Err(HtmlError::NoMetric { metric: metric.clone(), known })
+            }
+        }
+    }
+
+    pub(super) fn is_lower_better(&self, metric: &str) -> bool {
+        self.lower_is_better.iter().any(|it| it == metric)
+    }
+}
