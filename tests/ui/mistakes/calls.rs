@@ -126,3 +126,14 @@ use dsrs_metrics::metrics::AnswerExactMach;
 #[metric]
 fn empty(#[gold] answer: &str) -> bool { answer.is_empty() }
 fn main() { let _: f64 = Empty.score(&example! {}, &prediction! {}).unwrap(); }
+
+//# a_table_without_its_feature | answered | write `features = ["report"]`
+use dsrs_metrics::prelude::*;
+fn main() {
+    let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    let _ = dsrs_metrics::Evaluate::builder().metric(same).display_table(3);
+}
+
+//# a_file_format_without_its_feature | answered | the item is gated behind the `html` feature
+use dsrs_metrics::results::HtmlReport;
+fn main() {}
