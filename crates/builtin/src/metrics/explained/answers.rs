@@ -11,12 +11,8 @@ use crate::messages::shown::{push_quoted, quoted};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 
-pub(in crate::metrics) fn em(
-    answers: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    score: f64,
-) -> String {
+/// Explains an exact match, or how the answers differ.
+fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score: f64) -> String {
     if score > 0.0 {
         let equal = match &*answers {
             [only] => Some(only),
@@ -53,7 +49,7 @@ pub(in crate::metrics) fn answer_exact_match(
     score: f64,
 ) -> String {
     if frac >= 1.0 {
-        return em(answer, prediction, profile, score);
+        return exact_match(answer, prediction, profile, score);
     }
     let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
     let f1 = answer.get(closest).map_or(0.0, |answer| profile.f1_score(prediction, answer));
