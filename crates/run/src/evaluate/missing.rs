@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::core::missing::MissingFields;
-use crate::messages::{shown, suggest};
+use crate::messages::{escape, suggest};
 
 /// A field that a metric reads and no prediction has.
 ///
@@ -25,12 +25,12 @@ pub struct UnknownField {
 
 impl fmt::Display for UnknownField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no prediction has a field `{}`", shown::name(&self.name))?;
+        write!(f, "no prediction has a field `{}`", escape::name(&self.name))?;
         match &self.nearest {
-            Some(nearest) => write!(f, "; did you mean `{}`?", shown::name(nearest)),
+            Some(nearest) => write!(f, "; did you mean `{}`?", escape::name(nearest)),
             None if self.present.is_empty() => f.write_str("; the first prediction has no fields"),
             None => {
-                let names = shown::names(self.present.iter().map(String::as_str));
+                let names = escape::names(self.present.iter().map(String::as_str));
                 write!(f, "; the first prediction has {names}")
             }
         }

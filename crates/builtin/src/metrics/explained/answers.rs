@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use super::{Words, any_of, best, counted, first_difference, joined, list, number, push_list};
-use crate::messages::shown::{push_quoted, quoted};
+use crate::messages::escape::{push_quoted, quoted};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 

@@ -5,7 +5,7 @@
 )]
 
 use super::{any_of, list};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::matching::{StringSearch, expected_labels, selected_labels, values_or};
 use crate::syntax::RegexPattern;

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use smallvec::SmallVec;
 
-use crate::messages::shown::{push_quoted, quoted};
+use crate::messages::escape::{push_quoted, quoted};
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;

@@ -5,7 +5,7 @@
 )]
 
 use super::{Words, best, joined, number};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::overlap::RougeWords;
 use crate::text::{BleuOptions, ChrfOptions};

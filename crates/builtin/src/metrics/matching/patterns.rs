@@ -1,7 +1,7 @@
 //! Metrics with a regular expression.
 
 use super::searched;
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::matching as explained;

@@ -14,7 +14,7 @@ use super::schema_work::{PatternBudget, SchemaWork};
 use crate::core::check::{Check, Unscored};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metric;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
@@ -62,7 +62,7 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// # }
 /// ```
 #[metric(explain = |tool, _, _, _, score| {
-    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
+    format!("Tool: {}, Params valid: {}", escape::name(tool), score == 1.0)
 })]
 pub fn tool_params_schema(
     #[pred(missing)] tool: &str,

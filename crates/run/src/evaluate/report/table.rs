@@ -13,7 +13,7 @@ use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::json::describe::text;
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;
@@ -181,7 +181,7 @@ impl ResultTable {
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
-        if shown::is_unsafe(character) { ' ' } else { character }
+        if escape::is_unsafe(character) { ' ' } else { character }
     };
     shown.map(visible).collect()
 }
