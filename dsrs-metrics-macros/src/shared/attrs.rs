@@ -52,7 +52,7 @@ pub(crate) struct Key<A> {
     read: Read<A>,
 }
 
-/// Parses what follows a key into the attribute.
+/// Parses the tokens after a key into the attribute.
 pub(crate) type Read<A> = fn(&mut A, &Argument<'_>, &mut Errors) -> Result<()>;
 
 /// The kind of a value, if a wrong value can be corrected in the message.
@@ -229,7 +229,7 @@ impl Argument<'_> {
         Err(Error::new_spanned(key, message))
     }
 
-    /// Returns what was expected instead of `found`.
+    /// Returns the message that names the expected tokens and `found`.
     fn explain(&self, found: &str) -> String {
         let Self { key, what, form, .. } = self;
         match self.kind.repaired(found) {

@@ -29,7 +29,7 @@ mod time;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluationResult, MetricError, Pair};
 
-/// Rows whose prediction determines what the metric [`said`] does.
+/// Rows whose prediction determines the result of the metric [`said`].
 fn saying(words: &[&str]) -> Vec<Pair> {
     let pair = |(row, word): (usize, &&str)| {
         Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })

@@ -177,7 +177,7 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// Parses what follows `flatten`, which is nothing.
+    /// Parses the end of `flatten`, which takes no value.
     fn flatten(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let value = list::to_comma(input)?;
         if self.role != Role::Param {
@@ -207,7 +207,7 @@ impl RoleAttr {
         Some((word.to_owned(), nearest(word, keys)?))
     }
 
-    /// Returns what was expected instead of `found`.
+    /// Returns the message that names the expected tokens and `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
         let inside = found.strip_prefix("default(").and_then(|rest| rest.strip_suffix(')'));

@@ -1,4 +1,4 @@
-//! Explanations of the metrics of answers: what was expected and found, missing and extra words, first differences.
+//! Explanations of the metrics of answers: expected and found values, missing and extra words, first differences.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "an explanation takes the parameters of its metric function"
@@ -58,7 +58,7 @@ pub(in crate::metrics) fn answer_exact_match(
     format!("the token F1 {} {relation} {}; {words}", number(f1), number(frac))
 }
 
-/// Returns the words of the prediction compared with those of the best reference.
+/// Returns the words of the prediction compared with the words of the best reference.
 pub(in crate::metrics) fn compared(
     answers: &StrOrList<'_>,
     prediction: &str,

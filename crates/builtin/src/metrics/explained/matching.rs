@@ -1,4 +1,4 @@
-//! Explanations of the metrics that search an output: what was expected, and what was found.
+//! Explanations of the metrics that search an output: the expected and the found strings.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "an explanation takes the parameters of its metric function"

@@ -41,7 +41,7 @@ pub(in crate::metrics) fn chrf(counts: &[u64], char_order: usize) -> Option<Stri
     ]))
 }
 
-/// The counts are those of words, for every ROUGE.
+/// Explains every ROUGE by the words that both sides share.
 pub(in crate::metrics) fn rouge(
     answer: StrOrList<'_>,
     prediction: &str,

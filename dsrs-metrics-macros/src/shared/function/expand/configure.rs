@@ -11,7 +11,7 @@ use super::spec::{PANEL, group_item, index};
 use crate::shared::function::param::Param;
 use crate::shared::types::is_panel;
 
-/// Emits the impl. A metric without parameters has that of the runtime crate.
+/// Emits the impl. A metric without parameters uses the impl of the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();

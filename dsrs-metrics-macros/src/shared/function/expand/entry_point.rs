@@ -18,13 +18,13 @@ pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
     quote!(#evaluate #no_score)
 }
 
-/// `evaluate`, which returns what the method of `Metric` returns as an opaque type: rustc suggests `.await` for a future
+/// Emits `evaluate`, which returns the future of the method of `Metric` as an opaque type: rustc suggests `.await` for a future
 /// of an opaque type only.
 fn evaluate(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, row, gold, pred, .. } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
-        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
+        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
         #vis fn evaluate<#row, #gold: ::core::marker::Sync, #pred: ::core::marker::Sync>(
             &#row self,
             gold: &#row #gold,
@@ -66,7 +66,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
         false => (bounds_of(cx, true, false), &cx.read),
     };
     quote_spanned! {*span=>
-        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
+        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
         #vis fn score<#row, #(#params),*>(
             &self,
             gold: &#row #gold,

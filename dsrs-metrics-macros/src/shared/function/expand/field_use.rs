@@ -1,5 +1,5 @@
-//! The fields that the metric reads, with what every use of a field needs: its position, its form and the aliases of its
-//! name and type.
+//! The fields that the metric reads. Each has the values that several parts of the expansion use: its position, its form
+//! and the aliases of its name and type.
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens as _, format_ident};
@@ -30,7 +30,7 @@ pub(crate) struct FieldUse<'a> {
 }
 
 impl<'a> FieldUse<'a> {
-    /// Returns the fields of both sides, those of the gold row first. `row` is the lifetime of the rows.
+    /// Returns the fields of both sides, the fields of the gold row first. `row` is the lifetime of the rows.
     pub(super) fn all(model: &'a Model, row: &Lifetime, span: Span) -> Vec<Self> {
         let names = names(&model.generics);
         let fields = |side: Side| {

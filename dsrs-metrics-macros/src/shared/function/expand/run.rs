@@ -1,5 +1,5 @@
-//! The call itself: each parameter is read from its row, the function is called, and what it returns
-//! is validated against the spec.
+//! The call: each parameter is read from its row, the function is called, and its return value is
+//! validated against the spec.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::shared::function::model::{Judged, Model};
 use crate::shared::function::param::Binding;
 use crate::shared::function::side::Side;
 
-/// `__run`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
+/// Emits `__run`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
 pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, row, .. } = cx;
     if model.judged.is_some() {
@@ -63,7 +63,7 @@ pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The call of the function, or of the judge, and the score of what it returns.
+/// Returns the expression that calls the function or the judge and scores its return value.
 fn scored(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     let Some(Judged { input, kind }) = &cx.model.judged else {
@@ -93,7 +93,7 @@ fn scored(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The call of the user's function.
+/// Returns the call of the user's function.
 fn call(cx: &Context<'_>) -> TokenStream {
     let Context { model, .. } = cx;
     let function = &model.function.sig.ident;

@@ -248,7 +248,7 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     (0..PANEL).map(param).collect()
 }
 
-/// Returns `<Ret as MetricReturn>::item`, or that of `CorpusReturn` for a corpus metric, with the
+/// Returns `<Ret as MetricReturn>::item`, or `<Ret as CorpusReturn>::item` for a corpus metric, with the
 /// span of the return type, so that rustc reports an unsupported type once and at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
