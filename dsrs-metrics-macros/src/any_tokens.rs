@@ -143,7 +143,7 @@ const TYPES: &[&str] = &[
     "Box<T>",
 ];
 
-/// A piece of tokens as source text, with balanced groups.
+/// Tokens as source code, with balanced groups.
 fn tokens() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         6 => select(WORDS).prop_map(str::to_owned),

@@ -1,4 +1,4 @@
-//! Invalid input: one line with the place, what was found and what to do; exit code 2; no file is
+//! Invalid input: one line with the place, the value found and the correction; exit code 2; no file is
 //! left behind.
 
 use crate::{Folder, Ran};

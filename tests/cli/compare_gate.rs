@@ -17,7 +17,7 @@ fn scored(metrics: &str, old: &str, new: &str, args: &[&str]) -> Folder {
     folder
 }
 
-/// Rows with the label `x` or `y`, of which the first are predicted wrongly.
+/// Rows with the label `x` or `y`; the first rows are predicted wrongly.
 fn rows(count: usize, wrong: usize) -> String {
     let row = |row: usize| {
         let gold = ["x", "y"][row % 2];

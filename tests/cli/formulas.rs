@@ -20,7 +20,7 @@ fn formulas_are_escaped_and_read_back() {
             .collect::<Vec<_>>()
     };
     assert_eq!(lines(&folder), ["'=1+1", "''@x,", "'a,1,"]);
-    // The rows are those of the input: in a comparison, as labels, and as data.
+    // The rows equal the rows of the input: in a comparison, as labels, and as data.
     folder.run(&["score", "rows.jsonl", "-m", "obeys", "--with-rows", "--out", "scores.jsonl"]);
     let ran = folder.run(&["compare", "scores.csv", "scores.jsonl"]);
     assert!(ran.out.contains("\n3 rows in both\n"), "{ran:?}");

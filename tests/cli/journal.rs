@@ -1,4 +1,4 @@
-//! `score --journal`: what is printed when a run continues, and when it cannot.
+//! `score --journal`: the output of a run that continues, and of a run that cannot.
 
 use std::fs;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! The table of built-in metrics in `docs/metrics.md` says what `list` says.
+//! The table of built-in metrics in `docs/metrics.md` agrees with `list`.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn table() -> Vec<Vec<String>> {
     rows.map(cells).collect()
 }
 
-/// What the spec says of the columns that it knows: name, tier, fields, range.
+/// Returns the cells that a spec determines: name, tier, fields, range.
 fn known(spec: &Value) -> [String; 4] {
     let side = |side: &str| -> Vec<String> {
         let fields = spec[side].as_array().unwrap().iter();
@@ -43,27 +43,33 @@ fn known(spec: &Value) -> [String; 4] {
     ]
 }
 
+/// Returns the metric of a row and its aliases.
+fn names(row: &[String]) -> Vec<String> {
+    row[0].split(", alias ").map(str::to_owned).collect()
+}
+
 fn builtin() -> Vec<Value> {
     let listed: Vec<Value> = serde_json::from_str(&list(&["--json"], "100")).unwrap();
     listed.into_iter().filter(|spec| !OWN.contains(&spec["name"].as_str().unwrap())).collect()
 }
 
 #[test]
-fn every_built_in_metric_has_a_row_that_says_what_its_spec_says() {
+fn every_built_in_metric_has_a_row_that_agrees_with_its_spec() {
     let table = table();
     let mut wrong = Vec::new();
     for spec in builtin() {
         let [name, tier, fields, range] = known(&spec);
         let first = spec["doc"].as_str().unwrap().split("\n\n").next().unwrap().replace('\n', " ");
-        let Some(row) = table.iter().find(|row| row[0] == name) else {
+        let Some(row) = table.iter().find(|row| names(row).contains(&name)) else {
             wrong.push(format!(
                 "add: | {name} | {tier} | {first} | {fields} | {range} | FEATURE or - | WHAT IT IS COMPARED WITH |"
             ));
             continue;
         };
-        // Fields that parameters name are told in words.
+        // Fields that parameters name are described in the table.
         let fields = if fields.is_empty() { row[3].clone() } else { fields };
-        let expected = [name, tier, row[2].clone(), fields, range, row[5].clone(), row[6].clone()];
+        let expected =
+            [row[0].clone(), tier, row[2].clone(), fields, range, row[5].clone(), row[6].clone()];
         if row[..] != expected {
             wrong.push(format!("change to: | {} |", expected.join(" | ")));
         }
@@ -72,18 +78,16 @@ fn every_built_in_metric_has_a_row_that_says_what_its_spec_says() {
 }
 
 #[test]
-fn every_row_is_of_one_built_in_metric() {
-    let names: Vec<String> = builtin().iter().map(|spec| known(spec)[0].clone()).collect();
+fn every_row_is_of_one_built_in_metric_and_its_aliases() {
+    let metrics: Vec<String> = builtin().iter().map(|spec| known(spec)[0].clone()).collect();
     let mut seen = Vec::new();
     for row in table() {
         assert_eq!(row.len(), 7, "{row:?}");
         assert!(row.iter().all(|cell| !cell.is_empty()), "an empty cell: {row:?}");
-        assert!(
-            names.contains(&row[0]),
-            "take out the row of {}: `list` has no such metric",
-            row[0]
-        );
-        assert!(!seen.contains(&row[0]), "{} has two rows", row[0]);
-        seen.push(row[0].clone());
+        for name in names(&row) {
+            assert!(metrics.contains(&name), "remove {name}: `list` has no such metric");
+            assert!(!seen.contains(&name), "{name} has two rows");
+            seen.push(name);
+        }
     }
 }

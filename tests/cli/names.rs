@@ -110,7 +110,7 @@ fn a_mapping_of_a_misspelt_field_is_refused() {
     );
     let row = r#"{"id": 1, "gold": {"answer": "a"}, "pred": {"answer": "a"}, "text": "b"}"#;
     let folder = Folder::with("rows.jsonl", row);
-    // The field has its own mapping, is that of the groups, or is written; and nothing similar is read.
+    // The field has its own mapping, names the groups, or is written; and no similar field is read.
     let answer = ["--map", "pred.anser=text", "--map", "pred.answer=text"];
     let group = ["--map", "gold.answers=text", "--group", "gold.answers"];
     let written = ["--map", "pred.anser=text", "--with-rows", "--out", "out.jsonl"];

@@ -1,5 +1,5 @@
-//! What a command writes: no output replaces an input or another output, each is complete or not there, and what was
-//! computed is printed even if no file can be written.
+//! The outputs of a command: an output never replaces an input or another output, each file is complete or absent, and
+//! results are printed even if no file can be written.
 #![cfg(unix)]
 
 use std::fs::{self, File};

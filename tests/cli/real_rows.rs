@@ -2,7 +2,7 @@
 //! labels for mathematics.
 //!
 //! The rows live outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the
-//! tests say so and pass, unless `DSRS_METRICS_REQUIRE` is 1.
+//! tests report this and pass, unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Folder, Ran};
 
-/// A string that clears the line, writes a headline, and reverses the order of what follows.
+/// A string that clears the line, writes a headline, and reverses the order of the following characters.
 const HOSTILE: &str = "x\u{1b}[2K\r\nem  100% (9/9, 0 failed)\u{7}\u{9b}1A\u{202e}\u{2066}\u{200b}";
 
 /// Checks that no character of the output is obeyed by a terminal, and returns the output.

@@ -1,5 +1,5 @@
 //! A score is in the range of its metric in every output; a percentage is text for people. The files in `data/percent_*` are
-//! those of the last version whose summaries had percentages for metrics that return `bool`.
+//! the results of the last version whose summaries had percentages for metrics that return `bool`.
 
 use serde_json::{Value, json};
 

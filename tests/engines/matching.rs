@@ -1,4 +1,4 @@
-//! The metrics that search an output: their verdicts, their configuration, and what is an error before the first row.
+//! The metrics that search an output: their verdicts, their configuration, and errors before the first row.
 
 use dsrs_metrics::metrics::{
     Choice, ContainsAll, ContainsAny, Includes, IsJson, Matches, OneOf, Pattern, Regex,

@@ -1,4 +1,4 @@
-//! Hostile files: limits on what is read into memory, work that is linear in the input, formulas in CSV.
+//! Hostile files: limits on the bytes that are read into memory, work that is linear in the input, formulas in CSV.
 
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// Time in which linear work is done on any machine; quadratic work on these inputs takes several minutes.
 const LINEAR: Duration = Duration::from_secs(120);
 
-/// Endless bytes after a beginning; counts what is read.
+/// Endless bytes after a beginning; counts the bytes that are read.
 struct Endless {
     beginning: Cursor<Vec<u8>>,
     byte: u8,

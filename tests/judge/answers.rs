@@ -185,7 +185,7 @@ fn different_types_of_one_name_have_separate_definitions() {
             |it: &Value| it["properties"].get("done").or(it["properties"].get("of")).is_some();
         assert!(!found.is_empty() && found.iter().all(of_plan), "{output}: {found:?}");
     }
-    // What the definitions refer to is there too, and the third output shares those of the second.
+    // The types that the definitions refer to are there too, and the third output shares the definitions of the second.
     let definitions = whole["$defs"].as_object().unwrap();
     definitions.values().for_each(|it| targets(it, &whole, &mut Vec::new()));
     assert_eq!(definitions.keys().collect::<Vec<_>>().len(), 3, "{definitions:?}");

@@ -84,7 +84,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
     let metric = semantic().with_lm(says(true)).build();
     assert_eq!(
         metric.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `diff`: at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`"
+        "metric `diff`: at `semantic` the metric is asynchronous, since it calls a language model; write `.evaluate(&gold, &pred).await`"
     );
     assert!(metric.answer(MetricCall::new(&gold, &pred)).ready().is_none());
     let spec = |metric: &Diff| {
@@ -108,7 +108,7 @@ async fn trap_10_offline_token_overlap_answers_and_says_so() {
     let other = prediction! { "answer" => "seven" };
     let score = semantic().build().offline().evaluate(&gold, &other).await.unwrap();
     assert_eq!(score.value, 0.0);
-    // Without asking for it there is no score.
+    // Without `offline` or a model the metric has no score.
     let error = unconfigured(semantic().build().evaluate(&gold, &pred)).await.unwrap_err();
     let error = error.to_string();
     assert!(error.starts_with("metric `diff`: no language model is configured; "), "{error}");
@@ -176,7 +176,7 @@ async fn the_harness_probes_the_model_under_the_name_of_the_metric() {
     assert_eq!(result.to_string(), "diff  0.00% [0.00, 79.35] (0/1, 0 failed)");
 }
 
-/// Its cost, and that it must be awaited, is nothing that a constant can know.
+/// A constant has neither its cost nor that it is asynchronous.
 #[metric(weighted(diff(strictness = DiffStrictness::Semantic) = 0.5, f1 = 0.5))]
 struct Declared;
 

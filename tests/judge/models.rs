@@ -1,4 +1,4 @@
-//! The model of a judge: its own, that of the scope, or a named one.
+//! The model of a judge: its own, the model of the scope, or a named one.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The name of a judge: that of its struct with the suffix `Judge`, which is not added twice.
+//! The name of a judge: the name of its struct with the suffix `Judge`, which is not added twice.
 
 use dsrs_metrics::judge::shipped::LlmJudge;
 use dsrs_metrics::lm::ScriptedLm;

@@ -45,7 +45,7 @@ fn offline() -> Settings {
     Settings::new().with(Models::offline())
 }
 
-/// A model that says that the answers are equivalent.
+/// A model whose answer is that the answers are equivalent.
 fn yes() -> Arc<ScriptedLm> {
     Arc::new(ScriptedLm::new().otherwise(json!({ "reasoning": "", "equivalent": true })))
 }
@@ -144,7 +144,7 @@ async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
     let judge = SemanticEquivalence::default;
     assert_eq!(value(judge(), offline()).await, by_overlap);
     assert_eq!(value(judge(), with_model()).await, by_model);
-    // What the judge says takes precedence over the scope, and what is said last over what was said first.
+    // The setting of the judge takes precedence over the scope, and the last setting over the first.
     assert_eq!(value(judge().offline(), with_model()).await, by_overlap);
     assert_eq!(value(judge().with_lm(yes()), offline()).await, by_model);
     assert_eq!(value(judge().with_lm(yes()).offline(), with_model()).await, by_overlap);

@@ -167,7 +167,7 @@ async fn cached() {
     }
 }
 
-/// Resident memory of this process; 0 where there is no `/proc`.
+/// Resident memory of this process; 0 without `/proc`.
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

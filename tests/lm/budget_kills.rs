@@ -108,7 +108,7 @@ async fn trap_41_a_budget_holds_over_kills() {
     assert!(of("scored") > 0, "{out}");
 }
 
-/// A run that continues with nothing left prints what was scored, without a preflight check.
+/// A run that continues without remaining rows prints the scores, without a preflight check.
 #[tokio::test]
 async fn trap_41_a_budget_that_is_used_up_leaves_the_recorded_rows() {
     let dir = tempfile::tempdir().unwrap();

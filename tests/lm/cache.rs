@@ -1,4 +1,4 @@
-//! The cache: what is stored, request coalescing, access to the file.
+//! The cache: the stored replies, request coalescing, access to the file.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,4 @@
-//! Errors: each is one line with what is wrong and what to do.
+//! Errors: each is one line with the error and its correction.
 
 use std::error::Error;
 use std::time::Duration;

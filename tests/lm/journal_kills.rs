@@ -22,7 +22,7 @@ const CONCURRENCY: usize = 16;
 
 const LATENCY: Duration = Duration::from_millis(10);
 
-/// What the server has answered, and what the journal had when the process was started.
+/// The answers of the server, and the records of the journal when the process was started.
 #[derive(Default)]
 struct Calls {
     /// The number of replies by row and position of the call in its row: the question, then the repair.
@@ -84,7 +84,7 @@ fn command(dir: &Path, url: &str, out: &str, journal: bool) -> Command {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    // The cache of replies would hide what the journal does not have.
+    // The cache of replies would hide records that the journal lacks.
     command.args(["score", "rows.jsonl", "-m", "polite,em", "--no-cache", "--lm"]);
     command.args(["openai:gpt-5-mini", "--out", out, "--concurrency", &CONCURRENCY.to_string()]);
     if journal {

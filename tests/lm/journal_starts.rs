@@ -1,4 +1,4 @@
-//! Runs with a journal and a judge: which calls a start makes, and what it reports.
+//! Runs with a journal and a judge: which calls a start makes, and which messages it reports.
 
 use std::path::Path;
 use std::process::Command;
@@ -69,7 +69,7 @@ async fn a_finished_journal_needs_no_provider_and_no_probe() {
 #[tokio::test]
 async fn a_finished_journal_needs_no_key() {
     let (dir, server) = (folder(), Server::start(verdict).await);
-    // Without an address a key is required. The recorded header is that of a run with the default address.
+    // Without an address a key is required. The recorded header belongs to a run with the default address.
     let url = server.url("/v1");
     assert_eq!(score(dir.path(), (&url, "k"), &JOURNAL).await.0, Some(0));
     let log = dir.path().join("j/journal.log");

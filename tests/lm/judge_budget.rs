@@ -28,7 +28,7 @@ struct Polite {
     polite: bool,
 }
 
-/// A model whose calls differ in outcome and cost, by row and call. It adds up what it charges.
+/// A model whose calls differ in outcome and cost, by row and call. It adds up its charges.
 #[derive(Clone)]
 struct Moody {
     seed: u64,
@@ -91,7 +91,7 @@ fn retried(model: Moody) -> Retry<Moody> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// The judges, the concurrency and the budget are arbitrary; the models charge at most what is declared.
+    /// The judges, the concurrency and the budget are arbitrary; the models charge at most the declared cost.
     #[test]
     fn trap_28_a_scorer_never_overruns_its_budget(
         seed in any::<u64>(),
@@ -118,7 +118,7 @@ proptest! {
         let report = scorer.budget();
         prop_assert_eq!((report.overrun, report.reserved), (0, 0));
         prop_assert!(report.spent <= budget);
-        // What the models charged is what the rows are charged, and the budget.
+        // The rows and the budget have the sum that the models charged.
         prop_assert_eq!(report.spent, charged.load(Ordering::Relaxed));
         prop_assert_eq!(report.spent, charged_by(&result.rows));
         // A row is skipped only if the rest of the budget does not cover its worst case.
@@ -144,6 +144,6 @@ fn the_cost_of_a_judge_is_that_of_its_panel_with_repairs() {
     assert_eq!([1, 3, 10].map(cost), [180, 540, 1800]);
     let pair =
         dsrs_metrics::judge::shipped::PairwisePreference::builder().models(["a:b", "a:c"]).build();
-    // The declared 200 msat are those of both orders.
+    // The declared 200 msat are the cost of both orders.
     assert_eq!(pair.cost_estimate(), 800);
 }

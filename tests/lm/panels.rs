@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::judge_command_line::{Ran, score};
 use crate::server::{Answer, Received, Server};
 
-/// Two cheap judges say yes, an expensive one says no.
+/// Two cheap judges answer yes, an expensive one answers no.
 const PANEL: &str = "semantic_f1.models=openai:gpt-5-mini,openai:gpt-5-mini,openai:gpt-5";
 
 fn by_model(received: &Received) -> Answer {

@@ -27,7 +27,7 @@ impl Row {
         &rest[rest.find('/').unwrap()..]
     }
 
-    /// The path of a call after that of the address, and the header of the key with its value.
+    /// The path of a call after the path of the address, and the header of the key with its value.
     fn call(&self) -> (&'static str, &'static str, String) {
         match self.format {
             "OpenAI" => ("chat/completions", "authorization", format!("Bearer {KEY}")),
@@ -112,7 +112,7 @@ async fn each_provider_is_called_at_its_path_with_its_key() {
 
 #[tokio::test]
 async fn without_a_setting_each_provider_is_called_at_the_address_of_the_guide() {
-    // A proxy that opens no tunnel: what it was asked for is the address.
+    // A proxy that does not open a tunnel: its requests contain the address.
     let proxy = Server::start(|received| match received.body.is_null() {
         true => Answer::error(503, "no tunnel"),
         false => Answer::json(200, &any_format()),

@@ -124,7 +124,7 @@ fn cells(row: &str) -> Vec<&str> {
 /// Test binaries, which a cell may name beside their tests.
 const BINARIES: [&str; 2] = ["ctrl_c", "lm_bombs"];
 
-/// The last cell names tests that exist. A row without a test of its own has those of the row above, or states why.
+/// The last cell names tests that exist. A row without a test of its own shares the tests of the row above, or states why.
 #[track_caller]
 fn assert_tests_exist(page: &str) {
     let (tests, rows, mut wrong) = (tests(), tested_rows(page), Vec::new());

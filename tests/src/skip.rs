@@ -10,8 +10,8 @@ use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider as _};
 
 /// Reports that the current test is skipped, and why.
 ///
-/// The line is visible without `--nocapture`: the test harness captures what `print!` and `eprint!` write, not what is
-/// written to the handle of standard error.
+/// The line is visible without `--nocapture`: the test harness captures the output of `print!` and `eprint!`, not bytes
+/// that are written to the handle of standard error.
 ///
 /// # Panics
 /// If `DSRS_METRICS_REQUIRE` is 1.

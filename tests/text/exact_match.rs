@@ -1,8 +1,9 @@
 //! `answer_exact_match` and `answer_passage_match` over rows, as DSPy documents them.
 
 use dsrs_metrics::contract::ScoreKind;
-use dsrs_metrics::metrics::{AnswerExactMatch, AnswerPassageMatch};
+use dsrs_metrics::metrics::{AnswerExactMatch, AnswerPassageMatch, Em};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::text::Profile;
 use serde_json::{Value, json};
 
 /// The score for a reference answer, a predicted one and `frac`.
@@ -32,6 +33,31 @@ fn an_answer_is_a_string_or_any_of_a_list() {
         let found = [score(&answer, prediction, 1.0), score(&answer, prediction, 0.5)];
         assert_eq!(found, [exact, half], "{answer} {prediction}");
     }
+}
+
+/// The alias `em` scores and explains every row as `answer_exact_match` with `frac = 1` does.
+#[test]
+fn the_alias_agrees_with_the_exact_match() {
+    let answers = [json!("Louvre"), json!("Café"), json!(["Orsay", "Louvre"])];
+    let predictions = ["the louvre!", "cafe", "CAFÉ", "Louvre in Paris", "Louvres", "Prado", ""];
+    for profile in [Profile::Dspy, Profile::Folded, Profile::FoldedSymbols] {
+        let alias = Em { profile };
+        let exact = AnswerExactMatch { frac: 1.0, profile };
+        for (answer, prediction) in
+            answers.iter().flat_map(|answer| predictions.map(|it| (answer, it)))
+        {
+            let (gold, pred) =
+                (example! { "answer" => answer }, prediction! { "answer" => prediction });
+            let expected = exact.score(&gold, &pred).unwrap();
+            assert_eq!(alias.score(&gold, &pred).unwrap(), expected, "{answer} {prediction}");
+        }
+        assert!(
+            alias
+                .score(&example! { "answer" => json!([]) }, &prediction! { "answer" => "" })
+                .is_err()
+        );
+    }
+    assert_eq!((Em::SPEC.name, Em::SPEC.kind), ("em", AnswerExactMatch::SPEC.kind));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn bleu_of_a_hand_counted_pair() {
 fn bleu_clips_repeated_words() {
     let bleu = Bleu::builder().max_order(1).build();
     assert_near(score!(bleu, "the cat is on the mat", "the the the the the the the"), 2.0 / 7.0);
-    // With two references the one that has it most often counts.
+    // Of two references, the larger count of the n-gram is used.
     assert_near(score!(bleu, ["the the the a b c d", "the"], "the the the the e f g"), 3.0 / 7.0);
 }
 

@@ -1,5 +1,5 @@
 //! Compile errors are the user interface of the macros. `fail/` has what must not compile, each case with the messages that
-//! rustc gives; `pass/` has what must compile. `messages.rs` checks all recorded messages, also those of the macro crate.
+//! rustc reports; `pass/` has code that must compile. `messages.rs` checks all recorded messages, also those of the macro crate.
 //!
 //! A case belongs here if rustc has a part in its messages: types, evaluated constants, names, or that no error follows
 //! from the macro's own. What a macro reports on its own is a case in `dsrs-metrics-macros/tests/messages`.
@@ -13,7 +13,7 @@
 
 mod messages;
 
-/// There is no case that must pass among these: then trybuild checks all of them with one call of cargo.
+/// All of these cases must fail: then trybuild checks all of them with one call of cargo.
 #[rustversion::attr(
     not(stable(1.95)),
     ignore = "the messages were recorded with rustc 1.95, and this is another version"
@@ -26,7 +26,7 @@ fn each_mistake_is_reported_at_its_token() {
     trybuild::TestCases::new().compile_fail("fail/*/*.rs");
 }
 
-/// Runs this test again in a process that trybuild tells to write the messages.
+/// Runs this test again in a process in which trybuild writes the messages.
 fn record() {
     let status = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "each_mistake_is_reported_at_its_token"])
@@ -36,7 +36,7 @@ fn record() {
     assert!(status.unwrap().success());
 }
 
-/// Where nothing may be skipped, the messages are compared with those of the right compiler.
+/// Where no test may be skipped, the messages are compared with the messages of the right compiler.
 #[rustversion::not(stable(1.95))]
 #[test]
 fn the_compiler_is_the_recorded_one() {

@@ -4,16 +4,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What rustc says of its own, and why it may: the end of a case's path, and words of the line.
+/// Messages that only rustc reports: the end of a case's path, and words of the line.
 const OF_RUSTC: [(&str, &str); 3] = [
-    // The second `#[metric]` or `#[judge]` is itself what is too much.
+    // The second `#[metric]` or `#[judge]` is the error.
     ("item/metric_twice.expected", "#[metric]"),
     ("judge/judge_twice.expected", "#[judge]"),
     // The macro is `main!`, which the user wrote.
     ("uses/main_without_its_feature.stderr", "originates in the macro `dsrs_metrics::main`"),
 ];
 
-/// Where messages are recorded: those that rustc gives, and those of the macros alone.
+/// The folders of recorded messages: messages of rustc, and messages of the macros alone.
 const FOLDERS: [(&str, &str); 2] =
     [("fail", "stderr"), ("../../dsrs-metrics-macros/tests/messages", "expected")];
 
@@ -84,11 +84,11 @@ fn no_message_points_at_the_whole_attribute() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// What a judge's macro says itself tells what to write, or what is wrong with what is written.
+/// Messages of a judge's macro name the correction, or the error in the source.
 #[test]
 fn a_judges_messages_stand_alone_and_say_it_once() {
     for (file, text) in recorded() {
-        // Of an unknown type rustc speaks once more where it could be a type parameter.
+        // rustc reports an unknown type a second time where it could be a type parameter.
         let is_of_rustc = file.ends_with("input_of_unknown_type.stderr");
         if !file.parent().unwrap().ends_with("judge") || is_of_rustc {
             continue;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::messages::suggest::nearest;
 
 /// A suggestion for an unknown name.
@@ -48,7 +48,7 @@ impl fmt::Display for Hint {
             Self::Instead(what) => write!(f, "; {what}"),
             Self::Only(names) if names.is_empty() => Ok(()),
             Self::Only(names) => {
-                write!(f, ", only {}", shown::names(names.iter().map(String::as_str)))
+                write!(f, ", only {}", escape::names(names.iter().map(String::as_str)))
             }
             Self::None => Ok(()),
         }

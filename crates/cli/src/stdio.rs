@@ -9,12 +9,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
 /// needs.
 pub(super) fn print(text: &str) -> io::Result<()> {
-    let lines: Vec<_> = text.split('\n').map(shown::escaped).collect();
+    let lines: Vec<_> = text.split('\n').map(escape::escaped).collect();
     write(&lines.join("\n"))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn print_xml(xml: &str) -> io::Result<()> {
 pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");
     // If standard error is closed, nothing can be reported.
-    let _ = writeln!(io::stderr(), "{}", shown::escaped(&line));
+    let _ = writeln!(io::stderr(), "{}", escape::escaped(&line));
 }
 
 fn write(text: &str) -> io::Result<()> {
@@ -57,7 +57,7 @@ fn write(text: &str) -> io::Result<()> {
 fn ascii_escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
-        if shown::is_unsafe(character) {
+        if escape::is_unsafe(character) {
             for unit in character.encode_utf16(&mut [0; 2]) {
                 escaped.push_str(&format!("\\u{unit:04x}"));
             }
@@ -73,7 +73,7 @@ fn ascii_escaped(json: &str) -> String {
 fn reference_escaped(xml: &str) -> String {
     let mut escaped = String::with_capacity(xml.len());
     for character in xml.chars() {
-        if character != '\n' && shown::is_unsafe(character) {
+        if character != '\n' && escape::is_unsafe(character) {
             escaped.push_str(&format!("&#x{:x};", u32::from(character)));
         } else {
             escaped.push(character);

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{MetricError, MetricErrorKind};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::spec::Side;
 
 /// The reason why a field of a row could not be read.
@@ -52,7 +52,7 @@ impl FieldError {
                 write!(f, "no field `{side}.{field}`; it has no fields")
             }
             Self::Missing { field, present } => {
-                let present = shown::names(present.iter().map(String::as_str));
+                let present = escape::names(present.iter().map(String::as_str));
                 write!(f, "no field `{side}.{field}`; it has {present}")
             }
             Self::Null { field, expected } => {

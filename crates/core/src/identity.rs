@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::files::{self, Contents};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metric::Metric;
 use crate::requirements::Requirement;
 use crate::score::OFFLINE_JUDGE;
@@ -163,19 +163,19 @@ fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Valu
 /// Returns the name of a path in an identity: `` `threshold` ``, or `` parameter `F1.profile` ``.
 pub fn place(path: &[&str]) -> String {
     match path {
-        ["parameters", parameter] => format!("parameter `{}`", shown::name(parameter)),
-        ["files", parameter] => format!("the files of parameter `{}`", shown::name(parameter)),
+        ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),
+        ["files", parameter] => format!("the files of parameter `{}`", escape::name(parameter)),
         ["files", parameter, file] => {
-            format!("file `{}` of parameter `{}`", shown::name(file), shown::name(parameter))
+            format!("file `{}` of parameter `{}`", escape::name(file), escape::name(parameter))
         }
-        other => format!("`{}`", shown::name(&other.join("."))),
+        other => format!("`{}`", escape::name(&other.join("."))),
     }
 }
 
 fn short(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "not set".to_owned(),
-        Some(Value::String(text)) => shown::quoted(text),
-        Some(other) => shown::name(&other.to_string()).into_owned(),
+        Some(Value::String(text)) => escape::quoted(text),
+        Some(other) => escape::name(&other.to_string()).into_owned(),
     }
 }

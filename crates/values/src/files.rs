@@ -35,7 +35,8 @@ impl MetricFile {
         Self { parameter: parameter.into(), source: Source::Path(path.into()) }
     }
 
-    /// A file that the metric has loaded: what is compared is what it has, also if the file changes later.
+    /// Creates an entry for a file that the metric has loaded. Runs compare the loaded content, also if the file changes
+    /// later.
     pub fn loaded(
         parameter: impl Into<String>,
         name: impl Into<String>,
@@ -125,7 +126,7 @@ fn add_path(path: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> 
     Ok(())
 }
 
-/// Symbolic links are not followed: what is compared is their target.
+/// Adds the entries of a folder. A symbolic link is not followed: runs compare the path that it points to.
 fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String> {
     let (mut folders, mut left) = (vec![PathBuf::new()], MAX_BYTES);
     while let Some(folder) = folders.pop() {
@@ -153,7 +154,7 @@ fn add_folder(root: &Path, all: &mut Vec<(String, String)>) -> Result<(), String
     Ok(())
 }
 
-/// Returns what is compared of one entry of a folder. `left` is the number of bytes that may be read, plus one.
+/// Returns the string by which runs compare one entry of a folder. `left` is the number of bytes that may be read, plus one.
 fn content(path: &Path, kind: FileType, left: &mut u64) -> io::Result<String> {
     if kind.is_dir() {
         return Ok("folder".to_owned());
@@ -181,7 +182,7 @@ fn is_executable(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Returns a path as text that differs for different paths, with `/` between its parts.
+/// Returns a path as a string that differs for different paths, with `/` between its parts.
 fn text(path: &Path) -> String {
     let parts = path.iter().map(|part| match part.to_str() {
         Some(part) => part.to_owned(),

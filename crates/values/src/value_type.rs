@@ -51,7 +51,7 @@ pub struct TypeHelp {
     example: Option<&'static str>,
     /// Examples of lists of such values, by their length; `None` is any length.
     lists: &'static [(Option<usize>, &'static str)],
-    /// What the type is read from; `None` is anything.
+    /// The kinds of JSON values that the type accepts; `None` accepts all kinds.
     kinds: Option<&'static [ValueKind]>,
 }
 
@@ -66,7 +66,7 @@ pub enum ValueKind {
     /// All numbers.
     Number,
     /// Strings.
-    // The name of a variant is not that of a type of the prelude: the compiler would write `std::string::String` in errors.
+    // Not named `String`: with a variant that has the name of a prelude type, rustc writes `std::string::String` in errors.
     Str,
     /// Lists of values of this type.
     ListOf(&'static TypeHelp),

@@ -23,7 +23,7 @@ pub struct Weights<const N: usize>([f64; N]);
 #[non_exhaustive]
 pub enum InvalidWeights {
     /// A weight is negative, infinite or NaN.
-    #[error("{weight:?} is no weight; weights are finite and not negative")]
+    #[error("expected a finite weight of at least 0, found {weight:?}")]
     NoWeight {
         /// The invalid weight.
         weight: f64,
@@ -57,7 +57,7 @@ impl<const N: usize> Weights<N> {
         Ok(Self(weights))
     }
 
-    /// Creates weights that are known to be valid, without a check: those of the reference documents.
+    /// Creates weights without validating them, for the valid weights of the reference documents.
     #[doc(hidden)]
     pub const fn unchecked(weights: [f64; N]) -> Self {
         Self(weights)

@@ -13,7 +13,7 @@ use crate::shared::list;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
-/// Keys of `#[metric]` on a function that a composite does not support, and what to write instead.
+/// Keys of `#[metric]` on a function that a composite does not support, and their replacements.
 const DERIVED: [(&str, &str); 6] = [
     (
         "cost",
@@ -28,8 +28,8 @@ const DERIVED: [(&str, &str); 6] = [
         "struct",
         "the struct of a composite is the one with the attribute; remove `struct`, or rename the struct",
     ),
-    ("gold", "the rows of a composite are those of its components; remove `gold`"),
-    ("pred", "the rows of a composite are those of its components; remove `pred`"),
+    ("gold", "a composite reads the rows of its components; remove `gold`"),
+    ("pred", "a composite reads the rows of its components; remove `pred`"),
 ];
 
 /// `#[metric(..)]` as written.

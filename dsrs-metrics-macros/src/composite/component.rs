@@ -37,7 +37,7 @@ impl Component {
 
 fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident, Expr)> {
     let mut args = Vec::new();
-    list::for_each(tokens, errors, |input, seen, errors| {
+    list::for_each(tokens, errors, |input, found_keys, errors| {
         let named = input.fork();
         let is_named = named.call(Ident::parse_any).is_ok()
             && named.peek(Token![=])
@@ -52,7 +52,7 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         }
         let key = input.call(Ident::parse_any)?;
         input.parse::<Token![=]>()?;
-        seen.note(&key, errors);
+        found_keys.add(&key, errors);
         let value = list::value(&key, input, Expr::parse, |found: &str| {
             if found.is_empty() {
                 format!("missing value for `{key}`; write `{text}({key} = 0.9)`")

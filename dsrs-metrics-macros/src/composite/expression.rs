@@ -59,7 +59,7 @@ pub(super) struct Part {
 }
 
 impl Expression {
-    /// Returns the text of the expression in messages.
+    /// Returns the expression as a string for messages.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Component(component) => component.text.clone(),
@@ -79,7 +79,7 @@ impl Expression {
 }
 
 impl Component {
-    /// Returns what identifies the component.
+    /// Returns the key that identifies the component.
     pub(super) fn key(&self) -> (String, &str) {
         (as_written(&self.ty), &self.configured)
     }
@@ -90,7 +90,7 @@ pub(super) fn is_verdict(expression: &Expression) -> bool {
     matches!(expression, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
 }
 
-/// Whether the expression may have a threshold: a gate with one truth has that of the truth.
+/// Whether the expression may have a threshold: a gate with one truth has the threshold of this truth.
 pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
     matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }

@@ -152,8 +152,8 @@ impl Gate {
         errors: &mut Errors,
     ) -> syn::Result<Self> {
         let mut halves = Halves::default();
-        list::for_each(content, errors, |input, seen, errors| {
-            let read = halves.half(input, seen, errors);
+        list::for_each(content, errors, |input, found_keys, errors| {
+            let read = halves.half(input, found_keys, errors);
             halves.broken |= read.is_err();
             read
         });
@@ -182,7 +182,7 @@ impl Halves {
     fn half(
         &mut self,
         input: ParseStream<'_>,
-        seen: &mut list::Seen,
+        found_keys: &mut list::FoundKeys,
         errors: &mut Errors,
     ) -> syn::Result<()> {
         let expects = "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`";
@@ -199,7 +199,7 @@ impl Halves {
                 format!("expected `{right}(..)`, found `{word}`; write `{right}(..)`"),
             ));
         }
-        seen.note(&word, errors);
+        found_keys.add(&word, errors);
         let content = content(input)?;
         if content.is_empty() {
             let message = format!("`{word}` has no components; write `{word}(name)`");

@@ -89,8 +89,8 @@ impl Judge {
         quote::format_ident!("{}{part}", self.item.ident.unraw(), span = self.item.ident.span())
     }
 
-    /// Returns the name of the metric if `struct` sets none: that of the struct with the suffix `Judge`, unless it has
-    /// this suffix already.
+    /// Returns the name of the metric if `struct` does not set one: the name of the struct with the suffix `Judge`, which
+    /// is not added twice.
     pub(crate) fn default_metric(&self) -> Ident {
         let is_judge = self.item.ident.unraw().to_string().ends_with("Judge");
         self.part(if is_judge { "" } else { "Judge" })

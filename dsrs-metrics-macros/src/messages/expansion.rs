@@ -29,7 +29,7 @@ struct Expander {
 }
 
 impl Expander {
-    /// Expands every use of a macro in these tokens and in all groups within, also in what an expansion emits.
+    /// Expands every use of a macro in these tokens and in all groups within, also in the output of an expansion.
     fn walk(&mut self, tokens: TokenStream2) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];

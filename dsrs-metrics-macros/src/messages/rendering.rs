@@ -1,4 +1,4 @@
-//! Errors as text, in a form like rustc's; and the difference of two such texts.
+//! Errors as strings, in a form like rustc's; and the difference of two such strings.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ fn render_one(lines: &[&str], error: &Found) -> String {
     let Found { message, start, end } = error;
     let width = end.line.to_string().len();
     let bar = format!("{:width$} |", "");
-    // Further lines of a message stand below its first.
+    // Further lines of a message are aligned with its first line.
     let message = message.replace('\n', "\n       ");
     let mut text = format!("error: {message}\n");
     let _ = writeln!(text, "{:width$}--> {}:{}", "", start.line, start.column + 1);
@@ -35,7 +35,7 @@ fn indent(line: &str) -> usize {
     line.chars().take_while(|c| c.is_whitespace()).count()
 }
 
-/// The lines of both texts: `-` before a line that only the first has, `+` before a line that only the second has.
+/// Returns the lines of both strings: `-` before a line that only the first has, `+` before a line that only the second has.
 pub(super) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let lengths = common_lengths(&old, &new);

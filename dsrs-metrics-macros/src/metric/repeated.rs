@@ -28,7 +28,7 @@ fn write(param: &Param) -> String {
     }
 }
 
-/// Renames repeated parameters and discards the body, so that rustc reports neither them nor what follows from them.
+/// Renames repeated parameters and discards the body, so that rustc reports neither them nor errors that follow from them.
 pub(super) fn discard(model: &mut Model) {
     let repeats = |index: usize| {
         let ident = model.params[index].ident.as_ref();

@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Error, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, token};
 
 use super::errors::Errors;
-use super::list::{self, Seen};
+use super::list::{self, FoundKeys};
 use super::names::nearest;
 use super::tokens::{as_written, parsed};
 
@@ -52,7 +52,7 @@ pub(crate) struct Key<A> {
     read: Read<A>,
 }
 
-/// Parses what follows a key into the attribute.
+/// Parses the tokens after a key into the attribute.
 pub(crate) type Read<A> = fn(&mut A, &Argument<'_>, &mut Errors) -> Result<()>;
 
 /// The kind of a value, if a wrong value can be corrected in the message.
@@ -95,13 +95,15 @@ pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Erro
 
 /// As [`parse`], into a value that another attribute of the same item may have set.
 pub(crate) fn parse_into<A: Attribute>(attrs: &mut A, args: TokenStream, errors: &mut Errors) {
-    list::for_each(args, errors, |input, seen, errors| item(attrs, input, seen, errors));
+    list::for_each(args, errors, |input, found_keys, errors| {
+        item(attrs, input, found_keys, errors)
+    });
 }
 
 fn item<A: Attribute>(
     attrs: &mut A,
     input: ParseStream<'_>,
-    seen: &mut Seen,
+    found_keys: &mut FoundKeys,
     errors: &mut Errors,
 ) -> Result<()> {
     if let Some(parsed) = attrs.other_item(input, errors) {
@@ -111,7 +113,7 @@ fn item<A: Attribute>(
     let Some(key) = A::KEYS.iter().find(|key| word == key.name) else {
         return Err(Error::new(word.span(), unknown(attrs, &word, input)));
     };
-    seen.note(&word, errors);
+    found_keys.add(&word, errors);
     let Key { kind, form, what, .. } = *key;
     let read = (key.read)(attrs, &Argument { key: &word, kind, form, what, input }, errors);
     if read.is_err() {
@@ -227,7 +229,7 @@ impl Argument<'_> {
         Err(Error::new_spanned(key, message))
     }
 
-    /// Returns what was expected instead of `found`.
+    /// Returns the message that names the expected tokens and `found`.
     fn explain(&self, found: &str) -> String {
         let Self { key, what, form, .. } = self;
         match self.kind.repaired(found) {

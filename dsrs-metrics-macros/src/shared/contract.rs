@@ -25,10 +25,10 @@ pub(crate) fn spec_readers(
     let constant = own.is_none().then(|| quote_spanned!(*span=> const));
     let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
-        /// All that is known of the metric before it runs.
+        /// The spec of the metric: name, fields, parameters, kind of score, cost.
         #vis const SPEC: #runtime::__private::MetricSpec<'static> = #spec;
 
-        /// All that is known of the metric before it runs.
+        /// Returns the spec of the metric.
         #vis #constant fn spec(&self) -> #runtime::__private::MetricSpec<'static> {
             #own
         }
@@ -81,7 +81,7 @@ pub(crate) fn described(
     }
 }
 
-/// `evaluate` with the signature that `async_trait` gives it, and `answer`, whose body is `answer`. All paths are
+/// `evaluate` with the signature that `async_trait` generates, and `answer`, whose body is `answer`. All paths are
 /// absolute, so that nothing in the user's module can shadow them.
 pub(crate) fn calls(
     paths: &Paths<'_>,
@@ -159,7 +159,7 @@ pub(crate) fn unit_struct(span: Span, ident: &Ident, derived: &[Ident]) -> Token
     missing.map(|(_, item)| item).collect()
 }
 
-/// Stands for a metric after a mistake, so that what uses it still resolves.
+/// Emits the impls of a metric after a mistake, so that uses of the metric still resolve.
 pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
     let Paths { span, runtime, private } = paths;
     // Not the name of the metric's own struct, which they would shadow.

@@ -12,12 +12,13 @@ use syn::{Error, Result, Token};
 use super::errors::Errors;
 use super::tokens::as_written;
 
-/// The keys found so far.
+/// The keys of the list that are parsed so far.
 #[derive(Default)]
-pub(crate) struct Seen(Vec<String>);
+pub(crate) struct FoundKeys(Vec<String>);
 
-impl Seen {
-    pub(crate) fn note(&mut self, key: &Ident, errors: &mut Errors) {
+impl FoundKeys {
+    /// Adds a key. A key that occurs twice is an error.
+    pub(crate) fn add(&mut self, key: &Ident, errors: &mut Errors) {
         let name = key.to_string();
         if self.0.contains(&name) {
             errors.at(key, format!("duplicate `{name}`; keep one"));
@@ -30,12 +31,12 @@ impl Seen {
 pub(crate) fn for_each(
     tokens: TokenStream,
     errors: &mut Errors,
-    mut item: impl FnMut(ParseStream<'_>, &mut Seen, &mut Errors) -> Result<()>,
+    mut item: impl FnMut(ParseStream<'_>, &mut FoundKeys, &mut Errors) -> Result<()>,
 ) {
-    let mut seen = Seen::default();
+    let mut found_keys = FoundKeys::default();
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            let result = item(input, &mut seen, errors);
+            let result = item(input, &mut found_keys, errors);
             if let Err(error) = result {
                 errors.push(error);
             } else if next_item_follows(input) {

@@ -205,7 +205,7 @@ async fn an_invalid_configuration_is_an_error_before_the_first_row() {
     let metric: Synthesis = configured(&[("weights", "[1, 1, 0, -1]")]);
     assert_eq!(
         preflight_error(metric).await,
-        "metric `synthesis`: -1.0 is no weight; weights are finite and not negative"
+        "metric `synthesis`: expected a finite weight of at least 0, found -1.0"
     );
 }
 

@@ -23,7 +23,7 @@ fn vectors() -> impl Iterator<Item = Vector> {
     dsrs_metrics_tests::vectors(VECTORS)
 }
 
-/// The metric's verdict. Text is given as JSON, because the metric reads text that is JSON as what it says.
+/// The metric's verdict. A string is passed as JSON, because the metric parses a string that is valid JSON.
 fn verdict(schema: &Value, instance: &Value) -> Result<bool, String> {
     let schemas = ToolSchemas::new([("tool", schema)]).map_err(|error| error.to_string())?;
     let metric = ToolParamsSchema::builder().schemas(schemas).build();

@@ -1,4 +1,4 @@
-//! Replays what Python's rdflib says of SPARQL queries over the heritage graph.
+//! Replays the results of Python's rdflib for SPARQL queries over the heritage graph.
 
 use std::time::Duration;
 

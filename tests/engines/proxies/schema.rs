@@ -128,7 +128,7 @@ fn a_recursive_schema_is_followed_to_the_depth_of_the_parameters() {
     assert_eq!(evaluate(&metric(&schema), "t", deep).0, 1.0);
 }
 
-/// 26 definitions, each of which refers to the next one twice.
+/// 26 definitions; each refers to the next one twice.
 fn doubling(applicator: &str) -> Value {
     let next = |at: usize| json!({ "$ref": format!("#/definitions/a{at}") });
     let definitions: serde_json::Map<String, Value> = (0..26)

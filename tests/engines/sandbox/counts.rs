@@ -64,7 +64,7 @@ fn each_format_is_parsed() {
     }
 }
 
-/// A program prints a summary of its own before that of the tests.
+/// A program prints a summary of its own before the summary of the tests.
 #[test]
 fn the_summary_with_the_fewest_passed_tests_counts() {
     let real = "Ran 3 tests in 0.001s\n\nFAILED (failures=2)\n";

@@ -1,4 +1,4 @@
-//! Without isolation no command is run, and the message says what to install or configure.
+//! Without isolation no command is run, and the message names the program to install or the setting to change.
 
 use std::os::unix::fs::PermissionsExt as _;
 

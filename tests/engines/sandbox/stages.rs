@@ -1,4 +1,4 @@
-//! Two stages: the program, then the check in a new sandbox over what the program left.
+//! Two stages: the program, then the check in a new sandbox over the results of the program.
 
 use dsrs_metrics::contract::{Configure, Params};
 use dsrs_metrics::metrics::{FileSource, Isolation, Sandbox, TestPass};

@@ -157,7 +157,7 @@ fn stored_terms_are_limited_whatever_the_operator() {
         format!("SELECT (GROUP_CONCAT('{long}') AS ?z) {{ ?a ?b ?c . ?d ?e ?f }}"),
         format!("SELECT ?a ?f (SAMPLE(CONCAT('{long}', STR(?a))) AS ?z) {{ ?a ?b ?c . ?d ?e ?f }} GROUP BY ?a ?f"),
         format!("CONSTRUCT {{ ?a <a:p> ?f . ?a <a:q> '{long}' }} {{ ?a ?b ?c . ?d ?e ?f }}"),
-        // Tuples with 2,000 slots of which one has a value.
+        // Tuples with 2,000 slots and one value.
         format!("SELECT * {{ {{ SELECT {wide} {{ }} }} ?a ?b ?c . ?d ?e ?f }} ORDER BY ?a"),
     ] {
         let start = &query[..query.len().min(200)];

@@ -1,4 +1,4 @@
-//! Verdicts, numbers on a scale, named classes: what is compared, and what is rejected.
+//! Verdicts, numbers on a scale, named classes: which values are compared, and which are rejected.
 
 use dsrs_metrics::Outcome;
 use dsrs_metrics::agreement::{Agreement, AgreementError, Label, Rating};

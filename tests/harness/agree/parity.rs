@@ -1,5 +1,5 @@
-//! Replays the committed vectors: what scikit-learn, scipy and statsmodels make of labels and scores,
-//! compared to within 1e-9. With the peers installed, also whether they still say so.
+//! Replays the committed vectors: results of scikit-learn, scipy and statsmodels for labels and scores,
+//! compared to within 1e-9. If the peers are installed, the vectors are compared with them too.
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{

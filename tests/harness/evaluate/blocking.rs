@@ -105,7 +105,7 @@ impl Metric for Waits {
     }
 }
 
-/// Rows of which a program or another metric waits are tasks of the runtime.
+/// Rows whose program or another metric waits are tasks of the runtime.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
     for run in 0..200 {
@@ -127,7 +127,7 @@ async fn trap_17_a_blocked_task_keeps_no_other_in_200_runs() {
     }
 }
 
-/// The spec says that the metric computes at once.
+/// The spec declares a synchronous metric.
 #[tokio::test]
 async fn a_metric_that_waits_against_its_spec_is_awaited() {
     struct Undeclared;

@@ -1,4 +1,4 @@
-//! `score_files`: the result is that of the same rows one by one, whatever is decoded and by which thread.
+//! `score_files`: the result equals the result of the same rows one by one, whatever is decoded and by which thread.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,7 +13,7 @@ use dsrs_metrics::{
 };
 use serde_json::json;
 
-/// Writes rows of about 200 bytes, of which one in three is right, and returns the reader of the file.
+/// Writes rows of about 200 bytes, one in three of them right, and returns the reader of the file.
 fn written(file: &Path, rows: usize) -> impl Fn() -> Pairs + use<> {
     let mut text = String::new();
     for row in 0..rows {
@@ -154,7 +154,7 @@ async fn mappings_that_no_row_has_are_in_the_result() {
     assert_eq!((result.score, unused), (Some(1.0), vec!["gold.topic=topics".to_owned()]));
 }
 
-/// Only what is read is decoded.
+/// Only fields that the run reads are decoded.
 #[tokio::test]
 async fn an_observer_receives_whole_rows_if_it_reads_them() {
     struct Seen(bool, Mutex<Vec<String>>);

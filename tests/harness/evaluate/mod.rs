@@ -33,7 +33,7 @@ use dsrs_metrics::{
     runs::{EvaluateBuilder, EvaluationResult},
 };
 
-/// Rows whose prediction determines what the metric [`said`] does.
+/// Rows whose prediction determines the result of the metric [`said`].
 fn saying(words: &[&str]) -> Vec<Pair> {
     let pair = |(row, word): (usize, &&str)| {
         Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })

@@ -10,7 +10,7 @@ use dsrs_metrics::{
 
 use super::{report, said, saying, scoring};
 
-/// Returns what the gold row has for the current repeat.
+/// Returns the prediction that the gold row contains for the current repeat.
 async fn program(row: Example) -> Result<Prediction, String> {
     let words = row.get("words").and_then(|words| words.as_str()).unwrap_or_default().to_owned();
     tokio::task::yield_now().await;

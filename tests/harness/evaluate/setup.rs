@@ -1,4 +1,4 @@
-//! Invalid setups are rejected before any row is run, and the message says what to do.
+//! Invalid setups are rejected before any row is run, and the message names the correction.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Journals that end in the middle of a record, have damaged records, or are no journals.
+//! Journals that end in the middle of a record, have damaged records, or are not journals.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::{Paid, ROWS, builder, devset, run, undisturbed};
 
-/// Runs with this content of the journal. Returns what the run ends with, and the number of its damaged records.
+/// Runs with this content of the journal. Returns the result of the run, and the number of damaged records.
 fn continued(dir: &Path, content: &[u8]) -> Result<((String, Vec<u8>), u64), EvaluateError> {
     let (journal, out) = (dir.join("continued"), dir.join("out.jsonl"));
     std::fs::create_dir_all(&journal).unwrap();
@@ -132,7 +132,7 @@ fn trap_38_a_foreign_file_without_a_line_break_is_unchanged() {
     }
 }
 
-/// A journal without a record is no reason to refuse another run.
+/// A journal without records does not refuse another run.
 #[test]
 fn a_journal_of_another_run_that_recorded_nothing_is_started_again() {
     let dir = tempfile::tempdir().unwrap();

@@ -126,7 +126,7 @@ async fn untyped_strings_are_restored_as_such() {
     assert_eq!((second.score, second.journal.unwrap().restored_rows), (Some(1.0), 1));
 }
 
-/// The latency that a metric reads is the one that was measured when the program ran.
+/// A metric reads the latency that was measured when the program ran.
 #[tokio::test]
 async fn a_measured_latency_is_restored() {
     let dir = tempfile::tempdir().unwrap();

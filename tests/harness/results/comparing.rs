@@ -1,4 +1,4 @@
-//! The comparison of two runs: its figures, its verdict, and what it counts.
+//! The comparison of two runs: its figures, its verdict, and its counts of rows.
 
 use dsrs_metrics::contract::{Direction, ScoreKind};
 use dsrs_metrics::results::{Comparison, DifferenceTest, MetricComparison, Results, Verdict};

@@ -140,7 +140,7 @@ fn trap_33_characters_that_hide_or_reverse_others_are_escaped() {
     };
     let found: Vec<_> = html.char_indices().filter(|(_, it)| is_hidden(*it)).collect();
     assert_eq!(found, []);
-    // In JSON a backslash is two, and a line break and a tab of a text remain.
+    // In JSON a backslash is two, and a line break and a tab of a string remain.
     let escaped = "\\u{202e}\\u{2066}\\u{200b}\\u{0}\\u{1b}\\u{feff}";
     let in_json = escaped.replace('\\', "\\\\");
     assert!(html.contains(&format!(r#"{{"a{in_json}":"a{in_json}\n\t"}}"#)), "{html}");

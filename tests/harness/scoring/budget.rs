@@ -183,7 +183,7 @@ async fn amounts_that_overflow_are_not_covered() {
     });
 }
 
-/// Costs what the row defines, after as many yields as it defines, and checks the budget while it runs.
+/// Has the cost that the row defines, after as many yields as it defines, and checks the budget while it runs.
 struct Watched {
     scorer: Arc<std::sync::OnceLock<Scorer>>,
     limit: u64,
@@ -247,7 +247,7 @@ fn watched(limit: u64) -> (Scorer, Arc<AtomicU64>) {
     (scorer, worst_seen)
 }
 
-/// One task for each row, each of which gives up after a while, so that calls are dropped anywhere.
+/// One task for each row. Each task times out, so that calls are dropped at any point.
 async fn run_dropping(
     scorer: &Scorer,
     rows: Vec<dsrs_metrics::rows::Pair>,

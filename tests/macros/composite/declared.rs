@@ -1,4 +1,4 @@
-//! Composites declared with `#[metric]`: the spec that is derived at compile time, and equal scores to those of composites
+//! Composites declared with `#[metric]`: the spec that is derived at compile time, and scores equal to the scores of composites
 //! built at run time.
 
 use dsrs_metrics::composite::{

@@ -1,4 +1,4 @@
-//! `explain`: which calls explain a score, and what the explaining function reads.
+//! `explain`: which calls explain a score, and the fields that the explaining function reads.
 
 use std::sync::{Mutex, PoisonError};
 

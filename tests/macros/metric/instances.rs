@@ -121,7 +121,7 @@ async fn a_composite_uses_the_verdicts_and_scores_of_its_instances() {
     ]);
     let strict = Composite::builder("strict", strict).threshold(0.8).build().unwrap();
     assert_eq!(both(&strict, 0.6).await, (0.8, Some(true)));
-    // The settings of a composite are not those of its components.
+    // The settings of a composite differ from the settings of its components.
     assert_eq!(both(&Blend, 0.7).await, (0.7, Some(false)));
     let blend = Blend.with_threshold(0.6).strict();
     assert_eq!(both(&blend, 0.7).await, (1.0, Some(true)));

@@ -61,7 +61,7 @@ fn mutable(#[pred] mut text: String, #[gold] _unused: &str, #[gold("n")] _: u8) 
     text == "x"
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let (gold, pred) = (example! { "_unused" => "", "n" => 1 }, prediction! { "text" => "" });
     assert_eq!(Owned.score(&gold, &pred).unwrap().value, 1.0);

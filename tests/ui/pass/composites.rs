@@ -50,7 +50,7 @@ pub struct Absent;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Derives;
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     use dsrs_metrics::prelude::*;
 

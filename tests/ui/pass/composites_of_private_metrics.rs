@@ -34,7 +34,7 @@ async fn judged(#[pred] given: f64) -> f64 {
 #[metric(weighted(given = 0.5, near = 0.5), threshold = 0.5)]
 pub struct Both;
 
-/// A gate says what its only truth says.
+/// A gate has the score of its only truth.
 #[metric(gate(proxy(given) >= 0.25, truth(judged)))]
 pub struct Checked;
 
@@ -48,7 +48,7 @@ pub use inner::Deep;
 
 fn accepts(_: &impl AcceptanceTest<Question, Answer>) {}
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let (gold, pred) = (Question { expected: 1.0 }, Answer { given: 0.5 });
     assert_eq!(Deep.score(&gold, &pred).unwrap().value, 0.5);

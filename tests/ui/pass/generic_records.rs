@@ -37,7 +37,7 @@ fn without_fields(run: Option<&dsrs_metrics::runs::ProgramRun>) -> bool {
     run.is_none()
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let bytes = vec![1];
     let answer: Answer<'_> = Answer {

@@ -49,7 +49,7 @@ fn typed<T: Clone + PartialEq + Send + Sync + 'static>(#[gold] value: T, gold: &
     gold.value == value
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let gold = example! { "value" => 1, "text" => "x" };
     let pred = prediction! { "value" => 1, "other" => ["a", "b"] };

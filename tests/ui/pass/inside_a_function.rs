@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     #[derive(Record)]
     struct Answer {

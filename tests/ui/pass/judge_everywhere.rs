@@ -67,7 +67,7 @@ mod outer {
     }
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     assert_eq!(RawJudge::SPEC.name, "raw");
     assert_eq!(RawJudge::SPEC.pred[0].name, "type");

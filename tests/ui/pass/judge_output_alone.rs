@@ -1,4 +1,4 @@
-//! A type with `#[judge_output]` needs neither `serde` nor `schemars`, nor a prelude that is what it was.
+//! A type with `#[judge_output]` needs neither `serde` nor `schemars`, and compiles with a shadowed prelude.
 #![deny(warnings, missing_docs)]
 #![forbid(unsafe_code)]
 
@@ -42,7 +42,7 @@ pub struct Toned {
     findings: Vec<Finding<Tone>>,
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let _ = TonedJudge::default();
 }

@@ -57,7 +57,7 @@ struct Yes {
     yes: ::core::primitive::bool,
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let judge = <CompareJudge as ::core::default::Default>::default();
     let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! { "expected" => "a" }, &prediction! {});

@@ -1,4 +1,4 @@
-//! A crate that forbids and denies what it can.
+//! A crate that forbids or denies as many lints as possible.
 #![forbid(unsafe_code)]
 #![deny(
     warnings,
@@ -73,7 +73,7 @@ pub mod judges {
     }
 }
 
-/// Runs what is above.
+/// Runs the items above.
 ///
 /// # Panics
 /// If a value is another one.

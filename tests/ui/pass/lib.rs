@@ -1,7 +1,7 @@
-//! What must compile: each module stands for a crate of its own, with its lints, names and prelude.
+//! Code that must compile: each module represents a crate of its own, with its lints, names and prelude.
 //!
 //! This is a library and not a test, because rustc looks for missing documentation and unreachable items in libraries only.
-//! The unit tests run what the modules contain.
+//! The unit tests run the items of the modules.
 #![deny(non_ascii_idents)]
 #![allow(dead_code, unused_macros, clippy::all, reason = "a module denies what it is about")]
 

@@ -103,7 +103,7 @@ fn many(
         + param_23
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     assert_eq!(
         (Many::SPEC.gold.len(), Many::SPEC.pred.len(), Many::SPEC.params.len()),

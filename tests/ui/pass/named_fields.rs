@@ -39,7 +39,7 @@ macro_rules! short {
 }
 short!(is_empty, "plan");
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let gold = ::dsrs_metrics::example! { "gold_answer" => "a" };
     let row = Row { answer: "a", all: [1_u8] };

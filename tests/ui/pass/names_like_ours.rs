@@ -74,7 +74,7 @@ fn whole(pred: &Prediction) -> bool {
     pred.get("a").is_some()
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let gold = example! {
         "spec" => "a", "call" => "b", "gold" => "c", "pred" => "d", "held" => "e",

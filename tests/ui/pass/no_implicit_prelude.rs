@@ -1,7 +1,7 @@
 #![no_implicit_prelude]
 
 // A metric that reads single fields of rows of any type cannot stand in such a crate: its sentences are
-// `#[diagnostic::..]` attributes, and rustc knows no `diagnostic` where there is no prelude.
+// `#[diagnostic::..]` attributes, and rustc does not resolve `diagnostic` without a prelude.
 use ::dsrs_metrics::{Record, metric};
 
 #[derive(Record)]
@@ -32,7 +32,7 @@ async fn same(gold: &::dsrs_metrics::Example, pred: &::dsrs_metrics::Prediction)
 #[metric(max(share) , strict, threshold = 0.5)]
 struct Strictly;
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let answer = Answer { given: ::std::string::String::new() };
     let gold = ::dsrs_metrics::example! { "answer" => "a" };

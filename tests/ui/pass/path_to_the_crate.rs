@@ -39,7 +39,7 @@ macro_rules! with_own_path {
 
 with_own_path!(crate::path_to_the_crate::reexported::metrics);
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let answer = Answer { answer: "a".to_owned() };
     assert_eq!(Share::default().score(&example! {}, &answer).unwrap().value, 1.0);

@@ -20,7 +20,7 @@ fn r#async(#[pred] r#fn: &str, #[pred("fn")] again: &str) -> bool {
     r#fn == again
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let answer = Answer { r#type: "a".to_owned(), r#match: true };
     let metric = Match::builder().r#loop(2).build();

@@ -68,7 +68,7 @@ async fn later(#[pred(default = "none")] given: &::core::primitive::str) -> bool
     given == "none"
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let given = || ::std::string::ToString::to_string("a");
     let answer = Answer { given: given(), known: ::std::vec![given()] };

@@ -1,4 +1,4 @@
-//! A crate that forbids and denies what it can.
+//! A crate that forbids or denies as many lints as possible.
 #![forbid(unsafe_code)]
 #![deny(
     warnings,
@@ -43,7 +43,7 @@ pub mod metrics {
         pub length: Option<usize>,
     }
 
-    /// Equal texts.
+    /// Equal strings.
     #[metric]
     pub fn same(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
         answer == given
@@ -80,7 +80,7 @@ pub mod metrics {
     }
 }
 
-/// Runs what is above.
+/// Runs the items above.
 ///
 /// # Panics
 /// If a value is another one.

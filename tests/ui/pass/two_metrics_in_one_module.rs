@@ -39,7 +39,7 @@ fn run<G: Sync, P: Sync>(metrics: &[&dyn Metric<G, P>], gold: &G, pred: &P) -> f
     metrics.iter().map(|metric| now(metric).unwrap().score.value).sum()
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let gold = example! { "answer" => "ab" };
     let (one, two) = (First::default(), Second::default());

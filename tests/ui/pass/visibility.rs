@@ -34,7 +34,7 @@ mod outer {
     }
 }
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let (gold, pred) = (example! {}, prediction! { "a" => true });
     let metric = outer::inner::ToCrate::builder().b(false).build();

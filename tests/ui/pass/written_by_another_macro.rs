@@ -43,7 +43,7 @@ macro_rules! record {
 
 record!(Answer { answer: String, number: Option<i64>, list: Vec<String> });
 
-/// Runs what is above.
+/// Runs the items above.
 pub fn main() {
     let answer = Answer { answer: "a".to_owned(), number: Some(1), list: Vec::new() };
     let pred = prediction! { "text" => "a", "number" => 1, "list" => Vec::<String>::new() };

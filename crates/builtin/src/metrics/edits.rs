@@ -131,7 +131,7 @@ pub fn cer(
 ///
 /// `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. The
 /// similarity of two empty strings is 1. Unlike in `rapidfuzz`, strings are compared in NFC. The
-/// size limit is that of `cer`.
+/// size limit is the same as in `cer`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EditSimilarity;

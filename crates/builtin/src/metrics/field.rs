@@ -29,7 +29,7 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
 }
 
 /// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
-/// JSON. `*` stands for all fields.
+/// JSON. `*` selects all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
     by_name::in_fields(row, field).map_err(|error| Unscored::Field { side, error: *error })
 }

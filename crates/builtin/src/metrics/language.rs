@@ -40,7 +40,7 @@ impl LanguageSetting {
     /// Returns the language, if one is set.
     ///
     /// # Errors
-    /// The name is not that of a language.
+    /// The name is not a supported language.
     pub fn language(&self) -> Result<Option<Language>, String> {
         match &self.0 {
             Setting::None => Ok(None),

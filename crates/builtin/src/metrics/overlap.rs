@@ -263,7 +263,7 @@ rouge_metric! {
     /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1,
     /// precision and recall.
     ///
-    /// As `rouge_1`. The subsequence is that of the whole string; `rouge_lsum` compares line by
+    /// As `rouge_1`. The subsequence is computed over the whole string; `rouge_lsum` compares line by
     /// line. A row with more than 4,000 million pairs of words, such as 64,000 × 64,000, is an
     /// error.
     ///

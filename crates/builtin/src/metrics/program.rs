@@ -5,7 +5,7 @@ use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// With a program, it is the latency that the program returned in a `ProgramOutput`, or else the one that `Evaluate`
+/// With a program, it is the latency that the program returned in a `ProgramOutput`, or else the latency that `Evaluate`
 /// measured. For finished predictions, it is the field `latency_s`.
 ///
 /// ```
@@ -34,8 +34,8 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 
 /// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
 ///
-/// With a program, they are those of the usage that it returned in a `ProgramOutput`. For finished predictions, they are
-/// the sum of the fields `input_tokens` and `output_tokens`, of which one may be missing.
+/// With a program, the tokens are read from the usage that the program returned in a `ProgramOutput`. For finished
+/// predictions, they are the sum of the fields `input_tokens` and `output_tokens`; one of both fields may be missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -88,7 +88,7 @@ pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result
     }
 }
 
-/// Returns the usage that the program returned, or else that of the row.
+/// Returns the usage that the program returned, or the usage in the row if the program returned none.
 fn usage(
     run: Option<&ProgramRun>,
     input_tokens: Option<u64>,

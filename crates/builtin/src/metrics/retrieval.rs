@@ -169,7 +169,7 @@ pub fn average_precision(
 /// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
 /// `trec_eval`.
 ///
-/// The gains of the first k, each divided by `log2(rank + 1)`, relative to those of the ideal ranking
+/// The gains of the first k, each divided by `log2(rank + 1)`, relative to the gains of the ideal ranking
 /// of the relevant documents (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a list
 /// of ids all grades are 1. Abstains from a row without relevant documents.
 ///

@@ -5,7 +5,7 @@ use crate::core::field_types::{References, TextOrList};
 use crate::judge::configured::PANEL;
 use dsrs_metrics::judge;
 
-/// The number of panel parameters that `#[judge]` generates equals that of [`PANEL`]. The judge has no others.
+/// `#[judge]` generates as many panel parameters as [`PANEL`] has. The judge has no other parameters.
 const _: () = assert!(AnswerRelevance::SPEC.params.len() == PANEL.len());
 
 /// Judge if an answer is relevant to the question: does it directly address what the question asks? Do not consider

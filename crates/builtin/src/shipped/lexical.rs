@@ -130,7 +130,7 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "score": score, "feedback": words }))
 }
 
-/// The share of the truth's tokens that stand in the response, on a scale from 1 to 5.
+/// Returns the share of the truth's tokens that the response contains, on a scale from 1 to 5.
 #[must_use]
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);

@@ -1,7 +1,7 @@
 //! The judges of the library, defined with `#[judge]` like any other. With `.offline()` or
-//! `--offline` they score by token overlap ([`lexical`]) in place of a model, and every result says so.
+//! `--offline` they score by token overlap ([`lexical`]) in place of a model, and every result is labelled as offline.
 //!
-//! A gold response or answer that a judge compares with is a string or a list of which each is acceptable
+//! A gold response or answer that a judge compares with is a string, or a list of acceptable strings
 //! ([`References`]), as for string metrics.
 //!
 //! | judge | reads | returns |
@@ -15,7 +15,7 @@
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
 //!
-//! The guide compares the fields of each judge with those of its original. A prediction without a
+//! The guide compares the fields of each judge with the fields of the original judge. A prediction without a
 //! field that a judge reads scores 0 without a call, and so does an empty answer or context under the judges of the
 //! heritage document, [`AnswerRelevance`] and [`AnswerGroundedness`].
 //!

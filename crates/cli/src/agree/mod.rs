@@ -22,7 +22,7 @@ use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metrics::Registry;
 use error::{AgreeError, Place};
 use labels::Labels;
@@ -168,7 +168,7 @@ impl Report<'_> {
                 0 => String::new(),
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
-            let (name, label) = (shown::name(name), shown::name(label));
+            let (name, label) = (escape::name(name), escape::name(label));
             format!("{name} against {label}{by}\n{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");

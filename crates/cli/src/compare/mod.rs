@@ -12,7 +12,7 @@ use super::files::Files;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
 
@@ -107,12 +107,12 @@ fn warn_of_unknown_directions(
     let unknown: IndexSet<&str> = unknown.map(|metric| metric_of(&metric.name)).collect();
     let Some(first) = unknown.first() else { return };
     let (are, named) = match unknown.len() {
-        1 => ("is not a metric", shown::name(first)),
+        1 => ("is not a metric", escape::name(first)),
         _ => ("are not metrics", "NAME".into()),
     };
     print_error(format_args!(
         "warning: {} {are} of this program, so higher counts as better; if lower is better, write --lower-is-better {named}",
-        shown::names(unknown.iter().copied()),
+        escape::names(unknown.iter().copied()),
     ));
 }
 
@@ -147,7 +147,7 @@ fn untested(metric: &MetricComparison, only_paired: bool) -> Option<String> {
     match metric.scored_in_one() {
         rows @ 1.. if !only_paired => Some(format!(
             "`{}`: {rows} rows have a score in only one of the runs; score them, or leave them out with --only-paired",
-            shown::name(&metric.name)
+            escape::name(&metric.name)
         )),
         _ => None,
     }

@@ -5,7 +5,7 @@ use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::hint::Hint;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metrics::Registry;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range.
@@ -44,7 +44,7 @@ pub(super) fn violations(
         if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
             return Some(format!(
                 "{name}: not defined: {}; expected {limit}",
-                shown::escaped(reason)
+                escape::escaped(reason)
             ));
         }
         let score = summary.and_then(|summary| summary.score);

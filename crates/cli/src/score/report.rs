@@ -17,7 +17,7 @@ use crate::core::spec::Side;
 use crate::data::Mapping;
 use crate::error::CliError;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
 use crate::stdio::{print, print_error, print_json};
@@ -141,7 +141,7 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
     if let Some(field) = &args.group
         && (1..result.rows).contains(&result.without_group)
     {
-        let (field, without, rows) = (shown::name(field), result.without_group, result.rows);
+        let (field, without, rows) = (escape::name(field), result.without_group, result.rows);
         print_error(format_args!(
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
@@ -163,7 +163,7 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
     let prefix = side.unwrap_or_default();
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
     let nearest = nearest(&field[prefix.len()..], names);
-    let name = shown::name(field);
+    let name = escape::name(field);
     let (what, otherwise) = match side {
         Some(_) => ("field", String::new()),
         None => (
@@ -173,8 +173,9 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
             ),
         ),
     };
-    let end = nearest
-        .map_or(otherwise, |nearest| format!("; did you mean `{prefix}{}`?", shown::name(nearest)));
+    let end = nearest.map_or(otherwise, |nearest| {
+        format!("; did you mean `{prefix}{}`?", escape::name(nearest))
+    });
     Some(format!("--group {name}: no row has this {what}{end}"))
 }
 
@@ -192,7 +193,7 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
                 format!("{metric}: {field}{end} --map names `{path}`, which no row has")
             }
             None => {
-                let name = shown::name(&field.name);
+                let name = escape::name(&field.name);
                 format!(
                     "{metric}: {field}{end} if the rows have it elsewhere, write --map pred.{name}=PATH"
                 )

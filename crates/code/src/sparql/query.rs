@@ -5,7 +5,7 @@ use spargebra::{Query, SparqlParser, SparqlSyntaxError};
 use super::deep_stack::on_deep_stack;
 use super::nesting::depth;
 use crate::syntax::Diagnostic;
-use dsrs_metrics_values::messages::shown;
+use dsrs_metrics_values::messages::escape;
 
 /// The maximum length of a query, in bytes. The parser's time grows with the length.
 pub const MAX_BYTES: usize = 65_536;
@@ -141,7 +141,7 @@ fn unexpected(query: &str, line: usize, column: usize) -> String {
     match rest.split_whitespace().next() {
         Some(found) => {
             let found: String = found.chars().take(40).collect();
-            format!("syntax error at `{}` or just before it", shown::escaped(&found))
+            format!("syntax error at `{}` or just before it", escape::escaped(&found))
         }
         None => "syntax error just before, or unexpected end of the query".to_owned(),
     }

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::{Diagnostic, Language, ParserError};
-use dsrs_metrics_values::messages::shown;
+use dsrs_metrics_values::messages::escape;
 
 /// The time limit of a parser. Error recovery can take much longer than parsing valid code.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -96,7 +96,7 @@ fn describe(node: Node<'_>, code: &str) -> Diagnostic {
         true => format!("`{}` is missing", node.kind()),
         false => {
             let found: String = code[node.byte_range()].chars().take(40).collect();
-            format!("unexpected `{}`", shown::escaped(found.lines().next().unwrap_or_default()))
+            format!("unexpected `{}`", escape::escaped(found.lines().next().unwrap_or_default()))
         }
     };
     Diagnostic::at(code, node.start_byte(), message)

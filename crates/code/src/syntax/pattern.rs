@@ -8,7 +8,7 @@ use regex::{Error, Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::pattern_size::pattern_size;
-use dsrs_metrics_values::messages::shown;
+use dsrs_metrics_values::messages::escape;
 
 /// The maximum size of a pattern, with repetitions written out. It compiles in some milliseconds.
 const MAX_PATTERN_SIZE: u64 = 100_000;
@@ -120,7 +120,7 @@ impl RegexPattern {
 
 fn compile(pattern: &str, case_sensitive: bool) -> Result<Compiled, String> {
     let invalid =
-        |reason: &str| format!("invalid regular expression `{}`: {reason}", shown::name(pattern));
+        |reason: &str| format!("invalid regular expression `{}`: {reason}", escape::name(pattern));
     let too_large = "it is too large; use smaller counts of repetitions";
     let size = pattern_size(pattern, false);
     if size.is_some_and(|size| size.expanded > MAX_PATTERN_SIZE) {

@@ -1,7 +1,7 @@
 //! The errors of judges.
 
 use crate::lm::{LmError, LmErrorKind};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::spec::ScoreRange;
 
 /// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
@@ -49,7 +49,7 @@ pub enum JudgeError {
     #[error("{0}")]
     Model(#[from] LmError),
     /// The model declined to judge.
-    #[error("{lm} declined to judge: {}", shown::escaped(reply))]
+    #[error("{lm} declined to judge: {}", escape::escaped(reply))]
     Refused {
         /// The model.
         lm: String,

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::dynamic::Example;
-use crate::messages::{shown, suggest};
+use crate::messages::{escape, suggest};
 
 /// Why a program cannot be run on an example: it is not known which fields the program receives.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,14 +14,14 @@ pub enum InputError {
     #[error(
         "the inputs are not declared, so the program would receive the labels too; write `.with_inputs([..])` on each \
          row, or `.inputs([..])` once for the run, with those of {} that the program may read",
-        shown::names(present.iter().map(String::as_str))
+        escape::names(present.iter().map(String::as_str))
     )]
     Undeclared {
         /// The fields of the example.
         present: Vec<String>,
     },
     /// The example does not have a declared input.
-    #[error("no input `{}`; {}", shown::name(name), hint("the row", nearest.as_deref(), present))]
+    #[error("no input `{}`; {}", escape::name(name), hint("the row", nearest.as_deref(), present))]
     Missing {
         /// The declared input.
         name: String,
@@ -35,9 +35,9 @@ pub enum InputError {
 /// Returns what to write instead of the name of an input that `row` lacks.
 pub fn hint(row: &str, nearest: Option<&str>, present: &[String]) -> String {
     match nearest {
-        Some(nearest) => format!("did you mean `{}`?", shown::name(nearest)),
+        Some(nearest) => format!("did you mean `{}`?", escape::name(nearest)),
         None if present.is_empty() => format!("{row} has no fields"),
-        None => format!("{row} has {}", shown::names(present.iter().map(String::as_str))),
+        None => format!("{row} has {}", escape::names(present.iter().map(String::as_str))),
     }
 }
 

@@ -10,7 +10,7 @@ use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
 use crate::component_results::{Component, Components};
 use crate::corpus::CorpusCounts;
 use crate::error::Result;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::missing::MissingFields;
 use crate::spec::MetricSpec;
 
@@ -121,7 +121,7 @@ impl Scored {
     /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
     #[doc(hidden)]
     pub fn explained(mut self, mut details: String) -> Self {
-        shown::truncate(&mut details, MAX_EXPLANATION);
+        escape::truncate(&mut details, MAX_EXPLANATION);
         let Some(previous) = self.score.details.replace(details) else { return self };
         match &mut self.note {
             Note::None | Note::Feedback => {

@@ -6,7 +6,7 @@ use super::scored::{Critique, Note, Scored};
 use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
 use crate::component_results::Components;
 use crate::error::{MetricError, MetricErrorKind, Result};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {
@@ -103,7 +103,7 @@ impl Scored {
             _ => None,
         };
         for text in feedback.into_iter().chain(&mut self.score.details) {
-            shown::truncate(text, MAX_EXPLANATION);
+            escape::truncate(text, MAX_EXPLANATION);
         }
     }
 

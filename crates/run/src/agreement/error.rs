@@ -1,7 +1,7 @@
 //! Why ratings and labels cannot be compared. Rows are identified by their position from 0, which
 //! the caller maps to a file and line.
 
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// Why ratings and labels cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum AgreementError {
     /// Labels are of different kinds.
     #[error(
         "expected {other} like the labels before, found `{}`, {kind}; omit the label if it is unknown",
-        shown::name(label)
+        escape::name(label)
     )]
     MixedLabels {
         /// The position of the first row whose label is of another kind.
@@ -39,7 +39,7 @@ pub enum AgreementError {
         other: &'static str,
     },
     /// Some ratings are scores, others are classes.
-    #[error("expected a number, as in earlier rows, found the label `{}`", shown::name(class))]
+    #[error("expected a number, as in earlier rows, found the label `{}`", escape::name(class))]
     MixedRatings {
         /// The position of the first row with a class.
         row: usize,
@@ -49,7 +49,7 @@ pub enum AgreementError {
     /// The labels are names of classes without a verdict or an order, and the ratings are scores.
     #[error(
         "cannot compare scores with labels such as `{}`; name the passing labels (positive) or the order of all labels (scale)",
-        shown::name(label)
+        escape::name(label)
     )]
     ClassLabels {
         /// The position of the first row with a label.
@@ -60,8 +60,8 @@ pub enum AgreementError {
     /// No label is one of the labels that were set as passing.
     #[error(
         "expected a passing label (`{}`) in at least one row, found `{}`",
-        shown::escaped(positive),
-        shown::name(label)
+        escape::escaped(positive),
+        escape::name(label)
     )]
     NoPositive {
         /// The position of the first row with a label.
@@ -74,8 +74,8 @@ pub enum AgreementError {
     /// A label or score is not on the scale that was set.
     #[error(
         "expected a value of the scale {}, found `{}`",
-        shown::escaped(scale),
-        shown::name(value)
+        escape::escaped(scale),
+        escape::name(value)
     )]
     NotOnScale {
         /// The position of the row.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::figure::Figure;
 use super::statistics::Agreement;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::stats::Bootstrap;
 
 /// Longer class names are truncated in the confusion matrix.
@@ -56,7 +56,7 @@ impl Agreement {
         )?;
         let mut separator = " (";
         for (why, count) in &self.without_score {
-            write!(f, "{separator}{count} {}", shown::name(why))?;
+            write!(f, "{separator}{count} {}", escape::name(why))?;
             separator = ", ";
         }
         f.write_str(if self.without_score.is_empty() { "\n" } else { ")\n" })
@@ -87,7 +87,7 @@ impl Agreement {
         };
         let truncate = |name: &String| {
             let start: String = name.chars().take(MAX_NAME).collect();
-            shown::escaped(&start).into_owned()
+            escape::escaped(&start).into_owned()
         };
         let names: Vec<String> = self.classes.iter().map(truncate).collect();
         let count = matrix.total().to_string().len();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::format::Format;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// Why a row file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ pub enum DataError {
     /// A CSV cell is not UTF-8.
     #[error(
         "{at}: column `{}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8",
-        shown::name(column)
+        escape::name(column)
     )]
     CellNotUtf8 {
         /// The first line of the record.
@@ -97,7 +97,7 @@ pub enum DataError {
     #[error(
         "{}: column `{}`: expected snappy, gzip, zstd or no compression, found {found}; write the file with one of them",
         file.display(),
-        shown::name(column)
+        escape::name(column)
     )]
     ParquetCompression {
         /// The file.
@@ -109,7 +109,7 @@ pub enum DataError {
     },
     /// A Parquet file is invalid.
     #[cfg(feature = "parquet")]
-    #[error("{}: row {}: invalid Parquet: {}", at.file.display(), at.line, shown::name(reason))]
+    #[error("{}: row {}: invalid Parquet: {}", at.file.display(), at.line, escape::name(reason))]
     InvalidParquet {
         /// The file, and the number of the row, from 1.
         at: Origin,
@@ -118,7 +118,7 @@ pub enum DataError {
     },
     /// A cell of a Parquet file has no JSON form.
     #[cfg(feature = "parquet")]
-    #[error("{}: row {}: column `{}`: {problem}", at.file.display(), at.line, shown::name(column))]
+    #[error("{}: row {}: column `{}`: {problem}", at.file.display(), at.line, escape::name(column))]
     InvalidCell {
         /// The file, and the number of the row, from 1.
         at: Origin,
@@ -191,7 +191,7 @@ pub enum DataError {
     #[error(
         "{}: column `{}`: expected pages of at most {limit} {unit}, found {found}; write the file with smaller pages",
         file.display(),
-        shown::name(column)
+        escape::name(column)
     )]
     LargePage {
         /// The file.
@@ -242,7 +242,7 @@ pub enum DataError {
     /// The row has neither `gold` nor `pred`, and no mapping names its fields.
     #[error(
         "{at}: expected `gold` or `pred`, found {}; map the fields, as in --map gold.FIELD={}",
-        Keys(present), shown::name(present.first().map_or("KEY", String::as_str))
+        Keys(present), escape::name(present.first().map_or("KEY", String::as_str))
     )]
     NoFields {
         /// The line.
@@ -279,7 +279,7 @@ pub enum DataError {
         at: Origin,
     },
     /// A CSV header or the schema of a Parquet file contains a column name twice, or a struct contains a field twice.
-    #[error("{at}: duplicate column `{}`; rename or remove one", shown::name(column))]
+    #[error("{at}: duplicate column `{}`; rename or remove one", escape::name(column))]
     DuplicateColumn {
         /// The header.
         at: Origin,
@@ -289,7 +289,7 @@ pub enum DataError {
     /// A row has `gold` and also keys or columns of its fields such as `gold.answer`, or the same of `pred`.
     #[error(
         "{at}: expected the fields of `{side}` in one place, found `{side}` and `{}`; rename or remove one",
-        shown::name(field)
+        escape::name(field)
     )]
     FieldsTwice {
         /// The row, or the header.
@@ -319,7 +319,7 @@ impl fmt::Display for Keys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             [] => f.write_str("an empty row"),
-            keys => write!(f, "only {}", shown::names(keys.iter().map(String::as_str))),
+            keys => write!(f, "only {}", escape::names(keys.iter().map(String::as_str))),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::core::error::MetricError;
 use crate::core::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
 use crate::core::rows::pair::Origin;
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -64,7 +64,7 @@ pub enum EvaluateError {
     /// of a list.
     #[error(
         "no row has the input `{}`; {}",
-        shown::name(name), inputs::hint("the first row", nearest.as_deref(), present)
+        escape::name(name), inputs::hint("the first row", nearest.as_deref(), present)
     )]
     UnknownInput {
         /// The input.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
 pub const MAX_METRICS: usize = 1_000;
@@ -30,7 +30,7 @@ pub enum ResultsError {
     /// Two rows have the same id.
     #[error(
         "{at}: duplicate id `{}`, first in line {first}; ids must be unique within a file",
-        shown::name(id)
+        escape::name(id)
     )]
     DuplicateId {
         /// The second row with the id.
@@ -41,7 +41,7 @@ pub enum ResultsError {
         first: u64,
     },
     /// A field of a row has a wrong type or an unknown value.
-    #[error("{at}: `{}`: expected {expected}, found {found}", shown::name(field))]
+    #[error("{at}: `{}`: expected {expected}, found {found}", escape::name(field))]
     InvalidField {
         /// The row.
         at: Origin,
@@ -125,6 +125,6 @@ impl ResultsError {
 fn only(keys: &[String]) -> String {
     match keys {
         [] => String::new(),
-        keys => format!(", only {}", shown::names(keys.iter().map(String::as_str))),
+        keys => format!(", only {}", escape::names(keys.iter().map(String::as_str))),
     }
 }

@@ -6,7 +6,7 @@ use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// The largest number of rows that are shown.
 pub const MAX_MARKDOWN_ROWS: usize = 20;
@@ -41,7 +41,7 @@ pub fn markdown_with_rows<G, P>(
     evaluated: &[RowResult<G, P>],
 ) -> String {
     let summaries = result.metric_names().filter_map(|name| result.metric(name));
-    let rows = summaries.map(|it| vec![shown::name(&it.name).into_owned(), it.to_string()]);
+    let rows = summaries.map(|it| vec![escape::name(&it.name).into_owned(), it.to_string()]);
     let mut text = table(["metric", "score"].into_iter(), rows);
     if !result.is_complete() {
         text.push_str(&format!(
@@ -76,8 +76,8 @@ fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -
             None => outcome.name().replace('_', " "),
         };
         vec![
-            shown::name(&row.id).into_owned(),
-            shown::name(name).into_owned(),
+            escape::name(&row.id).into_owned(),
+            escape::name(name).into_owned(),
             score,
             explanation(outcome),
         ]
@@ -126,7 +126,7 @@ pub(super) fn table<'a>(
 /// One line in which no character has a meaning in Markdown or HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for character in shown::escaped(text).chars() {
+    for character in escape::escaped(text).chars() {
         match character {
             '<' => escaped.push_str("&lt;"),
             '&' => escaped.push_str("&amp;"),

@@ -17,7 +17,7 @@ use crate::core::rows::pair::Pair;
 use crate::evaluate::{
     Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
 };
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// A row to score: one example and a program's predictions for it.
 ///
@@ -72,7 +72,7 @@ impl fmt::Display for ScoringResult {
         }
         match self.rows.first().map(|row| &row.status) {
             Some(RowStatus::Failed { reason }) if self.summary.failed == self.summary.rows => {
-                write!(f, "\nfirst error: row 1: {}", shown::escaped(reason))
+                write!(f, "\nfirst error: row 1: {}", escape::escaped(reason))
             }
             _ => Ok(()),
         }

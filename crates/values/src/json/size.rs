@@ -1,11 +1,11 @@
-//! The number of values in JSON text, for a limit before it is parsed. A short text may have many values: `[[],[],..]` needs more than ten
+//! The number of values in JSON text, for a limit before it is parsed. A short document may have many values: `[[],[],..]` needs more than ten
 //! times its own size in memory.
 
-/// The most values in one JSON text of untrusted input. As [`serde_json::Value`] they need up to about 1 GiB.
+/// The maximum number of values in one JSON document of untrusted input. As [`serde_json::Value`] they need up to about 1 GiB.
 pub const MAX_VALUES: usize = 8 << 20;
 
 /// Returns whether JSON text has more values than this: lists, objects, strings, numbers, booleans and nulls at any depth, without the
-/// keys of objects. Of text that is not JSON the result is arbitrary.
+/// keys of objects. For invalid JSON the result is unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: between two values there is at least one other byte.
     if text.len() <= 2 * limit {

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Objects inside have
 /// unique keys.
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for UniqueKeys {
 /// Returns an error that names the key if it is a duplicate.
 pub fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
     match is_duplicate {
-        true => Err(E::custom(format_args!("duplicate key `{}`", shown::name(key)))),
+        true => Err(E::custom(format_args!("duplicate key `{}`", escape::name(key)))),
         false => Ok(()),
     }
 }

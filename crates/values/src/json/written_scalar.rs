@@ -7,7 +7,7 @@ use serde::de::{Error, Unexpected, Visitor};
 
 /// Reads a string or a whole number, or another scalar if it is allowed, in its written form.
 pub struct WrittenScalar {
-    /// What a message expects.
+    /// The description of the expected value in error messages.
     pub expected: &'static str,
     /// Whether `true` and `false` are read.
     pub allows_bools: bool,

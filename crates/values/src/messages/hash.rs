@@ -1,4 +1,4 @@
-//! Hashes by which contents are compared with those of an earlier run, in hexadecimal digits.
+//! Hashes in hexadecimal digits, by which a run compares contents with the contents of an earlier run.
 
 use std::fmt::Write as _;
 use std::io::{self, Read};

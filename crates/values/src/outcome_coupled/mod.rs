@@ -1,7 +1,7 @@
 //! Scores of a tool call by its outcome: whether the step advanced the goal, was new, made more
 //! tests pass, and had valid parameters.
 //!
-//! The formula is that of the `dsrs` document:
+//! The formula is defined in the `dsrs` document:
 //!
 //! ```text
 //! score = 0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid

@@ -18,7 +18,7 @@ pub struct ToolResultRecord {
     pub params_valid: bool,
 }
 
-/// The weights of the components. The defaults are those of the document.
+/// The weights of the components. The defaults are the weights in the document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
     /// The weight of the step's utility: 0.4 by default.

@@ -26,7 +26,7 @@ pub struct Cutoffs(Vec<NonZeroUsize>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidCutoffs {
-    /// There is no rank.
+    /// The list of ranks is empty.
     #[error("expected at least one cutoff rank, found none; write for example [1, 5, 10]")]
     Empty,
     /// A rank is 0.
@@ -41,7 +41,7 @@ impl Cutoffs {
     /// Creates cutoffs at these ranks.
     ///
     /// # Errors
-    /// [`InvalidCutoffs`] if there is no rank, or a rank is 0 or a duplicate.
+    /// [`InvalidCutoffs`] if the list is empty, or a rank is 0 or a duplicate.
     pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {

@@ -1,6 +1,6 @@
 //! Metrics of ranked retrieval, given which documents are relevant and how much.
 //!
-//! All are methods of a [`Ranking`]. The definitions are those of `trec_eval` (`P`, `recall`,
+//! All are methods of a [`Ranking`]. They are defined as in `trec_eval` (`P`, `recall`,
 //! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
 //! `dsrs_metrics::metrics::retrieval` are built on this module.
 

@@ -28,7 +28,7 @@ impl Gain {
     }
 }
 
-/// The grades at each rank, and those of the ideal ranking.
+/// The grades at each rank, and the grades of the ideal ranking.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
@@ -111,8 +111,8 @@ impl Ranking {
         precisions.sum::<f64>() / self.ideal.len() as f64
     }
 
-    /// Returns the discounted cumulative gain of the first `k`, divided by that of the ideal
-    /// ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
+    /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
+    /// the ideal ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
     #[must_use]
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
         // Gains are divided by the largest one, so that no sum overflows.

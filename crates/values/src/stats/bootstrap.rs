@@ -9,7 +9,7 @@ use super::exact_sum::ExactSum;
 use super::interval::{Interval, Z};
 use super::moments::Uncertainty;
 
-/// Seeded resampling of rows with replacement. The same seed gives the same interval on every
+/// Seeded resampling of rows with replacement. The same seed yields the same interval on every
 /// platform.
 ///
 /// ```

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::exact_sum::ExactSum;
 use super::not_defined::NotDefined;
 
-/// A sum that does not depend on the order. That of one number takes 16 bytes.
+/// A sum that does not depend on the order of the numbers. A sum of one number takes 16 bytes.
 #[derive(Debug, Clone)]
 enum Total {
     One(f64),
@@ -48,7 +48,7 @@ impl PartialEq for Total {
     }
 }
 
-/// The mean squared difference between a probability and what happened (1 or 0): 0 is best.
+/// The mean squared difference between a probability and the outcome (1 or 0): 0 is best.
 ///
 /// ```
 /// use dsrs_metrics::stats::Brier;

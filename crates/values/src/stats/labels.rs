@@ -11,8 +11,8 @@ use super::not_defined::NotDefined;
 /// The number of rows for each pair of a gold and a predicted label.
 ///
 /// Counts are integers, so sums do not depend on the order of the rows. Memory grows with the number of distinct pairs.
-/// Definitions are those of scikit-learn and of the package `krippendorff`, except that a score which is not defined is
-/// an error and not 0 or NaN.
+/// Scores are defined as in scikit-learn and the package `krippendorff`, except that an undefined score is an error and
+/// not 0 or NaN.
 ///
 /// ```
 /// use dsrs_metrics::stats::LabelPairs;
@@ -91,16 +91,16 @@ impl LabelPairs {
     /// Returns the share of rows with equal labels.
     ///
     /// # Errors
-    /// There are no rows.
+    /// The data has no rows.
     pub fn accuracy(&self) -> Result<f64, NotDefined> {
         Ok(self.right() as f64 / self.known_rows()? as f64)
     }
 
-    /// Returns the mean F1 of the classes, each with the same weight: those of `labels`, or without any all classes that
-    /// are a gold or predicted label.
+    /// Returns the mean F1 of the classes, each with the same weight. The classes are `labels`, or all gold and predicted labels
+    /// if `labels` is empty.
     ///
     /// # Errors
-    /// There are no rows, or none with one of `labels`.
+    /// The data has no rows, or no row with one of `labels`.
     pub fn macro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -116,10 +116,11 @@ impl LabelPairs {
         Ok(all.iter().sum::<f64>() / all.len() as f64)
     }
 
-    /// Returns the F1 over the rows of all classes of `labels`, or without any over all rows, which is the accuracy.
+    /// Returns the F1 over the rows of the classes `labels`. If `labels` is empty, it is the F1 over all rows, which equals
+    /// the accuracy.
     ///
     /// # Errors
-    /// There are no rows, or none with one of `labels`.
+    /// The data has no rows, or no row with one of `labels`.
     pub fn micro_f1(&self, labels: &[String]) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -136,7 +137,7 @@ impl LabelPairs {
     /// Returns the mean recall of the classes that are a gold label.
     ///
     /// # Errors
-    /// There are no rows.
+    /// The data has no rows.
     pub fn balanced_accuracy(&self) -> Result<f64, NotDefined> {
         self.known_rows()?;
         let classes = self.classes();
@@ -176,7 +177,7 @@ impl LabelPairs {
     /// are numbers, and as strings otherwise.
     ///
     /// # Errors
-    /// There are no rows, or all labels of both sides are equal.
+    /// The data has no rows, or all labels of both sides are equal.
     pub fn cohen_kappa(&self, weights: KappaWeights) -> Result<f64, NotDefined> {
         let n = self.known_rows()? as f64;
         let classes = self.classes();

@@ -1,7 +1,7 @@
 //! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
 //!
 //! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the
-//! reason, never a number that stands for "unknown". How a metric is compared with labels is in
+//! reason, never a number that means "unknown". How a metric is compared with labels is in
 //! `dsrs_metrics::agreement`.
 //!
 //! | figure | estimate | interval |

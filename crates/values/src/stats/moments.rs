@@ -40,7 +40,7 @@ pub enum Uncertainty {
 }
 
 impl Default for Uncertainty {
-    /// That of no rows.
+    /// Returns the uncertainty of zero rows.
     fn default() -> Self {
         Self::NotEnoughRows { found: 0, needed: 1 }
     }

@@ -49,7 +49,7 @@ const MAX_EXACT: u32 = 1 << 17;
 /// observed one.
 ///
 /// Up to 17 differences other than 0 all assignments are evaluated. Beyond, `draws` random ones are, and the p-value is
-/// `(1 + extreme) / (1 + draws)`, which never is 0 (Phipson and Smyth 2010). The same seed gives the same p-value on every
+/// `(1 + extreme) / (1 + draws)`, which is never 0 (Phipson and Smyth 2010). The same seed yields the same p-value on every
 /// platform.
 ///
 /// ```
@@ -79,11 +79,11 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
 /// Returns the paired permutation test of a score that is computed over all rows, by approximate randomization (Noreen
 /// 1989; Riezler and Maxwell 2005): if the systems are equal, the results of a row are as likely to be exchanged.
 /// `difference` returns the difference of the scores with the results of the marked rows exchanged. The p-value is the
-/// share of assignments in which its magnitude is at least that of `observed`. An assignment without a difference
+/// share of assignments in which the magnitude of the difference is at least the magnitude of `observed`. An assignment without a difference
 /// counts as one of these, so that the p-value is never too small.
 ///
 /// If `draws` is at least the number of all assignments, each of them is evaluated. Otherwise `draws` random ones are,
-/// and the p-value is `(1 + extreme) / (1 + draws)`. The same seed gives the same p-value on every platform.
+/// and the p-value is `(1 + extreme) / (1 + draws)`. The same seed yields the same p-value on every platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::exchange_test;

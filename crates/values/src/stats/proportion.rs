@@ -49,7 +49,7 @@ impl Proportion {
         let scale = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / scale;
         let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        // At the ends the formula gives 0 and 1 except for the last digit.
+        // At the ends the formula yields 0 and 1 except for the last digit.
         let low = if self.successes == 0 { 0.0 } else { centre - half };
         let high = if self.successes == self.trials { 1.0 } else { centre + half };
         Some(Interval { low, high })

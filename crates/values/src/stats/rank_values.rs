@@ -98,7 +98,7 @@ impl ClassScores {
     /// negative one, where a tie counts half.
     ///
     /// # Errors
-    /// There are no positive rows, or no negative ones.
+    /// There is not at least one positive and one negative row.
     pub fn auroc(&self) -> Result<f64, NotDefined> {
         match (self.positive.len(), self.negative.len()) {
             (0, 0) => return Err("there are no rows".into()),

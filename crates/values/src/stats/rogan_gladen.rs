@@ -28,7 +28,7 @@ impl ErrorRates {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrectedRate {
     /// The estimate. It is outside [0, 1] if fewer rows passed, or failed, than the error rates
-    /// predict: by chance, or because the error rates are not those of these rows.
+    /// predict: by chance, or because the error rates were measured on rows of another kind.
     pub rate: f64,
     /// The 95% interval, clamped to [0, 1].
     pub interval: Interval,
@@ -83,7 +83,7 @@ pub enum NotCorrectable {
     /// No labelled row should fail, so the specificity is unknown.
     #[error("not enough rows: no compared row should fail by its label")]
     NoSpecificity,
-    /// Sensitivity and specificity sum to 1 or less: the judge is no better than a coin, and its
+    /// Sensitivity and specificity sum to 1 or less: the judge is not better than chance, and its
     /// passes carry no information about the labels.
     #[error(
         "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
@@ -103,10 +103,10 @@ pub enum NotCorrectable {
 /// `observed` and `rates` are from different rows. The interval accounts for the uncertainty of all
 /// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2
 /// successes and failures added to the observed, 1 of each to the rates), with their correction of
-/// the centre. If with these counts the judge is no better than a coin, the interval is [0, 1].
+/// the centre. If with these counts the judge is not better than chance, the interval is [0, 1].
 ///
 /// # Errors
-/// [`NotCorrectable`] if a count is missing or the judge is no better than a coin.
+/// [`NotCorrectable`] if a count is missing or the judge is not better than chance.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};

@@ -101,7 +101,7 @@ pub(crate) fn bleu_counts(
     counts
 }
 
-/// Returns the counts of chrF for each order: the n-grams of the prediction, those of the reference, and the shared ones.
+/// Returns the counts of chrF for each order: the number of n-grams of the prediction, of the reference, and of both.
 pub(crate) fn chrf_counts<T: Eq + Hash>(
     prediction: &[T],
     reference: &[T],
@@ -122,7 +122,7 @@ pub(crate) fn rouge_words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// Returns precision, recall and F1 of ROUGE, from what is shared and how much both sides have.
+/// Returns precision, recall and F1 of ROUGE from the number of shared n-grams and the number of n-grams of each side.
 pub(crate) fn rouge_score(shared: u64, prediction: usize, reference: usize) -> [f64; 3] {
     if shared == 0 {
         return [0.0; 3];

@@ -4,7 +4,7 @@
 //! Arguments come in the order (prediction, references), as in DSPy's
 //! `EM(prediction, answers_list)`.
 //!
-//! The free functions of exact match and token overlap return what dspy 3.4.1 returns, bit for bit,
+//! The free functions of exact match and token overlap return the values of dspy 3.4.1, bit for bit,
 //! for any Unicode string. [`Profile`] has the same functions for other normalizations.
 //! [`References`] and [`PassageAnswers`] are normalized once and compared with many predictions.
 //! [`numeric_match`] compares numbers instead of words. The metrics over rows in

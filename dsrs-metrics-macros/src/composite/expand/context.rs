@@ -18,7 +18,7 @@ pub(super) struct Context<'a> {
     pub(super) ident: &'a Ident,
     pub(super) runtime: TokenStream,
     pub(super) private: TokenStream,
-    /// The path to what only composites use of the runtime crate.
+    /// The path of the items of the runtime crate that only composites use.
     pub(super) compiled: TokenStream,
     /// The distinct components, in the order of the expression.
     pub(super) leaves: Vec<&'a Component>,

@@ -1,4 +1,4 @@
-//! `Metric`, and what can be called on the composite itself.
+//! The impl of `Metric`, and the inherent methods of the composite.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};

@@ -109,7 +109,7 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components have in common: type parameters for the rows of the first two, the
+/// The rows that all components accept: type parameters for the rows of the first two, the
 /// first three and so on, and the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],

@@ -183,7 +183,7 @@ fn is_number(ty: &Type) -> bool {
     is_integer(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Whether the spelling of a type determines what it is.
+/// Whether the spelling of a type determines the type.
 fn is_known(ty: &Type) -> bool {
     let list = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"));
     list || is_number(ty)

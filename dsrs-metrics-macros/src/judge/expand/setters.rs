@@ -53,7 +53,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
             #offline
             #(#settings)*
 
-            /// Returns the instruction: the one that is set, or the doc comment of the signature.
+            /// Returns the instruction that is set, or the doc comment of the signature.
             #[must_use]
             #vis fn instruction(&self) -> &::core::primitive::str {
                 self.#panel.instruction_of(<Self as #runtime::judge::Judge>::signature())
@@ -134,7 +134,7 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
     ]
 }
 
-/// The setters for what is added to the prompt.
+/// Returns the setters for additions to the prompt.
 fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
     let Context { span, runtime, private, .. } = cx;
     let text = quote_spanned!(*span=> impl ::core::convert::Into<#private::string::String>);

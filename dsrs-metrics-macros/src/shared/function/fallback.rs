@@ -10,7 +10,6 @@ use super::model::Model;
 use crate::shared::contract;
 use crate::shared::errors::Errors;
 use crate::shared::function::expand::context::{Context, hidden};
-use crate::shared::function::expand::owner;
 use crate::shared::names::shadows_prelude;
 use crate::shared::tokens::as_written;
 
@@ -60,7 +59,7 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
     });
     let stub = contract::stub(&cx.paths(), ident, &quote!(#(#setters)*));
     let groups: BTreeMap<_, _> = model.groups().map(|(_, it)| (as_written(&it.ty), it)).collect();
-    let groups = groups.into_values().map(|param| has_params(cx, &owner(cx, param)));
+    let groups = groups.into_values().map(|param| has_params(cx, &cx.owner(param)));
     quote!(#stub #(#groups)*)
 }
 

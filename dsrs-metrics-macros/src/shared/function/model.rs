@@ -28,7 +28,7 @@ pub(crate) struct Model {
     /// The defaults that a judge sets for its panel, with the index of each among the panel's
     /// parameters.
     pub(crate) panel: Vec<(usize, String)>,
-    /// What is evaluated in place of the function, if the metric is a judge.
+    /// The judge that is evaluated in place of the function, if the metric is a judge.
     pub(crate) judged: Option<Judged>,
 }
 

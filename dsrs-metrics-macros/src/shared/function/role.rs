@@ -6,7 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Error, Expr, LitStr, Token};
 
 use crate::shared::errors::Errors;
-use crate::shared::list::{self, Seen};
+use crate::shared::list::{self, FoundKeys};
 use crate::shared::names::nearest;
 use crate::shared::tokens::as_written;
 
@@ -90,8 +90,8 @@ impl RoleAttr {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
                 let tokens = list.tokens.clone();
-                list::for_each(tokens, errors, |input, seen, errors| {
-                    parsed.item(input, seen, errors)
+                list::for_each(tokens, errors, |input, found_keys, errors| {
+                    parsed.item(input, found_keys, errors)
                 });
             }
             syn::Meta::NameValue(pair) => {
@@ -115,7 +115,7 @@ impl RoleAttr {
     fn item(
         &mut self,
         input: ParseStream<'_>,
-        seen: &mut Seen,
+        found_keys: &mut FoundKeys,
         errors: &mut Errors,
     ) -> syn::Result<()> {
         if self.role == Role::Trace {
@@ -134,26 +134,26 @@ impl RoleAttr {
         let wrong = || Error::new_spanned(&found, self.expected(&as_written(&found)));
         let key = Ident::parse_any(input).map_err(|_| wrong())?;
         if key == "named_by" && self.role != Role::Param {
-            seen.note(&key, errors);
+            found_keys.add(&key, errors);
             input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, NAMED_BY))?;
             let explain = |_: &str| NAMED_BY.to_owned();
             self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             return Ok(());
         }
         if key == "into" && self.role == Role::Param && !input.peek(Token![=]) {
-            seen.note(&key, errors);
+            found_keys.add(&key, errors);
             self.into = Some(key.span());
             return Ok(());
         }
         if key == "flatten" {
-            seen.note(&key, errors);
+            found_keys.add(&key, errors);
             return self.flatten(&key, input);
         }
         let is_missing = key == "missing" && self.role != Role::Param;
         if key != "default" && !is_missing {
             return Err(wrong());
         }
-        seen.note(&key, errors);
+        found_keys.add(&key, errors);
         if input.peek(syn::token::Paren) {
             list::to_comma(input)?;
             return Err(wrong());
@@ -177,7 +177,7 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// Parses what follows `flatten`, which is nothing.
+    /// Parses the end of `flatten`, which takes no value.
     fn flatten(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let value = list::to_comma(input)?;
         if self.role != Role::Param {
@@ -207,7 +207,7 @@ impl RoleAttr {
         Some((word.to_owned(), nearest(word, keys)?))
     }
 
-    /// Returns what was expected instead of `found`.
+    /// Returns the message that names the expected tokens and `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
         let inside = found.strip_prefix("default(").and_then(|rest| rest.strip_suffix(')'));

@@ -6,7 +6,7 @@ use dsrs_metrics::sandbox::Termination;
 /// What contains an attack.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Contained {
-    /// The program is refused what it attempts, and terminates by itself.
+    /// The attempt of the program is refused, and the program terminates by itself.
     Exits,
     /// The sandbox stops it.
     Stopped(Termination),

@@ -1,6 +1,6 @@
 //! Attempts to reach the host: its files, devices, processes and sockets. Many share a sandbox.
-//! `{tcp}`, `{udp}`, `{abstract}`, `{unix}` and `{secret}` are replaced by what the test has made on
-//! the host.
+//! `{tcp}`, `{udp}`, `{abstract}`, `{unix}` and `{secret}` are replaced by the ports, paths and secrets of
+//! the host that the test has created.
 
 pub(super) const HOST: &[(&str, &str)] = &[
     ("read a file of the host", "escaped(open('{secret}').read())"),

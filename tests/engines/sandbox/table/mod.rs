@@ -1,8 +1,8 @@
-//! The table of attacks: small Python programs, each of which is contained while an honest program
+//! The table of attacks: small Python programs, each contained while an honest program
 //! runs beside it.
 //!
-//! The programs use `prelude.py`. A program that gets what it wants prints `ESCAPED`; one with a
-//! mistake of its own prints `BROKEN`, so that it is not taken for contained.
+//! The programs use `prelude.py`. A program whose attack succeeds prints `ESCAPED`. A program with a
+//! bug prints `BROKEN`, so that the test does not count it as contained.
 
 mod bombs;
 mod host;

@@ -20,7 +20,7 @@ use crate::metric;
 /// Planning and synthesis of a task, weighted 0.6 to 0.4.
 ///
 /// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included, since it is
-/// scored per subtask. The feedback is that of both components, lowest score first. A plan without a
+/// scored per subtask. The feedback joins the feedback of both components, lowest score first. A plan without a
 /// synthesis scores at most 0.6. For other weights or parameters, define your own composite,
 /// for example `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) =
 /// 0.5))]`.

@@ -75,7 +75,10 @@ pub fn answer_passage_match(
     profile.answer_passage_match(&context, &answer)
 }
 
-/// Exact match with any of the reference answers after normalization; dspy's `EM`.
+/// Alias of `answer_exact_match` with `frac = 1`. It is dspy's `EM`.
+///
+/// The alias has no parameter `frac`, and its scores have the name `em` in summaries and result files. In all other
+/// respects both metrics are the same.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Em;
@@ -87,7 +90,9 @@ pub fn answer_passage_match(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = explained::em)]
+#[metric(missing = false, explain = |answer, prediction, profile, score| {
+    explained::answer_exact_match(answer, prediction, 1.0, profile, score)
+})]
 pub fn em(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -95,7 +100,7 @@ pub fn em(
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
-    profile.em(prediction, &answer)
+    answer_exact_match(answer, prediction, 1.0, profile)
 }
 
 /// The best token F1 over the reference answers; dspy's `F1`.

@@ -7,8 +7,8 @@
 //! Rows that fail are not included: the headline shows how many rows the score is over, and how many failed. A prediction
 //! without a label counts as the empty label, so it is wrong; one without a number fails.
 //!
-//! The definitions are those of scikit-learn 1.9, and of the package `krippendorff` 0.9. There, a Matthews correlation
-//! that is not defined is 0.
+//! The scores are defined as in scikit-learn 1.9 and the package `krippendorff` 0.9. In scikit-learn, an undefined
+//! Matthews correlation is 0.
 
 mod labels;
 mod probabilities;

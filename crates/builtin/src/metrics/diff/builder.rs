@@ -53,7 +53,7 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 
 impl Diff {
     /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`], with the cost of the most expensive,
-    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`](dsrs_metrics_core::Metric::spec) returns that of a value, with its cost.
+    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`](dsrs_metrics_core::Metric::spec) returns the spec of a value, with its cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)
@@ -89,7 +89,8 @@ impl DiffBuilder {
         /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result says so.
+        /// Scores by token overlap, in place of a model, for [`DiffStrictness::Semantic`]. Every result is labelled as
+        /// offline.
         pub fn offline() in panel.offline;
 
         /// Sets the models of the panel. Each is called, and the majority decides.

@@ -122,9 +122,9 @@ impl Default for Diff {
     }
 }
 
-const MUST_BE_AWAITED: &str = "at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`";
+const MUST_BE_AWAITED: &str = "at `semantic` the metric is asynchronous, since it calls a language model; write `.evaluate(&gold, &pred).await`";
 
-const IN_COMPOSITE: &str = "at `semantic` it must be awaited and costs up to 50 msat, which a declared composite knows of its components before it runs: name `semantic_equivalence` instead, or use `Composite::builder`";
+const IN_COMPOSITE: &str = "at `semantic` the metric is asynchronous and costs up to 50 msat, which a declared composite must know at compile time; name `semantic_equivalence` instead, or use `Composite::builder`";
 
 impl Diff {
     /// Returns a builder of the metric.
@@ -136,7 +136,7 @@ impl Diff {
         /// Sets the model that is called if the panel names none.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by token overlap, in place of a model. Every result says so.
+        /// Scores by token overlap, in place of a model. Every result is labelled as offline.
         pub fn offline() in panel.offline;
     }
 

@@ -1,4 +1,4 @@
-//! Explanations of the metrics of answers: what was expected and found, missing and extra words, first differences.
+//! Explanations of the metrics of answers: expected and found values, missing and extra words, first differences.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "an explanation takes the parameters of its metric function"
@@ -7,16 +7,12 @@
 use smallvec::SmallVec;
 
 use super::{Words, any_of, best, counted, first_difference, joined, list, number, push_list};
-use crate::messages::shown::{push_quoted, quoted};
+use crate::messages::escape::{push_quoted, quoted};
 use crate::metrics::answers::{StrOrList, StrOrNumber};
 use crate::text::{DecimalMark, NumericOptions, PassageAnswers, Profile};
 
-pub(in crate::metrics) fn em(
-    answers: StrOrList<'_>,
-    prediction: &str,
-    profile: Profile,
-    score: f64,
-) -> String {
+/// Explains an exact match, or how the answers differ.
+fn exact_match(answers: StrOrList<'_>, prediction: &str, profile: Profile, score: f64) -> String {
     if score > 0.0 {
         let equal = match &*answers {
             [only] => Some(only),
@@ -53,7 +49,7 @@ pub(in crate::metrics) fn answer_exact_match(
     score: f64,
 ) -> String {
     if frac >= 1.0 {
-        return em(answer, prediction, profile, score);
+        return exact_match(answer, prediction, profile, score);
     }
     let closest = best(&answer, |answer| profile.f1_score(prediction, answer));
     let f1 = answer.get(closest).map_or(0.0, |answer| profile.f1_score(prediction, answer));
@@ -62,7 +58,7 @@ pub(in crate::metrics) fn answer_exact_match(
     format!("the token F1 {} {relation} {}; {words}", number(f1), number(frac))
 }
 
-/// Returns the words of the prediction compared with those of the best reference.
+/// Returns the words of the prediction compared with the words of the best reference.
 pub(in crate::metrics) fn compared(
     answers: &StrOrList<'_>,
     prediction: &str,

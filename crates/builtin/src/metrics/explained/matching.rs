@@ -1,11 +1,11 @@
-//! Explanations of the metrics that search an output: what was expected, and what was found.
+//! Explanations of the metrics that search an output: the expected and the found strings.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "an explanation takes the parameters of its metric function"
 )]
 
 use super::{any_of, list};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::matching::{StringSearch, expected_labels, selected_labels, values_or};
 use crate::syntax::RegexPattern;

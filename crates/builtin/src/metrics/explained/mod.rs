@@ -1,4 +1,4 @@
-//! What the explanations of built-in metrics have in common: quoted values, lists, first differences.
+//! Explanations of built-in metrics. This file has the shared parts: quoted values, lists, first differences.
 //!
 //! Values come from rows of any size, so each is shortened, and each list has at most [`MAX_ITEMS`] items.
 
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 
 use smallvec::SmallVec;
 
-use crate::messages::shown::{push_quoted, quoted};
+use crate::messages::escape::{push_quoted, quoted};
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;
@@ -59,7 +59,7 @@ fn joined<const N: usize>(parts: [String; N]) -> String {
     parts.reduce(|joined, part| joined + "; " + &part).unwrap_or_default()
 }
 
-/// Returns `label: items`, or nothing if there are no items.
+/// Returns `label: items`, or an empty string if the list is empty.
 fn labelled<T: AsRef<str>>(label: &str, items: &[T]) -> String {
     if items.is_empty() { String::new() } else { format!("{label}: {}", list(items)) }
 }
@@ -152,7 +152,7 @@ fn without<'a, T: AsRef<str>>(words: &'a [T], others: &'a [T]) -> Vec<&'a str> {
     words.filter(is_missing).collect()
 }
 
-/// Returns where two strings start to differ, with what follows there on both sides; empty if they are equal.
+/// Returns the first difference of two strings, with the following characters of both; empty if they are equal.
 fn first_difference(expected: &str, found: &str) -> String {
     if expected == found {
         return String::new();

@@ -5,7 +5,7 @@
 )]
 
 use super::{Words, best, joined, number};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::overlap::RougeWords;
 use crate::text::{BleuOptions, ChrfOptions};
@@ -41,7 +41,7 @@ pub(in crate::metrics) fn chrf(counts: &[u64], char_order: usize) -> Option<Stri
     ]))
 }
 
-/// The counts are those of words, for every ROUGE.
+/// Explains every ROUGE by the words that both sides share.
 pub(in crate::metrics) fn rouge(
     answer: StrOrList<'_>,
     prediction: &str,

@@ -1,4 +1,4 @@
-//! Explanations of the proxies: what passed. A failure has its reason.
+//! Explanations of the proxies: the checks that passed. A failure has its reason.
 
 use crate::metrics::language::LanguageSetting;
 

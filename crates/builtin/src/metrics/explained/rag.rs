@@ -5,7 +5,7 @@
 )]
 
 use super::{counted, joined, labelled};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
 use crate::metrics::rag::listed;
 use crate::text::EntityCounts;

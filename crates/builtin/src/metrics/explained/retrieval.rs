@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{MAX_ITEMS, counted, joined, labelled, more};
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::retrieval::{Relevant, Retrieved};
 
 /// Returns the relevant documents among the first `depth`, and the others.

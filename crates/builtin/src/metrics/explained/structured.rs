@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{MAX_ITEMS, counted, joined, more};
 use crate::json::describe::found;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metrics::structured::Compared;
 
 pub(in crate::metrics) fn json_field_accuracy(compared: &Compared<'_>) -> String {
@@ -35,7 +35,7 @@ fn usize(count: u64) -> usize {
 
 /// Returns a path, with the values of both sides if it is not the path of several values.
 fn difference(gold: &Value, pred: &Value, path: &str) -> String {
-    let name = shown::name(if path.is_empty() { "/" } else { path });
+    let name = escape::name(if path.is_empty() { "/" } else { path });
     match (gold.pointer(path), pred.pointer(path)) {
         (Some(gold), Some(pred)) => {
             format!("`{name}` (expected {}, found {})", found(gold), found(pred))

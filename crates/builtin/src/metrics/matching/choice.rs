@@ -67,7 +67,8 @@ pub(in crate::metrics) fn expected_labels(
     }
 }
 
-/// The labels that a string selects, sorted: of the choice that has this text, or those that it names.
+/// Returns the labels that a string selects, sorted: the labels that it contains, or the label of the choice with this
+/// text.
 pub(in crate::metrics) fn selected_labels(text: &str, choices: &[String]) -> Vec<String> {
     let labels = choice_labels(text, choices.len());
     if !labels.is_empty() {

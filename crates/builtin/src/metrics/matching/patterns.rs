@@ -1,14 +1,14 @@
 //! Metrics with a regular expression.
 
 use super::searched;
-use crate::messages::shown::quoted;
+use crate::messages::escape::quoted;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::matching as explained;
 use crate::syntax::RegexPattern;
 use crate::text::Searchable;
 
-/// Whether what a regular expression extracts from the output is a reference answer.
+/// Whether a regular expression extracts a reference answer from the output.
 ///
 /// inspect's `pattern`. The first match counts. One of the capture groups must be a reference answer, or
 /// with `match_all` each of them; the whole match if the expression has no groups. Groups that are not

@@ -8,7 +8,7 @@ use crate::metrics::proxies::format;
 use crate::text::Searchable;
 use crate::{ParamGroup, metric};
 
-/// Returns the strings to search for: those of the configuration, or else those of the gold row.
+/// Returns the strings to search for: the configured strings, or the strings of the gold row if none are configured.
 ///
 /// # Errors
 /// The list is empty, or contains an empty string.
@@ -48,7 +48,7 @@ fn valid(values: &[String]) -> Result<(), String> {
 pub fn one_of(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The accepted strings; without any, those of `gold.answer`.
+    /// The accepted strings; if the list is empty, the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     /// Whether the comparison is case-sensitive.
@@ -101,7 +101,7 @@ impl StringSearch {
 pub fn contains_all(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The strings that the output must contain; without any, those of `gold.answer`.
+    /// The strings that the output must contain; if the list is empty, the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,
@@ -132,7 +132,7 @@ pub fn contains_all(
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The output must contain at least one of these strings; without any, of those in `gold.answer`.
+    /// The output must contain at least one of these strings; if the list is empty, one of the strings of `gold.answer`.
     #[param(default)]
     values: &[String],
     #[param(flatten)] search: &StringSearch,

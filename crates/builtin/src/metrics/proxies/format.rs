@@ -13,7 +13,7 @@ use crate::metrics::explained::proxies as explained;
 ///
 /// A pass or a failure; the feedback names the violation. Reads `pred.answer` as a string, or the
 /// field that `field` names (`*` for the whole prediction as JSON). White space alone counts as
-/// empty. JSON is that of RFC 8259: no comments, no trailing commas, no surrounding code fence, any
+/// empty. JSON is defined by RFC 8259: no comments, no trailing commas, no surrounding code fence, any
 /// nesting depth.
 ///
 /// ```

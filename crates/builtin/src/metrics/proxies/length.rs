@@ -10,7 +10,7 @@ use crate::text::{count_tokens, count_words};
 /// In [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum /
 /// length` above a maximum, and the lowest of these if several bounds are violated. Without
 /// `partial_credit` a score below 1 becomes 0. Characters are Unicode scalar values, as in Python's
-/// `len`, not bytes; words are those of [`count_words`], tokens those of [`count_tokens`], a
+/// `len`, not bytes; words are counted by [`count_words`], tokens by [`count_tokens`], a
 /// documented approximation. Without any bound the minimum is one character: an empty output scores 0, and any other
 /// 1. Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A
 /// minimum above its maximum is an error before the first row.

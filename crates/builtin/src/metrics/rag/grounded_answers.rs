@@ -66,7 +66,7 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 /// in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
 /// verdict depends on whether there is a trace. The documentation of each component states how it
 /// differs from the document: the query is read by a parser, and one predicted entity counts for
-/// one expected entity. The feedback is that of the components, worst first. A component whose field the
+/// one expected entity. The feedback joins the feedback of the components, worst first. A component whose field the
 /// prediction lacks scores 0, or as its documentation states: `{intent, answer}` is 0.4.
 ///
 /// ```

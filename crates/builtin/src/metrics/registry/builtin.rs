@@ -21,7 +21,7 @@ pub(super) const FEATURES: &[(&[&str], &str, bool)] = &[
     ),
 ];
 
-/// A group of built-in metrics in `list`: its name, and what adds its metrics.
+/// A group of built-in metrics in `list`: its name, and the function that adds its metrics.
 pub(super) type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
 
 /// Writes the groups of the built-in metrics.

@@ -21,8 +21,8 @@ pub use error::{CreateError, RegistryError};
 #[doc(hidden)]
 pub use settings::{SETTINGS, has_param};
 
-/// Metrics by name, in the order in which they were added: those of a command line, or of another program that
-/// creates metrics whose names and parameters are data.
+/// Metrics by name, in the order in which they were added, for the command line and other programs that read the names
+/// and parameters of metrics as data.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Registry;
@@ -56,7 +56,7 @@ pub struct Registry {
 pub enum Entry {
     /// A metric with parameters.
     Configurable {
-        /// What it declares.
+        /// The declared spec.
         spec: MetricSpec<'static>,
         /// Creates it with these parameters.
         configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
@@ -154,7 +154,7 @@ impl Registry {
         Ok(self.find(name)?.defaults())
     }
 
-    /// Creates a metric. Its parameters are those of its spec, and `threshold`, `strict` and `cost`, as in `--param` of
+    /// Creates a metric. It accepts the parameters of its spec, and `threshold`, `strict` and `cost`, as in `--param` of
     /// the command line.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
-use super::stages::Ran;
+use super::stages::StageResults;
 use crate::ParamGroup;
 use crate::core::check::at_least;
 use crate::core::requirements::Requirement;
@@ -19,7 +19,7 @@ pub struct CommandSettings {
     #[param(default)]
     pub files: SandboxFiles,
     /// The command line of a second stage, the check, which decides the result. It runs in a new
-    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// sandbox when all processes of `command` are dead. `/program` has their results, read-only:
     /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
     #[param(default = "")]
     pub check: String,
@@ -106,8 +106,8 @@ impl Command<'_> {
         }
     }
 
-    /// What is checked before the first row: the settings, and that the commands exist in the
-    /// sandbox.
+    /// Adds the checks that run before the first row: the settings are valid, and the commands exist in
+    /// the sandbox.
     pub(super) fn requirements(
         &self,
         metric: &str,
@@ -126,10 +126,10 @@ impl Command<'_> {
     }
 
     /// Describes why the command did not terminate with the expected exit code, or returns `None`
-    /// if it did. The text contains neither times nor paths, so that it is reproducible.
-    pub(super) fn failure(&self, ran: &Ran, expected: i32) -> Option<String> {
+    /// if it did. The description contains neither times nor paths, so that it is reproducible.
+    pub(super) fn failure(&self, results: &StageResults, expected: i32) -> Option<String> {
         let Limits { output_kb, memory_mb, file_mb, .. } = self.settings.limits;
-        let report = &ran.report;
+        let report = &results.report;
         let reason = match report.termination {
             Termination::Exited(code) if code == expected => return None,
             Termination::Exited(code) => format!("exit code {code}, expected {expected}"),
@@ -140,14 +140,14 @@ impl Command<'_> {
                 format!("left more than {file_mb} MiB of files, or too many of them")
             }
         };
-        let stage = ran.stage.map(|stage| format!("{stage}: ")).unwrap_or_default();
-        let failure = format!("{stage}{reason}\n{}", ran.output());
-        let program = ran.program_failure.as_deref().unwrap_or_default();
+        let stage = results.stage.map(|stage| format!("{stage}: ")).unwrap_or_default();
+        let failure = format!("{stage}{reason}\n{}", results.output());
+        let program = results.program_failure.as_deref().unwrap_or_default();
         Some(format!("{}\n{program}", failure.trim_end()).trim_end().to_owned())
     }
 }
 
-/// Implements what the metrics of this module have in common: what they require, where `validate` checks the metric's own
+/// Implements the code that all metrics of this module share: `Requires`, where `validate` checks the metric's own
 /// parameters, and `file` on the builder.
 macro_rules! command_metric {
     ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {

@@ -13,7 +13,7 @@ use crate::metric;
 /// has no network, no environment of the host, and of the host's files only its programs and
 /// libraries in `/usr`, and the installation of the command that the host's `PATH` finds; time, memory, processes, files and output are limited, and no process survives the
 /// row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this isolation is not available, or the
-/// command does not exist, no row is scored and an error says what to install.
+/// command does not exist, no row is scored and an error names the program to install.
 ///
 /// **One stage does not detect cheating.** Where the tested code runs in the same process or
 /// sandbox as its checks, it can exit with the expected code before they run, return objects that
@@ -72,9 +72,9 @@ pub async fn sandbox(
     timeout_secs: u64,
 ) -> Result<Explained<Check>, Unscored> {
     let command = Command { command, timeout_secs, settings };
-    let ran = command.run(example, pred).await?;
-    let score = Check::unless(command.failure(&ran, expected_exit_code));
-    let passed = || format!("exit code {expected_exit_code}\n{}", ran.output());
+    let results = command.run(example, pred).await?;
+    let score = Check::unless(command.failure(&results, expected_exit_code));
+    let passed = || format!("exit code {expected_exit_code}\n{}", results.output());
     let details = score.passed.then(|| passed().trim_end().to_owned());
     Ok(Explained { score, details })
 }

@@ -126,7 +126,7 @@ impl SandboxFiles {
         self.0.insert(path.into(), source);
     }
 
-    /// Whether there are no files.
+    /// Returns whether the list of files is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

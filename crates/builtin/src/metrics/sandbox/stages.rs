@@ -14,17 +14,17 @@ const FILES: &str = "files";
 /// Directories in which a program of the command may appear only while a row is run.
 const WRITABLE: [&str; 6] = ["/box/", "/tmp/", "/in/", "/dev/", "/proc/", "/program/"];
 
-/// The stage that decides the score, with its report.
-pub(super) struct Ran {
+/// The results of the stages that were run: the report of the last stage, which decides the score.
+pub(super) struct StageResults {
     pub(super) report: Report,
     /// The name of the stage, if there are two.
     pub(super) stage: Option<&'static str>,
-    /// How the program failed, if the report is that of the check.
+    /// The failure of the program, if the report belongs to the check.
     pub(super) program_failure: Option<String>,
 }
 
-impl Ran {
-    /// The last part of the output, where errors usually are.
+impl StageResults {
+    /// Returns the last part of the output, where errors usually are.
     pub(super) fn output(&self) -> &str {
         let Report { stdout, stderr, .. } = &self.report;
         tail(if stderr.trim().is_empty() { stdout } else { stderr })
@@ -32,9 +32,13 @@ impl Ran {
 }
 
 impl Command<'_> {
-    /// Runs the command over the row's files and, if there are two stages, the check over what it
-    /// left. A program that exceeds a limit is not checked.
-    pub(super) async fn run(&self, example: &Example, pred: &Prediction) -> Result<Ran, Unscored> {
+    /// Runs the command over the row's files and, if there are two stages, the check over the
+    /// program's results. A program that exceeds a limit is not checked.
+    pub(super) async fn run(
+        &self,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<StageResults, Unscored> {
         // The preflight check has reported this, if there was one.
         self.validate_check().map_err(Unscored::Because)?;
         let (read_only, files) = self.settings.files.of_row(example, pred)?;
@@ -53,7 +57,7 @@ impl Command<'_> {
             }
             None => {
                 let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
-                Ok(Ran { report, stage: None, program_failure: None })
+                Ok(StageResults { report, stage: None, program_failure: None })
             }
         }
     }
@@ -63,7 +67,7 @@ impl Command<'_> {
         program: Job,
         check: &str,
         read_only: Vec<(String, String)>,
-    ) -> Result<Ran, Unscored> {
+    ) -> Result<StageResults, Unscored> {
         let _space = temp_space::reserve(&program.limits).await;
         let dir = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
         let dir = dir.map_err(|error| io("creating a directory", &error))?;
@@ -72,12 +76,12 @@ impl Command<'_> {
         let program = Job { keep: Some(files), ..program };
         let report = self.settings.isolation.run(&program).await.map_err(Unscored::because)?;
         let Termination::Exited(code) = report.termination else {
-            return Ok(Ran { report, stage: Some("program"), program_failure: None });
+            return Ok(StageResults { report, stage: Some("program"), program_failure: None });
         };
         write_result(dir.path(), code, &report)
             .map_err(|error| io("writing the output", &error))?;
-        let ran = Ran { report, stage: Some("program"), program_failure: None };
-        let program_failure = self.failure(&ran, 0);
+        let results = StageResults { report, stage: Some("program"), program_failure: None };
+        let program_failure = self.failure(&results, 0);
         let job = Job {
             command: check.to_owned(),
             read_only,
@@ -86,10 +90,10 @@ impl Command<'_> {
             ..self.job()
         };
         let report = self.settings.isolation.run(&job).await.map_err(Unscored::because)?;
-        Ok(Ran { report, stage: Some("check"), program_failure })
+        Ok(StageResults { report, stage: Some("check"), program_failure })
     }
 
-    /// The part of a job that all rows and both stages have in common.
+    /// Returns the settings shared by all rows and both stages.
     fn job(&self) -> Job {
         Job {
             readable: self.settings.readable.iter().map(Into::into).collect(),
@@ -98,7 +102,7 @@ impl Command<'_> {
         }
     }
 
-    /// A job of a row without its files, with the programs of both stages.
+    /// Returns the job of a row without its files, with the programs of both stages.
     pub(super) fn preflight_job(&self) -> Job {
         let commands = [Some(self.command), self.check_command()];
         let programs = commands.into_iter().flatten().filter_map(program_of);
@@ -125,7 +129,7 @@ fn io(action: &str, error: &std::io::Error) -> Unscored {
     Unscored::because(SandboxError::Io { action, reason })
 }
 
-/// The program that a command line starts with, or `None` if it does not start with the plain name
+/// Returns the program that a command line starts with, or `None` if it does not start with the plain name
 /// or path of one that exists before the row.
 fn program_of(command: &str) -> Option<&str> {
     let word = command.split_whitespace().next()?;

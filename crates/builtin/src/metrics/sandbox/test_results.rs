@@ -1,7 +1,7 @@
 //! Test results: whether all tests pass, and whether more pass than before.
 
 use super::command::{Command, CommandSettings, command_metric, tail};
-use super::stages::Ran;
+use super::stages::StageResults;
 use crate::core::check::{Explained, Unscored};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
@@ -9,7 +9,7 @@ use crate::metric;
 use crate::sandbox::counts::{self, Counts};
 use crate::sandbox::{Report, Termination, on_thread};
 
-/// Whether the tests pass: the test command exits with 0, at least one test ran, and none failed.
+/// Whether the tests pass: the test command exits with 0, at least one test results, and none failed.
 ///
 /// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
 /// only if all passed and the exit code is 0. The counts are parsed from the output
@@ -55,29 +55,29 @@ pub async fn test_pass(
     timeout_secs: u64,
 ) -> Result<Explained<FeedbackMetric>, Unscored> {
     let command = Command { command, timeout_secs, settings };
-    let ran = command.run(example, pred).await?;
-    let failure = command.failure(&ran, 0);
-    let output = tail(&ran.report.stdout).to_owned();
-    let score = score(&count(ran).await?, failure, partial_credit);
+    let results = command.run(example, pred).await?;
+    let failure = command.failure(&results, 0);
+    let output = tail(&results.report.stdout).to_owned();
+    let score = score(&count(results).await?, failure, partial_credit);
     let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
     let details = (!is_shown).then(|| format!("{}\n{output}", score.feedback));
     Ok(Explained { score, details })
 }
 
-/// What is known about the tests of a row.
+/// The result of parsing the test output of a row.
 enum Tests {
     /// The output has a summary.
     Counted(Counts),
     /// The command did not finish the tests: it was killed, or failed without a summary.
     Crashed,
-    /// The command succeeded, but its output, of which this is the end, has no summary.
+    /// The command succeeded, but its output has no summary. Contains the end of the output.
     Unreadable(String),
 }
 
 /// Parses the test counts. The tested code controls the output, so this happens on a thread of its
 /// own, which the row's deadline does not wait for.
-async fn count(ran: Ran) -> Result<Tests, Unscored> {
-    let was_killed = match ran.report.termination {
+async fn count(results: StageResults) -> Result<Tests, Unscored> {
+    let was_killed = match results.report.termination {
         // The shell reports a signal as 128 and its number.
         Termination::Exited(code) => (129..=192).contains(&code),
         _ => true,
@@ -86,11 +86,11 @@ async fn count(ran: Ran) -> Result<Tests, Unscored> {
         return Ok(Tests::Crashed);
     }
     let parse = move || {
-        let Report { stdout, stderr, termination, .. } = &ran.report;
+        let Report { stdout, stderr, termination, .. } = &results.report;
         match counts::parse_streams(&[stdout, stderr]) {
             Some(counts) => Tests::Counted(counts),
             None if *termination == Termination::Exited(0) => {
-                Tests::Unreadable(ran.output().to_owned())
+                Tests::Unreadable(results.output().to_owned())
             }
             None => Tests::Crashed,
         }
@@ -141,7 +141,7 @@ fn share(counts: Counts, is_success: bool) -> f64 {
 
 /// Whether more tests pass than before: 1 for more, 0.5 for as many, 0 for fewer.
 ///
-/// The confidence is 0.9, because the number of passing tests does not tell which tests pass. The
+/// The confidence is 0.9, because the number of passing tests does not show which tests pass. The
 /// number before is `gold.tests_passing`; the number after is parsed from the output of the test
 /// command as for [`test_pass`]. If the command is killed, or fails without a summary, no tests
 /// pass, and the details show why. If it succeeds without a summary, the row fails with the last
@@ -180,9 +180,9 @@ pub async fn verification_delta(
     timeout_secs: u64,
 ) -> Result<MetricScore, Unscored> {
     let command = Command { command, timeout_secs, settings };
-    let ran = command.run(example, pred).await?;
-    let failure = command.failure(&ran, 0).unwrap_or_default();
-    let (after, crash) = match count(ran).await? {
+    let results = command.run(example, pred).await?;
+    let failure = command.failure(&results, 0).unwrap_or_default();
+    let (after, crash) = match count(results).await? {
         Tests::Counted(counts) => (counts.passed, String::new()),
         Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
         Tests::Unreadable(output) => {

@@ -12,8 +12,8 @@ pub(super) type Index = usize;
 /// A subschema.
 #[derive(Default)]
 pub(super) struct Node {
-    /// The subschemas that apply to the value itself. Of each list, only the most expensive one
-    /// does: they are the possible targets of a reference.
+    /// The subschemas that apply to the value itself. Each list has the possible targets of one reference, and only the
+    /// most expensive target counts.
     pub(super) in_place: Vec<Vec<Index>>,
     pub(super) properties: HashMap<String, Index>,
     /// `patternProperties`: assumed to apply to all members.
@@ -23,7 +23,7 @@ pub(super) struct Node {
     pub(super) names: Option<Index>,
     pub(super) prefix: Vec<Index>,
     pub(super) items: Vec<Index>,
-    /// Whether the subschemas in place are evaluated twice, to find what they did not evaluate.
+    /// Whether the subschemas in place are evaluated twice, to find the members and items that they did not evaluate.
     pub(super) has_unevaluated: bool,
 }
 
@@ -165,7 +165,7 @@ impl<'s> Reader<'s> {
         self.within(&every, &fragment)
     }
 
-    /// What a fragment means in each of some resources. An anchor is one of the whole schema, since
+    /// Returns the values that a fragment refers to in these resources. An anchor may be anywhere in the schema, since
     /// a dynamic reference may leave its resource.
     fn within(&self, resources: &[&'s Value], fragment: &str) -> Vec<&'s Value> {
         match fragment {
@@ -185,7 +185,7 @@ fn name(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or(id)
 }
 
-/// A fragment without percent-encoding. What is not valid stays as it is.
+/// Decodes the percent-encoding of a fragment. Invalid sequences are unchanged.
 fn decoded(fragment: &str) -> String {
     let mut parts = fragment.split('%');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();

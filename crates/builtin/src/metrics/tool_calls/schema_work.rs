@@ -3,7 +3,7 @@
 //! A validator follows each `$ref` each time it meets it, and cannot be interrupted. Definitions
 //! that refer to the next one twice double the work: 26 of them take minutes. So the schema is read
 //! as a graph, and the number of evaluations of a subschema on a value is computed with each pair
-//! visited once. Where this module cannot know what a reference means, it assumes the most
+//! visited once. If this module cannot resolve a reference, it assumes the most
 //! expensive target, so the number is an upper bound. That both branches of an `anyOf` are evaluated
 //! is an assumption too.
 
@@ -17,8 +17,8 @@ use crate::syntax::pattern_size::schema_pattern_size;
 /// The maximum number of evaluations of subschemas on one value, without its members and items.
 const MAX_ON_ONE_VALUE: u64 = 10_000;
 
-/// A schema of which all subschemas together are evaluated at most so often, with references
-/// followed, needs no check per value.
+/// If all subschemas together are evaluated at most this many times, with references followed, the
+/// schema needs no check per value.
 const SMALL: u64 = 10_000;
 
 /// The number of evaluations that any value may take.
@@ -243,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    /// Definitions of which each refers to the next one twice.
+    /// A chain of definitions; each refers to the next one twice.
     fn doubling(applicator: &str, levels: usize) -> Value {
         let reference = |at: usize| json!({ "$ref": format!("#/definitions/a{at}") });
         let definitions: Map<String, Value> = (0..levels)

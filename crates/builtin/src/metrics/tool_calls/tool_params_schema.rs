@@ -14,7 +14,7 @@ use super::schema_work::{PatternBudget, SchemaWork};
 use crate::core::check::{Check, Unscored};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::metric;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
@@ -36,7 +36,7 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails; so does a
 /// missing `tool`.
 /// Parameters that are a string are parsed as JSON if possible, since models often write them so.
-/// The draft of a schema is that of its `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is the
+/// The `$schema` of a schema selects its draft: 4, 6, 7, 2019-09 or 2020-12, which is the
 /// default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a `$ref`
 /// must resolve within the schema. An invalid schema in the configuration is an error before the
 /// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that
@@ -62,7 +62,7 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// # }
 /// ```
 #[metric(explain = |tool, _, _, _, score| {
-    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
+    format!("Tool: {}, Params valid: {}", escape::name(tool), score == 1.0)
 })]
 pub fn tool_params_schema(
     #[pred(missing)] tool: &str,
@@ -164,7 +164,7 @@ struct Tool {
 pub struct InvalidSchema {
     /// The tool.
     pub tool: String,
-    /// What is wrong, with its JSON pointer in the schema.
+    /// The error, with its JSON pointer in the schema.
     pub reason: String,
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::error::JournalError;
 use crate::core::identity::{self, MetricIdentity};
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// The settings that the outcomes of a run depend on, apart from its rows.
 #[derive(Debug, Serialize)]
@@ -47,7 +47,7 @@ impl RunIdentity {
                 changes.push(format!("{} was {before}, now {now}", place(path)));
             });
         } else {
-            let list = |names: &[String]| shown::names(names.iter().map(|name| &**name));
+            let list = |names: &[String]| escape::names(names.iter().map(|name| &**name));
             changes.push(format!("the metrics were {}, now {}", list(&before), list(&self.order)));
         }
         match changes.is_empty() {
@@ -61,7 +61,7 @@ impl RunIdentity {
 fn place(path: &[&str]) -> String {
     match path {
         ["metrics", metric, rest @ ..] => {
-            format!("{} of `{}`", identity::place(rest), shown::name(metric))
+            format!("{} of `{}`", identity::place(rest), escape::name(metric))
         }
         ["inputs", input] => identity::place(&[input]),
         other => identity::place(other),

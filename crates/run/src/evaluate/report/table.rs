@@ -14,7 +14,7 @@ use crate::core::spec::ScoreKind;
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
-use crate::messages::shown;
+use crate::messages::escape;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;
@@ -187,7 +187,7 @@ fn terminal_width() -> Option<u16> {
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
-        if shown::is_unsafe(character) { ' ' } else { character }
+        if escape::is_unsafe(character) { ' ' } else { character }
     };
     shown.map(visible).collect()
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::unknown_field::UnknownField;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.
@@ -142,7 +142,7 @@ impl MetricSummary {
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.score, &self.not_defined) {
             (Some(score), _) => write!(f, "{score:.4}")?,
-            (None, Some(reason)) => write!(f, "not defined: {}", shown::escaped(reason))?,
+            (None, Some(reason)) => write!(f, "not defined: {}", escape::escaped(reason))?,
             (None, None) => f.write_str("not defined")?,
         }
         write!(f, " (over {}/{} rows", self.scored, self.rows())
@@ -213,7 +213,7 @@ impl fmt::Display for MetricSummary {
             write!(f, ", {count} {what}")?;
         }
         if self.missing > 0 {
-            let names = shown::names(self.missing_fields.keys().map(String::as_str));
+            let names = escape::names(self.missing_fields.keys().map(String::as_str));
             write!(f, ", {} without {names}", self.missing)?;
         }
         match self.mean_scored.filter(|_| self.mean != self.mean_scored) {

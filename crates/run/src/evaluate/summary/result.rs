@@ -14,7 +14,7 @@ use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::journal::JournalUse;
 use crate::evaluate::row::RowResult;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::stats::Histogram;
 
 /// The largest number of named scores of one metric whose headlines are shown.
@@ -207,7 +207,7 @@ impl<G, P> EvaluationResult<G, P> {
         for metric in self.metrics.chunk_by(|_, next| !self.names.contains(&next.name)) {
             let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
             for summary in first {
-                lines.push((shown::name(&summary.name), summary.to_string()));
+                lines.push((escape::name(&summary.name), summary.to_string()));
                 if let Some(histogram) = summary.histogram.as_ref().filter(|_| has_histograms) {
                     lines.push((Cow::Borrowed(""), histogram_line(histogram)));
                 }
@@ -240,7 +240,7 @@ impl<G, P> fmt::Display for EvaluationResult<G, P> {
         self.fmt_headlines(f)?;
         match &self.first_error {
             Some(error) if self.failed_rows == self.rows => {
-                write!(f, "\nfirst error: {}", shown::escaped(error))
+                write!(f, "\nfirst error: {}", escape::escaped(error))
             }
             _ => Ok(()),
         }

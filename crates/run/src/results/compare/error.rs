@@ -1,7 +1,7 @@
 //! Errors of a comparison. Each message is one line.
 
 use crate::core::rows::pair::Origin;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::results::error::ResultsError;
 
@@ -33,8 +33,8 @@ pub enum CompareError {
     /// The runs have no row in common.
     #[error(
         "no id of {a} is in {b}: found ids such as `{}` and `{}`; compare runs over the same rows",
-        shown::name(of_a),
-        shown::name(of_b)
+        escape::name(of_a),
+        escape::name(of_b)
     )]
     NoCommonRows {
         /// The name of the first run.
@@ -49,7 +49,7 @@ pub enum CompareError {
     /// The gold rows of an id differ, so the runs are over different data.
     #[error(
         "row `{}`: the gold row at {a} is not that at {b}; compare runs over the same data",
-        shown::name(id)
+        escape::name(id)
     )]
     DifferentGold {
         /// The id.
@@ -60,7 +60,7 @@ pub enum CompareError {
         b: Origin,
     },
     /// A selected metric is not in a run.
-    #[error("{file}: no row has a score of `{}`{}", shown::name(metric), hint(metric, known))]
+    #[error("{file}: no row has a score of `{}`{}", escape::name(metric), hint(metric, known))]
     NoMetric {
         /// The name of the run.
         file: String,
@@ -72,7 +72,7 @@ pub enum CompareError {
     /// Without a selection, the runs must have the same metrics.
     #[error(
         "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{}",
-        shown::name(metric), suggestion(metric, known).unwrap_or_default()
+        escape::name(metric), suggestion(metric, known).unwrap_or_default()
     )]
     DifferentMetrics {
         /// The name of the run without the metric.
@@ -87,7 +87,7 @@ pub enum CompareError {
     /// A metric is pass or fail in one run and a number in the other.
     #[error(
         "`{}`: pass or fail in {verdicts}, numbers in {numbers}; score both runs with the same metric",
-        shown::name(metric)
+        escape::name(metric)
     )]
     DifferentKinds {
         /// The metric.
@@ -100,7 +100,7 @@ pub enum CompareError {
     /// A failed row would count as better than a scored one, so that failures raise the mean.
     #[error(
         "`{}`: {failed} rows failed and would count as {failure_score}, which is better than the score {worst}; set --failure-score to {worst} or a worse value",
-        shown::name(metric)
+        escape::name(metric)
     )]
     FailureScore {
         /// The metric.
@@ -125,7 +125,7 @@ pub enum CompareError {
     /// A metric whose lower scores are better is not compared.
     #[error(
         "lower is better for `{}`, which is not compared{}",
-        shown::name(metric),
+        escape::name(metric),
         hint(metric, known)
     )]
     NotCompared {
@@ -137,9 +137,9 @@ pub enum CompareError {
     /// A score of all rows was computed with different parameters.
     #[error(
         "`{}`: expected one formula in both runs, found {} and {}; score both runs with the same parameters",
-        shown::name(metric),
-        shown::name(of_a),
-        shown::name(of_b)
+        escape::name(metric),
+        escape::name(of_a),
+        escape::name(of_b)
     )]
     DifferentFormulas {
         /// The metric.
@@ -150,7 +150,7 @@ pub enum CompareError {
         of_b: String,
     },
     /// No row has the field of the groups.
-    #[error("{file}: no row has `{}`{}", shown::name(field), hint(field, known))]
+    #[error("{file}: no row has `{}`{}", escape::name(field), hint(field, known))]
     NoGroup {
         /// The name of the run.
         file: String,
@@ -162,8 +162,8 @@ pub enum CompareError {
     /// A row is in different groups.
     #[error(
         "row `{}`: `{}` is {of_a} in one run and {of_b} in the other; group by a field of the data",
-        shown::name(id),
-        shown::name(field)
+        escape::name(id),
+        escape::name(field)
     )]
     DifferentGroups {
         /// The id.
@@ -190,7 +190,7 @@ fn only(ids: &[String], file: &str) -> String {
 
 /// The first ids of a list.
 pub(super) fn first_ids(ids: &[String]) -> String {
-    let first = ids.iter().take(SHOWN_IDS).map(|id| format!("`{}`", shown::name(id)));
+    let first = ids.iter().take(SHOWN_IDS).map(|id| format!("`{}`", escape::name(id)));
     let first = first.collect::<Vec<_>>().join(", ");
     match ids.len().saturating_sub(SHOWN_IDS) {
         0 => first,
@@ -202,12 +202,12 @@ pub(super) fn first_ids(ids: &[String]) -> String {
 fn hint(name: &str, known: &[String]) -> String {
     suggestion(name, known).unwrap_or_else(|| match known {
         [] => String::new(),
-        known => format!(", only {}", shown::names(known.iter().map(String::as_str))),
+        known => format!(", only {}", escape::names(known.iter().map(String::as_str))),
     })
 }
 
 fn suggestion(name: &str, known: &[String]) -> Option<String> {
     let nearest = nearest(name, known.iter().map(String::as_str));
     let nearest = nearest.filter(|nearest| *nearest != name)?;
-    Some(format!("; did you mean `{}`?", shown::name(nearest)))
+    Some(format!("; did you mean `{}`?", escape::name(nearest)))
 }

@@ -11,7 +11,7 @@ use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
 use super::pairs::{Compared, ComparedRows, NotCompared};
 use crate::core::spec::{Direction, ScoreKind};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::stats::holm;
 
 /// The level of the tests.
@@ -192,7 +192,7 @@ impl MetricComparison {
         let unknown = unknown.map(|run| {
             format!(
                 "no test, since {} lacks what its rows contribute to the score (`corpus`); write it again with `score --out`, which knows the built-in metrics, or compare the evaluations in code",
-                shown::name(run)
+                escape::name(run)
             )
         });
         let compare = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;

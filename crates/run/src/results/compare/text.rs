@@ -8,7 +8,7 @@ use super::error::first_ids;
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::results::thousands;
 use crate::stats::Interval;
 
@@ -26,7 +26,7 @@ impl fmt::Display for Comparison {
             }
         }
         if let (Some(field), 1..) = (&self.group, self.without_group) {
-            let (field, lack) = (shown::name(field), self.without_group);
+            let (field, lack) = (escape::name(field), self.without_group);
             write!(
                 f,
                 "\n{lack} of {} lack `{field}`; each is a group of its own",
@@ -52,7 +52,7 @@ impl fmt::Display for Comparison {
 /// `a.jsonl, 1190 rows; 0.52 s a row, 1200 tokens in, 310 out, 24 msat; metrics 0 msat`
 impl fmt::Display for RunTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {}", shown::name(&self.name), rows(self.rows))?;
+        write!(f, "{}, {}", escape::name(&self.name), rows(self.rows))?;
         if let Some(latency) = self.latency_s {
             write!(f, "; {latency:.3} s per row")?;
             if self.latency_rows < self.rows {
@@ -121,7 +121,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
     let figure = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.figure(value));
     let p = |value: Option<f64>| value.map_or("-".to_owned(), p_value);
     let mut cells = vec![
-        shown::name(line.name).into_owned(),
+        escape::name(line.name).into_owned(),
         it.n.to_string(),
         figure(it.a),
         figure(it.b),
@@ -239,7 +239,7 @@ impl MetricComparison {
     /// ```
     #[must_use]
     pub fn sentence(&self) -> String {
-        let mut text = format!("{}: {}", shown::name(&self.name), self.finding());
+        let mut text = format!("{}: {}", escape::name(&self.name), self.finding());
         let failed = [self.failed.a, self.failed.b];
         if failed != [0, 0] {
             let ([a, b], score) = (failed, self.failure_score);
@@ -341,7 +341,7 @@ impl MetricComparison {
             Line { name, difference, p_adjusted: *p_adjusted, kind: self.kind }
         };
         let lines: Vec<Line<'_>> = shown.map(line).collect();
-        f.write_str(&table(&shown::name(field), &lines))?;
+        f.write_str(&table(&escape::name(field), &lines))?;
         if groups.len() > SHOWN_GROUPS {
             writeln!(f, "and {} more groups", groups.len() - SHOWN_GROUPS)?;
         }

@@ -8,7 +8,7 @@ use super::error::HtmlError;
 use super::labels::CountView;
 use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};
 
 /// The comparison of the metrics that both runs have, over the rows that both have.
@@ -94,7 +94,7 @@ pub(super) struct Change {
 impl Change {
     fn new(metric: &MetricComparison) -> Self {
         let sentence = metric.sentence();
-        let name = format!("{}: ", shown::name(&metric.name));
+        let name = format!("{}: ", escape::name(&metric.name));
         let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
         let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
         let PairedDifference { wins, losses, ties, .. } = metric.overall;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::results::CompareError;
 
@@ -16,7 +16,7 @@ pub enum HtmlError {
     /// No row has the field of the groups.
     #[error(
         "no row has the field `{}`; {}",
-        shown::name(field),
+        escape::name(field),
         meant(field, known).unwrap_or_else(|| format!("the rows have {}", known_fields(known)))
     )]
     NoGroup {
@@ -28,9 +28,9 @@ pub enum HtmlError {
     /// A metric whose lower scores are better is in no run.
     #[error(
         "lower is better for `{}`, which no run has; {}",
-        shown::name(metric),
+        escape::name(metric),
         meant(metric, known).unwrap_or_else(|| {
-            format!("the runs have {}", shown::names(known.iter().map(String::as_str)))
+            format!("the runs have {}", escape::names(known.iter().map(String::as_str)))
         })
     )]
     NoMetric {
@@ -58,12 +58,12 @@ pub enum HtmlError {
 /// The question for the name that was meant, if one is similar.
 fn meant(name: &str, known: &[String]) -> Option<String> {
     let nearest = nearest(name, known.iter().map(String::as_str))?;
-    Some(format!("did you mean `{}`?", shown::name(nearest)))
+    Some(format!("did you mean `{}`?", escape::name(nearest)))
 }
 
 fn known_fields(known: &[String]) -> String {
     match known {
         [] => "only ids and scores; write the result file again with `--with-rows`".to_owned(),
-        known => shown::names(known.iter().map(String::as_str)),
+        known => escape::names(known.iter().map(String::as_str)),
     }
 }

@@ -33,7 +33,7 @@ use sha2::{Digest as _, Sha256};
 
 use self::view::View;
 use crate::evaluate::report::OutputFile;
-use crate::messages::shown;
+use crate::messages::escape;
 
 pub use self::error::HtmlError;
 pub use self::report::HtmlReport;
@@ -68,7 +68,7 @@ impl HtmlReport<'_> {
             view,
         };
         let mut engine = Environment::new();
-        engine.set_formatter(|out, state, value| match value.as_str().map(shown::escaped_lines) {
+        engine.set_formatter(|out, state, value| match value.as_str().map(escape::escaped_lines) {
             Some(Cow::Owned(text)) if !value.is_safe() => {
                 escape_formatter(out, state, &Value::from(text))
             }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::report::HtmlReport;
 use super::view::View;
 use crate::core::spec::ScoreKind;
-use crate::messages::shown;
+use crate::messages::escape;
 use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
 
 /// The largest number of characters of a string; the rest is counted.
@@ -152,7 +152,7 @@ struct Text<'a>(&'a str);
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&shown::escaped_lines(&shortened(self.0)))
+        serializer.serialize_str(&escape::escaped_lines(&shortened(self.0)))
     }
 }
 

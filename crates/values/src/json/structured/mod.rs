@@ -1,6 +1,6 @@
 //! Comparison of structured values field by field, for extraction tasks.
 //!
-//! The path of a field is a JSON pointer (RFC 6901) in which `*` stands for any index of a list:
+//! The path of a field is a JSON pointer (RFC 6901) in which `*` matches any index of a list:
 //! `/items/*/price`. The metric over rows in `dsrs_metrics::metrics::structured` is
 //! built on this module.
 

@@ -88,8 +88,8 @@ fn equal_chars(left: &str, right: &str) -> usize {
     left.chars().zip(right.chars()).take_while(is_equal).map(|(one, _)| one.len_utf8()).sum()
 }
 
-/// Returns the first word of which something is left after normalization, or an empty one, and the
-/// rest. `None` if the word is too long.
+/// Returns the first word that is not empty after normalization, or an empty word, and the rest of the
+/// string. `None` if the word is too long.
 fn first_word<'a, 'b>(mut text: &'a str, buffer: &'b mut Word) -> Option<(&'b [u8], &'a str)> {
     loop {
         let space = text.bytes().position(|byte| class(byte) == Class::Space);

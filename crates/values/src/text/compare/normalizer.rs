@@ -24,7 +24,7 @@ type Buffer = SmallVec<[u8; SHORT]>;
 ///
 /// The steps, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation
 /// characters, removal of the English articles `a`, `an`, `the`, and white space collapsed to
-/// single spaces. The result is that of dspy 3.4.1 on CPython 3.11 (Unicode 14) for any string.
+/// single spaces. For any string the result equals the result of dspy 3.4.1 on CPython 3.11 (Unicode 14).
 ///
 /// Normalizing twice may differ from normalizing once: where punctuation was removed between two
 /// combining marks, the second NFD may reorder the marks. A third time never changes anything.
@@ -82,7 +82,7 @@ pub(super) struct Writer<'b> {
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct State {
-    /// What was written.
+    /// The number of bytes written.
     len: usize,
     /// Where the current run of word characters starts.
     run: usize,

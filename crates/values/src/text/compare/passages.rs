@@ -92,8 +92,8 @@ impl TokenList {
 /// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
 ///
 /// After NFD a token is a run of letters, numbers and combining marks, or a single other character
-/// that is neither a separator nor a control character. The character classes are those of the
-/// Python package `regex`.
+/// that is neither a separator nor a control character. The character classes are defined as in
+/// the Python package `regex`.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;

@@ -1,7 +1,7 @@
 //! Bit-parallel edit distances: a machine word has 64 cells of a column of the dynamic-programming table.
 //!
-//! The column is that of the pattern; each item of the other sequence moves it one step. A longer pattern is
-//! computed in strips of [`STRIP`] words, whose lower edge is the upper edge of the next strip. Hyyrö 2004,
+//! A column has one bit per item of the pattern. Each item of the other sequence yields the next column. A longer
+//! pattern is computed in strips of [`STRIP`] words, whose lower edge is the upper edge of the next strip. Hyyrö 2004,
 //! "Bit-parallel LCS-length computation revisited", and Hyyrö 2003, "A bit-vector algorithm for computing
 //! Levenshtein and Damerau edit distances".
 

@@ -1,7 +1,7 @@
 //! Edit distances between strings and between lists of words: similarities in [0, 1] and error
 //! rates.
 //!
-//! `bits` computes the distances. This module defines what is counted and how empty sides score.
+//! `bits` computes the distances. This module defines the units that are counted, and the scores of empty strings.
 
 use serde::{Deserialize, Serialize};
 

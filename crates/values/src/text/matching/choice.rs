@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. Empty
 /// if it selects none.
 ///
-/// The labels are read from what follows the last `ANSWER:`, in any case, or from the whole output if
+/// The labels are read from the string after the last `ANSWER:`, in any case, or from the whole output if
 /// it has none. There may be several (`A,C`, `A and C`, `AC`), in brackets, quotes or Markdown
 /// (`(B)`, `**B**`, `\boxed{B}`), before the text of the choice if it is set apart (`B) Paris`, `B.
 /// Paris`, `**B** Paris`). `count` is the number of choices: the labels are then `A` to `Z`, and 1,
@@ -28,7 +28,7 @@ pub fn choice_labels(output: &str, count: usize) -> Vec<String> {
     labels(line, count).unwrap_or_default().into_iter().collect()
 }
 
-/// Returns what follows the last `ANSWER:`.
+/// Returns the string after the last `ANSWER:`.
 fn after_last_marker(output: &str) -> Option<&str> {
     const MARKER: &str = "answer";
     // Lower case of ASCII has the same positions.

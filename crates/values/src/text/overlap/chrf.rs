@@ -54,8 +54,7 @@ impl Default for ChrfOptions {
 
 impl ChrfOptions {
     /// Returns the counts of a row for the reference with the best score. For each order,
-    /// characters first: the n-grams of the prediction, those of the reference, and those that both
-    /// share.
+    /// characters first: the number of n-grams of the prediction, of the reference, and of both.
     ///
     /// # Errors
     /// [`NoReferences`] if there is none.
@@ -129,7 +128,7 @@ impl ChrfOptions {
     }
 }
 
-/// Returns for each order the n-grams of the prediction, those of the reference, and those that both share.
+/// Returns for each order the number of n-grams of the prediction, of the reference, and of both.
 /// Items are below `distinct`.
 fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);

@@ -23,7 +23,7 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
-/// A prediction and references, some of which are like it.
+/// A prediction and references; some references are similar to the prediction.
 fn texts() -> impl Strategy<Value = (String, Vec<String>)> {
     let like = |prediction: String| {
         let other = (text(), 0_u8..4).prop_map(move |(other, kind)| match kind {

@@ -2,7 +2,7 @@
 //! package.
 //!
 //! Lookups in the generated tables, and NFD and lower case restricted to the code points that the
-//! reference knows. Rust's own tables are newer: a code point that only they know has no
+//! reference knows. Rust's own tables are newer: a code point that only they contain has no
 //! decomposition, no case and no class here, as in the reference.
 
 use std::sync::LazyLock;

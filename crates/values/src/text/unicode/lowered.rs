@@ -7,8 +7,8 @@ use unicode_normalization::char::canonical_combining_class;
 
 use super::classes::{is_space, is_unassigned, is_word, lower, nfd};
 
-/// A character after NFD, lower case, and the removal of ASCII punctuation, with what
-/// normalization needs to know of it, in 16 bytes.
+/// A character after NFD, lower case, and the removal of ASCII punctuation, with the properties that
+/// normalization uses, in 16 bytes.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct Lowered([u8; 16]);
 

@@ -34,7 +34,7 @@ impl Iterator for Pieces<'_> {
 }
 
 /// Whether the character belongs to a script that does not separate words by spaces: Han, Kana,
-/// Bopomofo, Yi, and those of South-East Asia and Tibet. Hangul has spaces and is not one of them.
+/// Bopomofo, Yi, and the scripts of South-East Asia and Tibet. Hangul has spaces and is not one of them.
 pub(in crate::text) fn written_without_spaces(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0FFF         // Thai, Lao, Tibetan

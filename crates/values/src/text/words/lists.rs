@@ -119,7 +119,7 @@ impl WordLists {
         }
     }
 
-    /// Adds the words between the spaces of what `replace` returns for a word. It is called once for equal words, if it
+    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal words, if it
     /// returns a single word.
     #[inline]
     pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(

@@ -4,12 +4,11 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::context::Context;
-use super::fields::{self, is_looked_up, uses};
+use super::fields;
 use super::spec;
 use crate::shared::function::check::{
     BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD, MISSING,
 };
-use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::in_lifetime;
@@ -26,8 +25,7 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let params = fields::trailing(&cx.generics);
     let (_, _, where_clause) = cx.split();
-    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
-    let checks = sides.flat_map(|side| uses(cx, side)).filter_map(|field| {
+    let checks = cx.looked_up().filter_map(|field| {
         let ty = in_lifetime(field.form.read_type()?, row);
         let (start, end) = ends(&ty);
         let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);

@@ -7,7 +7,7 @@ use syn::Type;
 use syn::ext::IdentExt as _;
 
 use super::context::Context;
-use super::definition::{default_fn, docs, is_unit, marker, marker_value, owner};
+use super::definition::{default_fn, docs, is_unit, marker, marker_value};
 use super::fields;
 use super::spec::group_item;
 use crate::shared::function::param::Param;
@@ -89,7 +89,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let (params, (_, _, where_clause)) = (fields::trailing(&cx.generics), cx.split());
     let states = states(&slots);
     let fields = slots.iter().map(|slot| {
-        let (name, owner) = (slot.name, owner(cx, slot.param));
+        let (name, owner) = (slot.name, cx.owner(slot.param));
         quote_spanned!(*span=> #name: ::core::option::Option<#owner>)
     });
     let marker = marker(cx);
@@ -172,7 +172,7 @@ fn groups(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let (_, ty_generics, where_clause) = cx.split();
     let arguments = fields::inside(&ty_generics);
     let groups = cx.model.groups().map(|(name, param)| {
-        let (owner, defaults) = (owner(cx, param), group_item(cx, param, "defaults"));
+        let (owner, defaults) = (cx.owner(param), group_item(cx, param, "defaults"));
         quote_spanned! {*span=>
             impl<#params #(#states),*> #private::HasParams<#owner> for #builder<#arguments #(#states),*> #where_clause {
                 fn params_mut(&mut self) -> &mut #owner {
@@ -255,14 +255,14 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
 /// Returns the type of a setter's argument, and its conversion to the type of the parameter.
 pub(super) fn argument(cx: &Context<'_>, param: &Param, into: bool) -> (TokenStream, TokenStream) {
     match option_of(&param.ty) {
-        _ if into => converted(cx, &owner(cx, param)),
+        _ if into => converted(cx, &cx.owner(param)),
         Some(inner) => {
             let (ty, value) = setter_argument(cx, inner);
             (ty, quote_spanned!(cx.span=> ::core::option::Option::Some(#value)))
         }
         None => {
             let (ty, value) = setter_argument(cx, &param.ty);
-            (if ty.is_empty() { owner(cx, param) } else { ty }, value)
+            (if ty.is_empty() { cx.owner(param) } else { ty }, value)
         }
     }
 }

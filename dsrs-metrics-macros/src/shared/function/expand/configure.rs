@@ -5,13 +5,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::context::Context;
-use super::definition::{default_fn, is_unit, marker_value, owner};
+use super::definition::{default_fn, is_unit, marker_value};
 use super::fields;
 use super::spec::{PANEL, group_item, index};
 use crate::shared::function::param::Param;
 use crate::shared::types::is_panel;
 
-/// Emits the impl. A metric without parameters has that of the runtime crate.
+/// Emits the impl. A metric without parameters uses the impl of the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -48,7 +48,7 @@ fn readable(cx: &Context<'_>) -> TokenStream {
     let params = cx.model.configs();
     let params = params.filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
     let bounds = params.map(|(_, param, _)| {
-        let owner = owner(cx, param);
+        let owner = cx.owner(param);
         quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)
     });
     bounds.collect()
@@ -58,7 +58,7 @@ fn readable(cx: &Context<'_>) -> TokenStream {
 fn body(cx: &Context<'_>) -> TokenStream {
     let (span, spec) = (cx.span, cx.spec_ref());
     let values = values(cx, &quote_spanned!(span=> spec.params), |param| {
-        let (private, owner) = (&cx.private, owner(cx, param));
+        let (private, owner) = (&cx.private, cx.owner(param));
         quote_spanned!(span=> #private::read_param::<#owner>)
     });
     let marker = marker_value(cx);

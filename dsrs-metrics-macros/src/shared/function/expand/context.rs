@@ -4,12 +4,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{Attribute, Generics, ImplGenerics, Lifetime, Type, TypeGenerics};
 
+use super::field_use::FieldUse;
 use crate::shared::attributes::is_cfg;
 use crate::shared::contract::{self, Paths};
 use crate::shared::function::model::Model;
+use crate::shared::function::param::Param;
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::{as_written, words};
+use crate::shared::types::Form;
 
 /// Wraps impls in a block whose names are not visible to the user's module.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
@@ -35,6 +38,8 @@ pub(crate) struct Context<'a> {
     /// The generics of the metric's struct, with `'static` bounds, because a metric outlives every
     /// row.
     pub(crate) generics: Generics,
+    /// The fields of both sides that the metric reads.
+    pub(crate) fields: Vec<FieldUse<'a>>,
 }
 
 impl<'a> Context<'a> {
@@ -48,13 +53,15 @@ impl<'a> Context<'a> {
             param.default = None;
         }
         let fresh = Fresh::new(model);
+        let row = Lifetime::new(&format!("'{}", fresh.name("row")), span);
         Self {
             model,
             span,
             ident: &model.names.ident,
             runtime,
             private: quote_spanned!(span=> #runtime::__private),
-            row: Lifetime::new(&format!("'{}", fresh.name("row")), span),
+            fields: FieldUse::all(model, &row, span),
+            row,
             read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
@@ -100,6 +107,12 @@ impl<'a> Context<'a> {
         Some(alias.map_or_else(|| (**ty).clone(), |(alias, _)| syn::parse_quote!(#alias)))
     }
 
+    /// Returns the sides whose row type is the user's.
+    pub(super) fn typed_sides(&self) -> Vec<Side> {
+        let is_typed = |side: &Side| matches!(self.model.rows.get(*side), Row::Typed(_));
+        Side::BOTH.into_iter().filter(is_typed).collect()
+    }
+
     /// Returns the user's type of a side as in the source, for messages.
     pub(super) fn row_as_written(&self, side: Side) -> Option<String> {
         match self.model.rows.get(side) {
@@ -131,6 +144,38 @@ impl<'a> Context<'a> {
     /// Returns the sides whose row type is generic.
     pub(crate) fn open_sides(&self) -> impl Iterator<Item = Side> {
         Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
+    }
+
+    /// Whether the fields of a side are read through `ReadField`.
+    pub(super) fn is_looked_up(&self, side: Side) -> bool {
+        !matches!(self.model.rows.get(side), Row::Typed(_))
+    }
+
+    /// Returns the fields that are read through `ReadField`.
+    pub(super) fn looked_up(&self) -> impl Iterator<Item = &FieldUse<'a>> {
+        self.fields.iter().filter(|field| self.is_looked_up(field.side))
+    }
+
+    /// Returns `Side::Gold` or `Side::Pred` of the runtime crate.
+    pub(super) fn side(&self, side: Side) -> TokenStream {
+        let runtime = self.runtime;
+        match side {
+            Side::Gold => quote_spanned!(self.span=> #runtime::__private::Side::Gold),
+            Side::Pred => quote_spanned!(self.span=> #runtime::__private::Side::Pred),
+        }
+    }
+
+    /// Returns the type of a `#[param]` in the struct.
+    pub(crate) fn owner(&self, param: &Param) -> TokenStream {
+        let (form, is_optional) = Form::of(&param.ty);
+        if !form.is_borrowed() {
+            return param.ty.to_token_stream();
+        }
+        let owner = form.owner(&self.private);
+        match is_optional {
+            true => quote_spanned!(self.span=> ::core::option::Option<#owner>),
+            false => owner,
+        }
     }
 
     /// Returns the type parameters of generic rows, each followed by a comma.

@@ -1,4 +1,4 @@
-//! What the metric's type says of itself, so that the compiler can put metrics together.
+//! The impl of `Declared`: rows, verdict, spec and identity of the metric's type, from which composites are compiled.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -56,7 +56,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Type and parameters, by which two values are known to be the same metric; not for metrics with type parameters.
+/// Emits the key of type and parameters, which is equal for two values of the same metric, and the requirements and
+/// files. A metric with type parameters has none of them.
 fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
@@ -93,7 +94,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The files that parameters name, and those of `Requires`.
+/// Returns the statements that add the files named by parameters, and the files of `Requires`.
 fn files(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
     let required = required(cx, "files", &quote_spanned!(*span=> all));
@@ -115,7 +116,7 @@ fn files(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The call of a method of `Requires`, which every judge implements and other metrics may implement.
+/// Returns the call of a method of `Requires`, which every judge implements and other metrics may implement.
 fn required(cx: &Context<'_>, method: &str, argument: &TokenStream) -> TokenStream {
     let Context { span, private, .. } = cx;
     let method = proc_macro2::Ident::new(method, *span);
@@ -128,7 +129,7 @@ fn required(cx: &Context<'_>, method: &str, argument: &TokenStream) -> TokenStre
     }
 }
 
-/// The comparison of two values with parameters.
+/// Emits the comparison of two values with parameters.
 fn configured(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
     if !cx.generics.params.is_empty() || definition::is_unit(cx) {
@@ -138,7 +139,7 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(*span=> impl #private::Configured for #ident { #methods })
 }
 
-/// The methods of `Configured`, which `ParamGroup` has too.
+/// Returns the methods of `Configured`, which `ParamGroup` has too.
 pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let equal = cx.model.configs().map(|(name, param, config)| match is_panel(&param.ty) {
@@ -196,7 +197,7 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
     quote!(#before #name #ty #after)
 }
 
-/// Which rows of a side the metric is over.
+/// Returns the type for the rows of a side that the metric accepts.
 fn row(cx: &Context<'_>, side: Side) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let half = match side {

@@ -77,7 +77,7 @@ fn derives(cx: &Context<'_>) -> TokenStream {
 /// Returns the struct's field for a `#[param]`.
 fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let vis = &cx.model.function.vis;
-    let ty = owner(cx, param);
+    let ty = cx.owner(param);
     let docs = docs(name, param);
     quote_spanned!(name.span()=> #(#docs)* #vis #name: #ty)
 }
@@ -92,16 +92,6 @@ pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
 
 fn is_optional(param: &Param) -> bool {
     option_of(&param.ty).is_some()
-}
-
-/// Returns the type of a `#[param]` in the struct.
-pub(crate) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
-    let (form, optional) = Form::of(&param.ty);
-    if !form.is_borrowed() {
-        return param.ty.to_token_stream();
-    }
-    let owner = form.owner(&cx.private);
-    if optional { quote_spanned!(cx.span=> ::core::option::Option<#owner>) } else { owner }
 }
 
 /// Returns the function that returns the default of a `#[param]`, or `None` if a value is required.
@@ -120,7 +110,7 @@ pub(super) fn default_fns(cx: &Context<'_>) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let functions = cx.model.configs().filter_map(|(name, param, config)| {
         let function = default_fn(cx, name, param, config)?;
-        let (owner, value) = (owner(cx, param), default_value(cx, param, config));
+        let (owner, value) = (cx.owner(param), default_value(cx, param, config));
         let constant = is_constant(param, config).then(|| quote_spanned!(*span=> const));
         Some(quote_spanned!(*span=> #constant fn #function() -> #owner { #value }))
     });
@@ -385,7 +375,7 @@ fn clone_impl(cx: &Context<'_>) -> TokenStream {
 /// that rustc reports once that the type is not `Clone`.
 pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let (start, end) = ends(&param.ty);
-    let owner = owner(cx, param);
+    let owner = cx.owner(param);
     let argument = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
     let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
     quote!(#clone #argument)

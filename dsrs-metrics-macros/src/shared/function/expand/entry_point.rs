@@ -5,7 +5,6 @@ use quote::{quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::bounds_of;
-use super::run::side_variant;
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
 
@@ -19,13 +18,13 @@ pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
     quote!(#evaluate #no_score)
 }
 
-/// `evaluate`, which returns what the method of `Metric` returns as an opaque type: rustc suggests `.await` for a future
+/// Emits `evaluate`, which returns the future of the method of `Metric` as an opaque type: rustc suggests `.await` for a future
 /// of an opaque type only.
 fn evaluate(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, row, gold, pred, .. } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
-        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
+        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
         #vis fn evaluate<#row, #gold: ::core::marker::Sync, #pred: ::core::marker::Sync>(
             &#row self,
             gold: &#row #gold,
@@ -45,8 +44,7 @@ fn evaluate(cx: &Context<'_>) -> TokenStream {
 fn score(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, private, gold, pred, .. } = cx;
     let vis = &model.function.vis;
-    let typed_sides: Vec<Side> =
-        Side::BOTH.into_iter().filter(|side| cx.typed(*side).is_some()).collect();
+    let typed_sides = cx.typed_sides();
     let mut params: Vec<_> = cx.open_sides().map(|side| cx.row_param(side).clone()).collect();
     let mut body =
         quote_spanned!(*span=> self.__run(#runtime::__private::MetricCall::new(gold, pred)));
@@ -69,7 +67,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
         false => (bounds_of(cx, true, false), &cx.read),
     };
     quote_spanned! {*span=>
-        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
+        /// Scores one pair of rows. Returns the same errors as `Metric::evaluate`.
         #vis fn score<#row, #(#params),*>(
             &self,
             gold: &#row #gold,
@@ -102,7 +100,7 @@ fn accepts(cx: &Context<'_>, side: Side, kind: &Ident) -> TokenStream {
 /// Returns `body` with the row of a side read as the metric's type.
 fn lend(cx: &Context<'_>, side: Side, body: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
-    let (name, variant) = (Ident::new(side.name(), *span), side_variant(cx, side));
+    let (name, variant) = (Ident::new(side.name(), *span), cx.side(side));
     let (spec, written) = (cx.spec_ref(), cx.row_as_written(side));
     quote_spanned! {*span=>
         match #runtime::TypedRow::typed(#name, #spec, #variant, #written) {

@@ -6,7 +6,7 @@ use syn::Lifetime;
 
 use super::context::Context;
 use super::fields::bounds;
-use super::run::{absent, arguments, readings, spec_of_call};
+use super::lookup::{absent, arguments, readings, spec_of_call};
 use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::in_lifetime;

@@ -6,42 +6,20 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::{Lifetime, Type};
 
 use super::context::Context;
+use super::field_use::FieldUse;
 use crate::shared::field_name;
-use crate::shared::function::param::{Binding, FieldParam, Param};
+use crate::shared::function::param::{Binding, Param};
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::names::upper_camel;
-use crate::shared::tokens::{self, as_written, is_ident};
+use crate::shared::tokens::{as_written, is_ident};
 use crate::shared::types::{Form, in_lifetime};
 
-/// A field parameter and what the expansion needs of it.
-pub(super) struct FieldUse<'a> {
-    pub(super) side: Side,
-    pub(super) param: &'a Param,
-    pub(super) field: &'a FieldParam,
-    /// The index among the parameters.
-    pub(super) index: usize,
-    /// The index among the fields of the side.
-    pub(super) position: usize,
-    pub(super) form: Form<'a>,
-    pub(super) is_option: bool,
-}
-
 impl FieldUse<'_> {
-    /// Whether the field may be absent.
-    pub(super) fn is_optional(&self) -> bool {
-        self.is_option || self.field.default.is_some()
-    }
-
     /// Whether a prediction without the field is counted.
     fn is_counted(&self, cx: &Context<'_>) -> bool {
         let is_scored = || cx.model.attrs.missing.is_some() && self.param.is_required(Side::Pred);
         self.field.is_counted || is_scored()
-    }
-
-    /// Returns the `#[param]` whose value is the name of the field, if the name is configurable.
-    pub(super) fn named_by(&self) -> Option<&Ident> {
-        self.field.named_by.as_ref()
     }
 
     /// Returns the trait that a generic row must implement.
@@ -60,32 +38,10 @@ impl FieldUse<'_> {
         }
     }
 
-    /// Returns an alias for the type that is deserialized. Without it, rustc would report an
-    /// unknown type inside `<..>` a second time with the suggestion of a type parameter. A type
-    /// that uses type parameters has no alias.
-    fn alias(&self, cx: &Context<'_>) -> Option<(Ident, Type)> {
-        let ty = in_lifetime(self.form.read_type()?, &cx.row);
-        let params = cx.generics.params.iter().map(|param| match param {
-            syn::GenericParam::Type(param) => param.ident.to_string(),
-            syn::GenericParam::Const(param) => param.ident.to_string(),
-            syn::GenericParam::Lifetime(_) => String::new(),
-        });
-        let mut words = Vec::new();
-        tokens::words(ty.to_token_stream(), &mut words);
-        let is_generic = params.into_iter().any(|param| words.contains(&param));
-        let ident = format_ident!("__Field{}", self.index, span = cx.span);
-        (!is_generic).then_some((ident, ty))
-    }
-
-    /// Returns the alias of the field's name as a type.
-    fn name_alias(&self, cx: &Context<'_>) -> Ident {
-        format_ident!("__Name{}", self.index, span = cx.span)
-    }
-
     /// Returns the field's name and the form in which it is read, as types.
-    pub(super) fn name_and_form(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
+    pub(super) fn name_and_form(&self, cx: &Context<'_>, row: &Lifetime) -> (&Ident, TokenStream) {
         let Context { private, span, .. } = cx;
-        let mut form = match self.alias(cx) {
+        let mut form = match &self.alias {
             Some((alias, _)) => self.form.read_as(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
                 let ty = self.form.read_type().map(|ty| in_lifetime(ty, row));
@@ -95,7 +51,7 @@ impl FieldUse<'_> {
         if self.is_optional() {
             form = quote_spanned!(*span=> #private::Optional<#form>);
         }
-        (self.name_alias(cx), form)
+        (&self.name_alias, form)
     }
 
     /// Returns `ReadField<'row, Name, Form>`.
@@ -111,22 +67,6 @@ impl FieldUse<'_> {
         let position = Literal::usize_unsuffixed(self.position);
         quote_spanned!(cx.span=> &#table[#position])
     }
-}
-
-/// Returns the field parameters of one side.
-pub(super) fn uses<'a>(cx: &'a Context<'_>, side: Side) -> Vec<FieldUse<'a>> {
-    let fields =
-        cx.model.params.iter().enumerate().filter_map(|(index, param)| match &param.binding {
-            Binding::Field(bound, field) if *bound == side => Some((index, param, field)),
-            _ => None,
-        });
-    fields
-        .enumerate()
-        .map(|(position, (index, param, field))| {
-            let (form, is_option) = Form::of(&param.ty);
-            FieldUse { side, param, field, index, position, form, is_option }
-        })
-        .collect()
 }
 
 /// Returns a field name as a type.
@@ -164,8 +104,8 @@ pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
 fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let table = table(side, cx);
-    let rows = uses(cx, side);
-    let specs = rows.iter().map(|field| {
+    let fields = cx.fields.iter().filter(|field| field.side == side);
+    let specs = fields.map(|field| {
         let name = &field.field.name;
         let ty = as_written(&field.param.ty);
         let is_counted = field.is_counted(cx);
@@ -180,14 +120,13 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
 /// Emits the aliases of the field names and types, and of the row types.
 pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
-    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
-    let aliases = sides.flat_map(|side| uses(cx, side)).map(|field| {
+    let aliases = cx.looked_up().map(|field| {
         let name = field.named_by().is_none().then(|| {
-            let (ident, ty) = (field.name_alias(cx), name_type(&field.field.name, cx));
+            let (ident, ty) = (&field.name_alias, name_type(&field.field.name, cx));
             quote_spanned!(*span=> type #ident = #ty;)
         });
-        let alias =
-            field.alias(cx).map(|(ident, ty)| quote_spanned!(*span=> type #ident<#row> = #ty;));
+        let alias = field.alias.as_ref();
+        let alias = alias.map(|(ident, ty)| quote_spanned!(*span=> type #ident<#row> = #ty;));
         quote!(#name #alias)
     });
     let rows = Side::BOTH.into_iter().filter_map(|side| cx.row_alias(side));
@@ -197,15 +136,20 @@ pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
 
 /// Emits the traits that generic rows must implement.
 pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
-    let open = cx.open_sides();
-    let fields = open.flat_map(|side| uses(cx, side)).filter(|field| field.named_by().is_none());
-    fields.map(|field| field_trait(cx, &field)).collect()
+    with_traits(cx).map(|field| field_trait(cx, field)).collect()
+}
+
+/// Returns the fields of generic rows, except those whose name is configured.
+fn with_traits<'a>(cx: &'a Context<'_>) -> impl Iterator<Item = &'a FieldUse<'a>> {
+    let is_open = |side: Side| matches!(cx.model.rows.get(side), Row::Any);
+    let fields = cx.fields.iter();
+    fields.filter(move |field| is_open(field.side) && field.named_by().is_none())
 }
 
 /// Whether the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
 /// these attributes in a crate without a prelude, so nothing else may introduce the first one.
 pub(super) fn has_diagnostics(cx: &Context<'_>) -> bool {
-    cx.open_sides().flat_map(|side| uses(cx, side)).any(|field| field.named_by().is_none())
+    with_traits(cx).next().is_some()
 }
 
 fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
@@ -308,7 +252,8 @@ pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> 
     let sync = is_sent.then(|| quote_spanned!(*span=> ::core::marker::Sync));
     let bound = |side: Side| {
         let ty = cx.row_type(side);
-        let traits = uses(cx, side).into_iter().map(|field| {
+        let fields = cx.fields.iter().filter(|field| field.side == side);
+        let traits = fields.map(|field| {
             if field.named_by().is_some() {
                 let runtime = cx.runtime;
                 return quote_spanned!(field.param.span.resolved_at(*span)=> #runtime::NamedFields);
@@ -319,9 +264,4 @@ pub(super) fn bounds_of(cx: &Context<'_>, any_lifetime: bool, is_sent: bool) -> 
         quote_spanned!(*span=> #ty: #(#traits +)* #sync,)
     };
     cx.open_sides().map(bound).collect()
-}
-
-/// Whether the fields of a side are read through `ReadField`.
-pub(super) fn is_looked_up(cx: &Context<'_>, side: Side) -> bool {
-    !matches!(cx.model.rows.get(side), Row::Typed(_))
 }

@@ -10,15 +10,16 @@ mod declared;
 mod definition;
 mod entry_point;
 mod explain;
+mod field_use;
 mod fields;
 pub(crate) mod group;
+mod lookup;
 mod rows;
 mod run;
 mod spec;
 mod spec_line;
 
 use context::{Context, hidden};
-pub(crate) use definition::owner;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 

@@ -5,8 +5,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
-use super::fields::{self, bounds, is_looked_up, uses};
-use super::run::{answer, can_get, got, side_variant};
+use super::fields::{self, bounds};
+use super::lookup::{can_read, read};
+use super::run::answer;
 use crate::shared::contract::calls;
 use crate::shared::function::side::Side;
 use crate::shared::types::in_lifetime;
@@ -40,21 +41,19 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Whether every field that is looked up can be.
+/// Returns the expression that is true if every field that is looked up can be read.
 fn checks(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let span = *span;
-    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
-    let fields = sides.flat_map(|side| uses(cx, side));
-    let checks = fields.map(|field| {
+    let checks = cx.looked_up().map(|field| {
         let row = syn::Ident::new(field.side.name(), span);
         let row = quote_spanned!(span=> #row);
         let is_scored = cx.model.attrs.missing.is_some() && field.param.is_required(Side::Pred);
         if !is_scored {
-            return can_get(cx, &field, &row);
+            return can_read(cx, field, &row);
         }
-        let got = got(cx, &field, &row);
-        quote_spanned!(span=> #private::is_scored(&#got))
+        let value = read(cx, field, &row);
+        quote_spanned!(span=> #private::is_scored(&#value))
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {
@@ -86,8 +85,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
 
 /// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
-    let typed_sides: Vec<Side> =
-        Side::BOTH.into_iter().filter(|side| cx.typed(*side).is_some()).collect();
+    let typed_sides = cx.typed_sides();
     if typed_sides.is_empty() {
         return TokenStream::new();
     }
@@ -185,7 +183,7 @@ fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenSt
     };
     let written = cx.row_as_written(side);
     let spec = cx.spec_ref();
-    let variant = side_variant(cx, side);
+    let variant = cx.side(side);
     quote_spanned! {*span=>
         #private::read_row::<#ty>(&#row.data, #spec, #variant, #written)
     }

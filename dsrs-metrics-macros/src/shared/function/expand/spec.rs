@@ -5,12 +5,11 @@ use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
 use super::context::Context;
-use super::definition::owner;
-use super::fields::{FieldUse, help, uses};
+use super::field_use::FieldUse;
+use super::fields::help;
 use crate::shared::attributes::doc_text;
 use crate::shared::contract::spec_readers;
 use crate::shared::function::param::{Binding, Config, Param};
-use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
@@ -32,9 +31,9 @@ pub(super) fn panel_field<'a>(cx: &'a Context<'_>) -> Option<&'a Ident> {
 /// Returns the spec of one instance, if a parameter names a field, or is a panel with the settings of a judge.
 pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
-    let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
+    let names = cx.fields.iter().filter_map(|field| {
         let by = field.named_by()?;
-        let place = place(cx, &field);
+        let place = place(cx, field);
         Some(quote_spanned!(*span=> (#place, &*self.#by)))
     });
     let names: Vec<_> = names.collect();
@@ -47,20 +46,14 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
 
 /// Returns the side of a field and its index among the fields of that side.
 fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let (span, runtime) = (cx.span, cx.runtime);
-    let position = Literal::usize_unsuffixed(field.position);
-    let side = match field.side {
-        Side::Gold => quote_spanned!(span=> Gold),
-        Side::Pred => quote_spanned!(span=> Pred),
-    };
-    quote_spanned!(span=> (#runtime::__private::Side::#side, #position))
+    let (side, position) = (cx.side(field.side), Literal::usize_unsuffixed(field.position));
+    quote_spanned!(cx.span=> (#side, #position))
 }
 
 /// Returns the fields whose name is the value of this parameter.
 fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
-    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
-    let fields = fields.filter(|field| field.named_by() == Some(by));
-    fields.map(|field| place(cx, &field)).collect()
+    let fields = cx.fields.iter().filter(|field| field.named_by() == Some(by));
+    fields.map(|field| place(cx, field)).collect()
 }
 
 fn expression(cx: &Context<'_>) -> TokenStream {
@@ -210,7 +203,7 @@ pub(super) fn len<'a>(
 /// Returns `<Settings as ParamGroup>::item` with the span of the type, so that rustc reports a type that is not a struct
 /// of parameters once and at that type.
 pub(super) fn group_item(cx: &Context<'_>, param: &Param, item: &str) -> TokenStream {
-    let owner = owner(cx, param);
+    let owner = cx.owner(param);
     let (start, end) = ends(&owner);
     let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
     let item = Ident::new(item, end);
@@ -255,7 +248,7 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     (0..PANEL).map(param).collect()
 }
 
-/// Returns `<Ret as MetricReturn>::item`, or that of `CorpusReturn` for a corpus metric, with the
+/// Returns `<Ret as MetricReturn>::item`, or `<Ret as CorpusReturn>::item` for a corpus metric, with the
 /// span of the return type, so that rustc reports an unsupported type once and at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {

@@ -5,8 +5,6 @@ use quote::ToTokens as _;
 use syn::{Expr, GenericArgument, PathArguments, Type};
 
 use super::context::Context;
-use super::fields::uses;
-use crate::shared::function::side::Side;
 use crate::shared::tokens::as_written;
 use crate::shared::types::{integer_name, ungrouped};
 use crate::shared::values::{bounds, cost_msats, literal};
@@ -45,7 +43,7 @@ pub(super) fn spec_line(cx: &Context<'_>) -> String {
 /// Returns the fields that the metric reads, each once.
 fn fields(cx: &Context<'_>) -> String {
     let mut names: Vec<String> = Vec::new();
-    for field in Side::BOTH.into_iter().flat_map(|side| uses(cx, side)) {
+    for field in &cx.fields {
         let name = format!("`{}.{}`", field.side.name(), field.field.name);
         if !names.contains(&name) {
             names.push(name);

@@ -100,7 +100,7 @@ impl BleuOptions {
         }))
     }
 
-    /// Returns the counts of words as numbers below `distinct`. The first text is the prediction.
+    /// Returns the counts for strings whose words are numbers below `distinct`. The first string is the prediction.
     fn count(&self, texts: &[&[u32]], distinct: usize) -> Vec<u64> {
         let (orders, length) = (self.orders(), texts[0].len());
         let nearest = texts[1..].iter().map(|text| text.len());

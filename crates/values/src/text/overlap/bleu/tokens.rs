@@ -74,13 +74,13 @@ fn characters(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 /// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
 ///
-/// Returns the words of `mteval-v13a`, which puts spaces around pairs of characters by regular expressions, one
+/// Returns the words of `mteval-v13a`, which inserts spaces around pairs of characters by regular expressions, one
 /// expression after the other. A match consumes both of its characters; hence the rule in [`Self::stops`].
 struct Scanner<'a> {
     text: &'a str,
     /// Where the word that is being read starts.
     start: usize,
-    /// Whether the rules are those of `zh`.
+    /// Whether the rules of `zh` apply.
     is_chinese: bool,
     found: &'a mut Vec<Range<usize>>,
 }
@@ -90,7 +90,7 @@ impl Scanner<'_> {
         let bytes = self.text.as_bytes();
         let mut at = 0;
         for_each_run(bytes, |run| {
-            // What is most common between two runs.
+            // The most common separator of two runs.
             if bytes[at..run.start] == *b" " {
                 self.skip(at, at + 1);
             } else {

@@ -1,8 +1,8 @@
 //! Shared n-grams of several sequences: positions are sorted by the longest n-gram that starts there, so that equal n-grams
-//! of any length are neighbours. Single items are counted before, and positions are skipped whose first two items do not
-//! both occur in another sequence.
+//! of any length are neighbours. Unigrams are counted first. Positions whose bigram has an item that no other sequence
+//! contains are skipped.
 //!
-//! A sequence is a list of numbers, each of which stands for a word or a character.
+//! A sequence is a list of numbers, and each number represents a word or a character.
 
 mod chained;
 
@@ -16,8 +16,8 @@ pub const MAX_ORDER: usize = 16;
 /// The number of matches of each n-gram length.
 pub(super) type Matches = SmallVec<[u64; 6]>;
 
-/// Counts for each length from 1 to `orders` (at `length - 1`) the n-grams of the first sequence that match: each at
-/// most as often as it occurs in the other sequence that has most of it. All items are below `distinct`.
+/// Counts for each length from 1 to `orders` (at `length - 1`) the n-grams of the first sequence that match. The
+/// count of an n-gram is clipped to its largest count in any other sequence. All items are below `distinct`.
 pub(super) fn matches(texts: &[&[u32]], orders: usize, distinct: usize) -> Matches {
     if let Some(all) = all_of_equal(texts, orders) {
         return all;
@@ -29,7 +29,7 @@ pub(super) fn matches(texts: &[&[u32]], orders: usize, distinct: usize) -> Match
     }
 }
 
-/// As [`matches`], of at most `TEXTS` sequences.
+/// As [`matches`], for at most `TEXTS` sequences.
 fn matches_of<const TEXTS: usize>(texts: &[&[u32]], orders: usize, distinct: usize) -> Matches {
     let mut counts = vec![[0_u32; TEXTS]; distinct];
     for (at, text) in texts.iter().enumerate() {
@@ -135,7 +135,7 @@ impl Grams<'_> {
         places
     }
 
-    /// As [`matches`](Self::matches), of at most `TEXTS` sequences whose n-grams fit into `K`.
+    /// As [`matches`](Self::matches), for at most `TEXTS` sequences whose n-grams fit into `K`.
     fn packed<K: Key, const TEXTS: usize>(self, widths: Widths) -> Matches {
         let mut places = self.places::<K>(widths);
         places.sort_unstable();

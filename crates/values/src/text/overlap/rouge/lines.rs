@@ -1,8 +1,8 @@
 //! Shared words of ROUGE-Lsum: for each line of the reference, the words that are in a longest
 //! common subsequence with any line of the prediction.
 //!
-//! Which words these are depends on the choice among several longest common subsequences. The
-//! choice is that of `rouge-score` 0.1.2.
+//! Several longest common subsequences may exist, with different words. This module chooses the same
+//! one as `rouge-score` 0.1.2.
 
 use std::collections::HashMap;
 

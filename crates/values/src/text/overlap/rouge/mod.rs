@@ -96,7 +96,7 @@ impl RougeTokens {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RougeOptions {
-    /// What is a word.
+    /// The definition of a word.
     pub tokens: RougeTokens,
     /// Whether words of more than three characters are reduced to their stems, so that "cats"
     /// equals "cat". The stemmer is Porter's (1980), for English, with nltk's extensions.
@@ -144,7 +144,7 @@ pub enum Rouge {
     L,
     /// The longest common subsequence line by line: the words of each line of the reference that
     /// are in a longest common subsequence with any line of the prediction. Lines are separated by
-    /// `\n`; as in `rouge-score`, the caller puts each sentence on a line. Takes time proportional
+    /// `\n`; as in `rouge-score`, the caller writes each sentence on a line. Takes time proportional
     /// to the product of both lengths.
     Lsum,
 }
@@ -161,7 +161,7 @@ pub struct RougeScore {
 }
 
 impl Rouge {
-    /// Returns the score with the reference that gives the best F1, the first of equal ones.
+    /// Returns the score for the reference with the best F1; of several, the first one.
     ///
     /// # Errors
     /// [`NoReferences`] if there is none.
@@ -181,7 +181,7 @@ impl Rouge {
     ) -> Result<RougeScore, NoReferences> {
         WordLists::with(|words| {
             let references = references.iter().map(AsRef::as_ref);
-            // How many lists of words there are at the end of each text.
+            // The number of lists of words at the end of each string.
             let mut ends: SmallVec<[usize; 4]> = SmallVec::new();
             for text in std::iter::once(prediction).chain(references) {
                 let text = options.tokens.prepared_words(text);

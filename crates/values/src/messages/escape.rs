@@ -1,4 +1,4 @@
-//! Strings from rows, files, providers and arguments, as they are shown on a terminal.
+//! Escaping of strings from rows, files, providers and arguments for a terminal.
 //!
 //! Such a string may contain escape sequences, carriage returns, line breaks and characters that
 //! reverse the order of the text. On a terminal they could hide or forge other output.
