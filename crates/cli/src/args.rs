@@ -11,6 +11,7 @@ use crate::data::{Format, Mapping};
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::report::ReportArguments;
+use crate::value_parsers::{duration, finite, model};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -304,28 +305,5 @@ impl FromStr for MetricThreshold {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, limit) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
         Ok(Self { name: name.to_owned(), limit: limit.parse()? })
-    }
-}
-
-pub(super) fn finite(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("expected a finite number, found `{text}`")),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("a time limit of zero would fail every row".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// An empty name is rejected: it comes from an unset shell variable.
-fn model(text: &str) -> Result<String, &'static str> {
-    match text.trim() {
-        "" => Err("expected provider:model, as in openai:gpt-5-mini"),
-        id => Ok(id.to_owned()),
     }
 }

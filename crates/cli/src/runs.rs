@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::args::finite;
 use super::error::CliError;
+use super::value_parsers::finite;
 use crate::core::spec::Direction;
 use crate::metrics::Registry;
 use crate::results::{Results, ResultsError};

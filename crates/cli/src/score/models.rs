@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::offline;
 use crate::args::LmArguments;
+use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
-use crate::core::settings::Settings;
+use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;

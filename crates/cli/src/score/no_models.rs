@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::metric::Metric;
-use crate::core::settings::Settings;
+use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 

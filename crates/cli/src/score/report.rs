@@ -17,13 +17,11 @@ use crate::core::spec::Side;
 use crate::data::Mapping;
 use crate::error::CliError;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::exit::INVALID;
 use crate::messages::shown;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
 use crate::stdio::{print, print_error, print_json};
-
-/// The exit code of bad usage or input.
-const USAGE: u8 = 2;
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -86,7 +84,7 @@ pub(super) fn report(
             ));
             ExitCode::FAILURE
         }
-        _ if !unknown.is_empty() => ExitCode::from(USAGE),
+        _ if !unknown.is_empty() => ExitCode::from(INVALID),
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })

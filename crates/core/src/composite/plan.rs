@@ -6,14 +6,14 @@ use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
 use super::legality::error::Mistake;
 use super::shape::{Named, Shape};
-use crate::answer::Answer;
-use crate::call::MetricCall;
+use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::dedup::memo::Sharing;
-use crate::error::MetricError;
 use crate::interned_names;
 use crate::metric::Metric;
-use crate::requirements::Requirement;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 
 /// The computation of a composite's score from those of its components.

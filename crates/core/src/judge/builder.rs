@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::panel::{Aggregation, Panel};
+use super::aggregation::Aggregation;
+use super::panel::Panel;
 use crate::lm::IntoModel;
 use crate::rows::dynamic::Example;
 

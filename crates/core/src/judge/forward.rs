@@ -6,9 +6,10 @@ use std::error::Error;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+use super::contract::Judge;
 use super::error::JudgeError;
 use super::judged::Judgement;
-use super::row::{Judge, judgement};
+use super::row::judgement;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};

@@ -12,8 +12,8 @@ use super::error::JudgeError;
 use crate::lm::{JudgeModel, LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest};
+use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
-use crate::settings::Settings;
 
 /// Returns the name of the model, `default` for the configured one.
 pub(super) fn shown(model: &JudgeModel) -> String {

@@ -1,65 +1,22 @@
-//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `fold.rs`.
+//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `aggregation.rs`.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
+use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::models::{Models, shown};
 use super::offline::Offline;
-use super::prompt_settings::PromptSettings;
-use super::signature::Signature;
-use crate::error::MetricError;
-use crate::instance_settings::InstanceSettings;
+use super::signature::{PanelSettings, PromptSettings, Signature};
+use crate::declared::requirements::Requirement;
 use crate::lm::LanguageModel;
 use crate::lm::{IntoModel, JudgeModel};
-use crate::requirements::Requirement;
 use crate::rows::dynamic::Example;
+use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
+use crate::spec::instance_settings::InstanceSettings;
 
 /// The calls for one question at most: the question, and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
-
-/// How the answers of several judges are aggregated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Aggregation {
-    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
-    /// grade, and the median of several such grades. The default for verdicts.
-    Majority,
-    /// The median. The default for grades.
-    Median,
-    /// The mean.
-    Average,
-}
-
-impl Aggregation {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Majority => "majority",
-            Self::Median => "median",
-            Self::Average => "average",
-        }
-    }
-}
-
-/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct PanelSettings {
-    pub(super) models: Vec<JudgeModel>,
-    pub(super) aggregation: Option<Aggregation>,
-    pub(super) max_concurrent_judges: Option<usize>,
-    pub(super) quorum: Option<usize>,
-}
-
-/// The concurrency does not affect the answer.
-impl PartialEq for PanelSettings {
-    fn eq(&self, other: &Self) -> bool {
-        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
-        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
-    }
-}
 
 /// The panel of a judge: settings that override those of `#[judge]`.
 ///
@@ -298,6 +255,16 @@ impl Panel {
         }
         let lms: Option<Vec<_>> = lms.into_iter().collect();
         lms.map(Judges::Models).ok_or_else(|| JudgeError::Panel(MIXED.to_owned()))
+    }
+}
+
+#[doc(hidden)]
+impl Signature {
+    /// Sets the settings of the panel that `#[judge]` declares.
+    #[must_use]
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panel = panel.settings;
+        self
     }
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
-use crate::component_results::{Component, Components};
-use crate::corpus::CorpusCounts;
-use crate::error::Result;
 use crate::messages::shown;
-use crate::missing::MissingFields;
+use crate::rows::missing::MissingFields;
+use crate::score::component_results::{Component, Components};
+use crate::score::corpus::CorpusCounts;
+use crate::score::error::Result;
 use crate::spec::MetricSpec;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is

@@ -9,7 +9,7 @@ use super::summary::MetricSummary;
 use super::tally::Tally;
 use super::thread_rows::PlainTally;
 use super::totals::ProgramTotals;
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::report::{Lines, Progress, ResultFiles};
 
 pub(super) struct Collector<G, P> {

@@ -13,11 +13,11 @@ use super::row::{Plan, RowOptions};
 use super::run;
 use super::source::Source;
 use super::source_row::Input;
-use crate::core::error::Result;
 use crate::core::metric::Metric;
 use crate::core::program::Module;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
+use crate::core::score::error::Result;
 use crate::evaluate::report::ProgressDisplay;
 
 /// A [`Module`] with the metric that scores its predictions.

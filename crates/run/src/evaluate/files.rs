@@ -13,12 +13,12 @@ use super::run::Predicted;
 use super::source::{Source, input_panicked};
 use super::source_row::Input;
 use super::{Ending, Evaluate, Running};
-use crate::core::call::MetricCall;
-use crate::core::error::MetricError;
 use crate::core::metric::Metric;
+use crate::core::metric::call::MetricCall;
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair, SpareRows};
+use crate::core::score::error::MetricError;
 use crate::data::{DataError, FieldSelection, Pairs};
 
 impl Evaluate {

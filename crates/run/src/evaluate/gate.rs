@@ -10,7 +10,7 @@ use super::budget::{BudgetReport, Ledger, Reservation};
 use super::journal::Journal;
 use super::source::lock;
 use super::spending::Spending;
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 
 /// Returns the names of the metrics that reject the outcomes of the first tier; `None` if the outcomes pass.
 pub(crate) type RejectedBy = Box<dyn Fn(&[Outcome]) -> Option<String> + Send + Sync>;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::core::missing::MissingFields;
+use crate::core::rows::missing::MissingFields;
 use crate::messages::{shown, suggest};
 
 /// A field that a metric reads and no prediction has.

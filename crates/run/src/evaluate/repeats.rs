@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
+use crate::core::score::outcome::Outcome;
 use crate::core::score::{MetricScore, Part, Scored};
 use crate::stats::{Moments, Proportion};
 

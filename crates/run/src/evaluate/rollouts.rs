@@ -19,13 +19,13 @@ use super::source::{Source, lock};
 use super::source_row::Input;
 use super::spending::Spending;
 use super::{Evaluate, Running};
-use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
-use crate::core::outcome::Outcome;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::repeat::RepeatNumber;
+use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
-use crate::core::repeat::RepeatNumber;
-use crate::core::settings::Settings;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::report::score_line;
 
 /// The number of the current rollout, from 0, which [`Scorer::run`](crate::Scorer::run) sets for the program:

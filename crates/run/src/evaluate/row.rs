@@ -18,13 +18,13 @@ use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat};
 use super::row_result::RowResult;
 use super::source_row::Input;
-use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Sharing;
-use crate::core::outcome::Outcome;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::repeat::RepeatNumber;
+use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
-use crate::core::repeat::RepeatNumber;
-use crate::core::settings::Settings;
+use crate::core::score::outcome::Outcome;
 
 /// The settings of the evaluation of one row.
 #[derive(Debug, Clone, Copy, Default)]

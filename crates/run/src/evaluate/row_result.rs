@@ -6,10 +6,10 @@ use super::repeats::{Repeat, RepeatPred};
 use super::rollouts::ScoredRollouts;
 use super::source_row::{Input, ListedRow, RowDetails};
 use super::spending::Spending;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
+use crate::core::score::outcome::Outcome;
 
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq)]

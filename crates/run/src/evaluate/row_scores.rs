@@ -14,11 +14,12 @@ use super::gate::Charge;
 use super::journal::{JournalRow, StoredScores};
 use super::metric_entry::MetricEntry;
 use super::row::Plan;
-use crate::core::answer::{Answer, RowAnswer};
-use crate::core::call::MetricCall;
-use crate::core::error::{MetricError, MetricErrorKind};
-use crate::core::outcome::Outcome;
+use crate::core::metric::answer::Answer;
+use crate::core::metric::call::MetricCall;
 use crate::core::panic;
+use crate::core::score::error::{MetricError, MetricErrorKind};
+use crate::core::score::outcome::Outcome;
+use crate::core::score::row_answer::RowAnswer;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a

@@ -13,9 +13,9 @@ use super::run::{Run, stop_signal};
 use super::source::Numbered;
 use super::stop::Stop;
 use super::wake_up::WakeUp;
+use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::program::Program;
-use crate::core::settings::Settings;
 use crate::evaluate::report::Lines;
 
 /// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.

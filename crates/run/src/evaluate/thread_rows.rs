@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use super::collector::Collector;
 use super::row_result::RowResult;
 use super::tally::{Tally, add_passed};
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::report::Lines;
 use crate::stats::{Histogram, Moments};
 

@@ -20,10 +20,10 @@ use super::source::{Numbered, OwnRows, lock};
 use super::source_row::Input;
 use super::stop::Stop;
 use super::thread_rows::{SharedRows, is_simple};
-use crate::core::outcome::Outcome;
+use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::rows::pair::{Pair, SpareRows};
-use crate::core::settings::Settings;
+use crate::core::score::outcome::Outcome;
 
 /// The most rows that a thread takes at once.
 const MAX_ROWS_AT_ONCE: usize = 64;

@@ -7,8 +7,8 @@ use super::error::ScorerError;
 use super::gate::Tiers;
 use super::row_status::{Rank, RowStatus};
 use crate::composite::{IsMissing, OnMissing};
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::Spending;
 
 /// One rollout of a row: one prediction for its example.

@@ -16,7 +16,7 @@ use super::{
     Journal, JournalError, JournalRow, ProgramFailure, RunIdentity, StoredPrediction,
     StoredProgram, WrapFile,
 };
-use crate::core::identity::MetricIdentity;
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
 use crate::core::rows::inputs::declared_by;

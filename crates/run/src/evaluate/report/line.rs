@@ -9,10 +9,10 @@ use serde::ser::Serializer;
 use serde_json::Value;
 
 use super::record::{ResultScore, RunRecord, not_json};
-use crate::core::corpus::CorpusCounts;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::RowResult;
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
