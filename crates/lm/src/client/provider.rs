@@ -2,8 +2,16 @@
 
 use super::super::model_id::ALIASES;
 use super::super::{LmError, LmErrorKind};
-use super::format::Format::{self, Anthropic, Gemini, OpenAi};
+use Format::{Anthropic, Gemini, OpenAi};
 use dsrs_metrics_values::messages::suggest::nearest;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
 
 /// A provider.
 #[derive(Debug)]

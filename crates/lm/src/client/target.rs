@@ -9,8 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::model_id::{canonical_provider, split_id};
 use super::super::{LmError, LmErrorKind};
-use super::format::Format;
-use super::provider;
+use super::provider::{self, Format};
 
 /// The hash of an address, or of an address and its credentials. It contains no key.
 pub(in super::super) type EndpointHash = [u8; 32];
