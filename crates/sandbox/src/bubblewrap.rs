@@ -22,7 +22,7 @@ use super::programs::{Lookup, Programs};
 use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, on_thread, process_tree,
     seccomp, supervise, user, version,
 };
 
@@ -359,10 +359,10 @@ impl SandboxProvider for Bubblewrap {
             report.stderr = output.to_owned();
             let max_bytes = limits.file_bytes();
             let unpack = move || match archived {
-                Archived::Whole => kept::unpack(&archive, &to, max_bytes),
-                Archived::CutOff => Ok(Err(kept::TooLarge)),
-                Archived::Failed(_) if kept::is_cut_off(&archive, max_bytes)? => {
-                    Ok(Err(kept::TooLarge))
+                Archived::Whole => archive::unpack(&archive, &to, max_bytes),
+                Archived::CutOff => Ok(Err(archive::TooLarge)),
+                Archived::Failed(_) if archive::is_cut_off(&archive, max_bytes)? => {
+                    Ok(Err(archive::TooLarge))
                 }
                 Archived::Failed(reason) => {
                     let advice = "check the free space of the temporary folder (TMPDIR)";
@@ -371,7 +371,7 @@ impl SandboxProvider for Bubblewrap {
                 }
             };
             let unpacked = on_thread("unpacking the files", unpack);
-            if unpacked.await?? == Err(kept::TooLarge) {
+            if unpacked.await?? == Err(archive::TooLarge) {
                 report.termination = Termination::FilesLimit;
             }
         }

@@ -12,16 +12,16 @@
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
 
 mod accounting;
+mod archive;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
 mod init;
-mod kept;
-mod leftovers;
 mod limits;
 mod process_tree;
 mod programs;
 mod seccomp;
+mod stale_files;
 mod supervise;
 #[doc(hidden)]
 pub mod temp_space;

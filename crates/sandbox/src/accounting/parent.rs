@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Accounting;
+use super::kind::Accounting;
 
 /// An existing cgroup in which others may be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
