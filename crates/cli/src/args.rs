@@ -36,7 +36,7 @@ pub(super) struct ListArguments {
     /// Show these metrics: documentation, fields that they read, score, parameters
     #[arg(value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// Print one JSON array, with everything that is known of each metric
+    /// Print one JSON array, with all data of each metric
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -108,7 +108,7 @@ pub(super) struct ScoreArguments {
     #[arg(long)]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
-    /// better. A score is in the range of its metric, that of a bool in [0, 1]: em=0.6, which may be
+    /// better. A score is in the range of its metric, the score of a bool in [0, 1]: em=0.6, which may be
     /// written as em=60%. A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
@@ -175,7 +175,7 @@ pub(super) enum FormatArgument {
     Json,
     /// A header of column names, then one record per row
     Csv,
-    /// Typed columns, named as those of csv
+    /// Typed columns, with the names of the columns of csv
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -198,7 +198,7 @@ pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
-    /// Call no model: judges score by token overlap, if they can, and every output says so. Without
+    /// Call no model: judges score by token overlap, if they can, and every output is marked. Without
     /// a model and without this option, a judge is an error before the first row
     #[arg(long, conflicts_with = "lm")]
     pub(super) offline: bool,

@@ -40,7 +40,7 @@ use exit::fail;
 
 pub use crate::metrics::{Registry, RegistryError};
 
-/// Runs the command in the arguments of the process, with the built-in metrics and those that `add`
+/// Runs the command in the arguments of the process, with the built-in metrics and the metrics that `add`
 /// adds. This is what `dsrs_metrics::main!` expands to.
 ///
 /// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in

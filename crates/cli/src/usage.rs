@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use super::exit::INVALID;
 use super::stdio::print_error;
 
-/// Prints the help or version that was asked for, or an error, and returns the exit code.
+/// Prints the requested help or version, or an error, and returns the exit code.
 pub(super) fn report(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp

@@ -1,4 +1,4 @@
-//! What the macros' expansions name. No promise is made about anything here.
+//! The items that the output of the macros names. They have no stable API.
 
 pub use crate::composite::compiled;
 pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
@@ -43,9 +43,9 @@ pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
 use crate::files::MetricFile;
-use crate::metric::Metric;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
+use crate::metric::{Metric, is_asynchronous};
 use crate::program::{Module, ProgramError};
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
@@ -171,6 +171,5 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 /// # Errors
 /// The answer's error, or that the answer is pending.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
-    let is_late = || Err(MetricError::failed(metric, "it has to be awaited"));
-    score(answer.ready().unwrap_or_else(is_late))
+    score(answer.ready().unwrap_or_else(|| Err(is_asynchronous(metric))))
 }

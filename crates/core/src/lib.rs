@@ -1,6 +1,6 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The contract: what a metric is, how it is called, what it returns, and which errors it may report.
+//! The contract: the trait of a metric, its call, its results and its errors.
 //!
 //! The folders import from each other in this order: `spec/` (declarations), `rows/` (reading rows), `score/` (results),
 //! `dedup/` (evaluating equal metrics once per row), `declared/` (declarations for the compiler), `metric/` (the trait and

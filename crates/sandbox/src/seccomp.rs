@@ -130,8 +130,8 @@ fn rule(
     SeccompRule::new(is.into_iter().chain(not).collect::<Result<_, _>>()?)
 }
 
-/// Sockets that are not allowed. Unix and internet sockets are, and those that list the addresses
-/// of network interfaces (`NETLINK_ROUTE`).
+/// Sockets that are not allowed. Unix and internet sockets are allowed, and sockets that list the
+/// addresses of network interfaces (`NETLINK_ROUTE`).
 fn other_sockets() -> Result<Rules, BackendError> {
     const FAMILY: u8 = 0;
     const PROTOCOL: u8 = 2;

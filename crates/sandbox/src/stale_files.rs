@@ -11,7 +11,7 @@ use rustix::process::{Pid, test_kill_process};
 pub(super) const PREFIX: &str = "dsrs-sandbox-";
 
 /// Returns the prefix of the names of this process's temporary files and directories. The first call
-/// removes those of killed processes.
+/// removes the files and directories of killed processes.
 pub(super) fn prefix() -> String {
     static LEFTOVERS: Once = Once::new();
     LEFTOVERS.call_once(|| remove(&std::env::temp_dir()));

@@ -56,7 +56,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     Ok(dir)
 }
 
-/// Checks that the files of `dir` fit into the limits. `size` is that of the files seen so far.
+/// Checks that the files of `dir` fit into the limits. `size` is the size of the files seen so far.
 fn check_sizes(
     root: &Path,
     dir: &Path,

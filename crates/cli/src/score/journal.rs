@@ -54,7 +54,7 @@ pub(super) fn is_stopped(error: &CliError) -> bool {
     matches!(error, CliError::Evaluate(EvaluateError::Journal(JournalError::Stopped { .. })))
 }
 
-/// Returns what to print about the journal: what was restored, and what was damaged.
+/// Returns lines about the journal: the numbers of restored rows and of damaged records.
 pub(super) fn lines(journal: JournalUse, args: &ScoreArguments) -> Vec<String> {
     let Some(dir) = args.journal.as_ref().map(|dir| dir.display()) else { return Vec::new() };
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The result of a run: what is printed, and the exit code.
+//! The result of a run: the output, and the exit code.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -50,7 +50,7 @@ pub(super) fn report(
     }
     if !args.quiet {
         warn(result, args);
-        models.excess_warning().into_iter().for_each(print_error);
+        models.overrun_warning().into_iter().for_each(print_error);
     }
     let mut unknown = unknown_fields(result, &args.mappings);
     unknown.extend(unknown_group(result, args));
@@ -99,7 +99,7 @@ impl fmt::Display for Headlines<'_> {
     }
 }
 
-/// What `--json` prints: the result, and how the run was isolated.
+/// The output of `--json`: the result, and how the run was isolated.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]

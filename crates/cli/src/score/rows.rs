@@ -60,7 +60,7 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
     Ok(())
 }
 
-/// Returns the attributes of the first row and the paths of its fields, to name one in an error; none of a stream.
+/// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
 pub(super) fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
     let Some(file) = args.data.first().filter(|file| is_regular(file)) else {
         return Vec::new();

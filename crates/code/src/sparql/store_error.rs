@@ -14,7 +14,7 @@ pub enum StoreError {
         /// The error of the operating system.
         error: std::io::Error,
     },
-    /// The file's extension is not that of a known RDF format.
+    /// No known RDF format has the file's extension.
     #[error("{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3", .0.display())]
     UnknownFormat(PathBuf),
     /// The data is not valid in its format.

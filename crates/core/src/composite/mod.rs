@@ -75,7 +75,7 @@ pub struct Composite<G = Example, P = Prediction> {
     /// The fields that the components read, without duplicates.
     gold: Vec<FieldSpec<'static>>,
     pred: Vec<FieldSpec<'static>>,
-    /// The expression as text, to compare it with that of another run.
+    /// The expression as text, to compare it with the expression of another run.
     expression: String,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,

@@ -16,7 +16,7 @@ pub trait First<Other> {
 #[diagnostic::on_unimplemented(
     message = "the components are over different rows: `{Self}` here, `{Before}` before",
     label = "over other rows than the components before it",
-    note = "no row is of both types: take a component away, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
+    note = "no row is of both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
 )]
 pub trait SameRows<Before> {}
 
@@ -55,7 +55,7 @@ impl Rows<AnyRow, AnyRow> {
 }
 
 impl<G, P> Rows<G, P> {
-    /// Combines these row types with those of another component.
+    /// Combines these row types with the row types of another component.
     #[must_use]
     pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
     where

@@ -1,6 +1,6 @@
 //! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks
 //! composites: the spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which
-//! row types it reads, and how it is built. What it requires before the first row is in `requirements.rs`.
+//! row types it reads, and how it is built. Its requirements are in `requirements.rs`.
 
 #[doc(hidden)]
 pub mod requirements;

@@ -1,4 +1,4 @@
-//! What a metric requires before it can score a row, and the preflight check of it.
+//! The requirements of a metric before it can score a row, and their preflight check.
 
 use std::fmt;
 use std::pin::Pin;
@@ -82,7 +82,7 @@ impl Requirement {
         matches!(self.need, Need::MissingModel(_))
     }
 
-    /// Returns whether the metric is a judge that scores by its offline stand-in, as was asked for, in place of a model.
+    /// Returns whether the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         matches!(self.need, Need::Offline)
@@ -196,19 +196,19 @@ fn is_temporary(error: &LmError) -> bool {
     }
 }
 
-/// A metric with requirements in addition to those that the macros derive. `#[metric]` finds the implementation.
+/// A metric with requirements in addition to the requirements that the macros derive. `#[metric]` finds the implementation.
 #[doc(hidden)]
 pub trait Requires {
-    /// Adds what the metric requires.
+    /// Adds the requirements of the metric.
     fn requirements(&self, all: &mut Vec<Requirement>);
 
-    /// Adds the files that the metric reads, apart from those that the types of its parameters name.
+    /// Adds the files that the metric reads, apart from the files that the types of its parameters name.
     fn files(&self, all: &mut Vec<MetricFile>) {
         let _ = all;
     }
 
-    /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec: that of a judge
-    /// depends on its panel.
+    /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec. The cost of a
+    /// judge depends on its panel.
     fn max_cost(&self, declared_msats: u64) -> u64 {
         declared_msats
     }

@@ -31,7 +31,7 @@ impl<J> JudgeBuilder<J> {
         /// Sets the model for every judge of the panel that names none.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.
+        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result is marked.
         pub fn offline() in panel.offline;
 
         /// Sets the models of the panel. Their scores are aggregated.

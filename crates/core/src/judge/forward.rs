@@ -96,7 +96,7 @@ async fn judged<J: Judge>(
     Ok(ProgramOutput::new(prediction).with_trace(Trace { steps: vec![step] }).with_usage(usage))
 }
 
-/// Returns the outputs of the judge whose score is the nearest to that of the panel, and the score of the panel.
+/// Returns the outputs of the judge whose score is the nearest to the panel's score, and the panel's score.
 fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
     let Judgement { value, mut metadata, .. } = judgement;
     let mut answer = answer(&mut metadata, value);

@@ -25,7 +25,7 @@ pub(super) struct Verdict {
 /// The numbers of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Calls {
-    /// Calls that were made, including those without a reply.
+    /// Calls that were made, including calls without a reply.
     pub(super) made: u32,
     /// Calls that were answered from the cache, or by an equal call in progress.
     pub(super) cached: u32,

@@ -100,7 +100,7 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
 }
 
-/// Requires the models of the panel, unless the offline stand-in was asked for.
+/// Requires the models of the panel, unless the offline stand-in was requested.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
@@ -280,7 +280,7 @@ fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
 /// More judges than a panel has.
 const MAX_JUDGES: u32 = 1 << 10;
 
-/// Returns the opinion of one judge, from the verdict on a row or from those on both orders of a pair. Verdicts that
+/// Returns the opinion of one judge, from the verdict on a row or from the verdicts on both orders of a pair. Verdicts that
 /// contradict each other (position bias) count as a tie.
 fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     let (values, answers): (Vec<f64>, Vec<_>) =
@@ -351,7 +351,7 @@ fn combine(
     })
 }
 
-/// Returns a text output of the judges; of several judges, one line each with its model.
+/// Returns a string output of the judges: for several judges, one line each with its model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let all: Vec<(&str, f64, &str)> = answered
         .iter()

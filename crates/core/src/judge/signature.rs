@@ -54,7 +54,7 @@ impl PartialEq for PanelSettings {
     }
 }
 
-/// Instruction, demonstrations and context of one judge; `None` and an empty list are those of the signature.
+/// Instruction, demonstrations and context of one judge; `None` and an empty list select the ones of the signature.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PromptSettings {
     pub(super) instruction: Option<String>,
@@ -187,7 +187,7 @@ impl Signature {
         if self.pairwise.is_some() { 2 } else { 1 }
     }
 
-    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is that of one verdict of one model,
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,
     /// in both orders of a pair.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
         spec.cost_msats.div_ceil(self.questions())
@@ -335,7 +335,7 @@ impl Signature {
     }
 }
 
-/// Holds for no type: the bound of what a judge's metric has, and its signature has not.
+/// A trait that no type implements. It is the bound of methods that a judge's metric has and its signature does not have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is the signature of a judge, not its metric",
     label = "this is the signature",

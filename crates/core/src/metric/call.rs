@@ -39,8 +39,8 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
-    /// What the program returned about the run that made the prediction. It is for information: unlike
-    /// [`trace`](Self::trace), it does not turn the score into a verdict.
+    /// Trace, usage and latency that the program returned with the prediction. They are for information: unlike
+    /// [`trace`](Self::trace), they do not turn the score into a verdict.
     pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
@@ -120,13 +120,13 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// Returns the steps of the program: the optimizer's trace, or else the one that the program returned.
+    /// Returns the steps of the program: the optimizer's trace, or else the trace that the program returned.
     #[must_use]
     pub fn program_trace(&self) -> Option<&'a Trace> {
         self.trace.or_else(|| self.run?.trace.as_ref())
     }
 
-    /// Returns what distinguishes the call from others of a run.
+    /// Returns the addresses that distinguish the call from others of a run.
     #[doc(hidden)]
     pub fn address(&self) -> Address {
         let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
@@ -150,7 +150,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         MetricCall { memo: self.memo.or(memo), ..self }
     }
 
-    /// Returns the spec to validate the score against: that of the instance if it has its own threshold, strictness
+    /// Returns the spec to validate the score against: the spec of the instance if it has its own threshold, strictness
     /// or cost, otherwise `declared`. A metric that implements [`Metric::answer`](crate::Metric::answer) by hand uses it.
     #[inline]
     #[must_use]

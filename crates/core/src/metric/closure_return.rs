@@ -1,4 +1,4 @@
-//! What the closure of a metric may return: a score, or a future of one.
+//! The return types of a metric's closure: a score, or a future of a score.
 
 use crate::metric::answer::Answer;
 use crate::score::return_types::MetricReturn;
@@ -19,7 +19,7 @@ pub enum Awaited {}
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric`, `Scores`, `Check` or `Breakdown`,\nor an `Option` of one of these (`None` abstains),\nor a `Result<_, E>` of one of these with `E: Display` (an error fails the row),\nor a `Send` future of one of these that does not borrow the rows: `async move {{ .. }}`"
 )]
 pub trait ClosureReturn<M> {
-    /// Adds to the spec what the type declares: the kind of the score, and whether it is awaited.
+    /// Adds the declarations of the type to the spec: the kind of the score, and whether the metric is asynchronous.
     fn declare(spec: MetricSpec<'static>) -> MetricSpec<'static>;
 
     /// Returns the answer, validated against the spec.

@@ -1,4 +1,4 @@
-//! What the score of a metric depends on, to compare the metrics of two processes or runs.
+//! The identity of a metric: everything that its score depends on, to compare the metrics of two processes or runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use crate::messages::shown;
 use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
 
-/// What the score of a metric depends on, as far as the library can see it: its declaration with the version, its
-/// parameters, the names and contents of the [files](Metric::files) that it reads, and the models that it calls, or that a judge scores offline. The code of the metric is not compared: increment its `version` when it
-/// changes.
+/// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
+/// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
+/// the fact that a judge scores offline. The code of the metric is not compared: increment its `version` when it changes.
 ///
 /// ```
 /// use dsrs_metrics::MetricIdentity;
@@ -30,7 +30,7 @@ use crate::score::OFFLINE_JUDGE;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MetricIdentity {
-    /// The models that it calls, with their endpoints, or `offline-lexical` for the offline stand-in of a judge.
+    /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
     models: Vec<String>,
     parameters: BTreeMap<String, String>,
     /// The contents of the files that it reads.

@@ -10,7 +10,7 @@ use crate::dedup::key::Key;
 use crate::metric::answer::Answer;
 use crate::metric::call::MetricCall;
 use crate::metric::optimizer::AcceptanceTest;
-use crate::metric::{Metric, ScoredAtOnce};
+use crate::metric::{Metric, ScoredAtOnce, is_asynchronous};
 use crate::score::error::{MetricError, Result};
 use crate::score::{MetricScore, Scored};
 use crate::spec::MetricSpec;
@@ -123,9 +123,8 @@ impl<M> Instance<M> {
     where
         M: Metric<G, P> + ScoredAtOnce<G>,
     {
-        let is_late = || Err(MetricError::failed(self.declared.name, "it has to be awaited"));
         let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
-        Ok(answer.unwrap_or_else(is_late)?.into_score())
+        Ok(answer.unwrap_or_else(|| Err(is_asynchronous(self.declared.name)))?.into_score())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The trait of a metric, [`Metric`]. What optimizers call is in `optimizer.rs`.
+//! The trait of a metric, [`Metric`]. The methods that optimizers call are in `optimizer.rs`.
 //!
 //! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`. Parameters
 //! are read in `params.rs`, settings of one value are in `instance.rs`.
@@ -48,7 +48,7 @@ use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::files::MetricFile;
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::error::Result;
+use crate::score::error::{MetricError, Result};
 use crate::score::{Grade, MetricScore, Scored};
 use crate::spec::{MetricSpec, MetricTier};
 
@@ -101,7 +101,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the largest expected cost of one call, in millisatoshis. That of a judge is the declared cost of one
+    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it is the declared cost of one
     /// verdict, for each model of its panel, and once more for the repairs of their replies.
     fn cost_estimate(&self) -> u64 {
         self.declaration().map_or(0, Declaration::max_cost)
@@ -125,7 +125,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration. That of a metric written by hand has the name, tier and cost of the other
+    /// Returns the metric's declaration. The declaration of a metric written by hand has the name, tier and cost of the other
     /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
     /// a threshold or fields.
     fn spec(&self) -> MetricSpec<'_> {
@@ -205,7 +205,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         Ok(self.answer(call).await?.grade(call.trace.is_some()))
     }
 
-    /// Adds what the metric and its components require: language models, or the reason why they cannot score any row. A
+    /// Adds the requirements of the metric and its components: language models, or the reason why they cannot score any row. A
     /// harness probes each model once, before the first row is paid for.
     fn requirements(&self, all: &mut Vec<Requirement>) {
         if let Some(declared) = self.declaration() {
@@ -217,7 +217,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// journal of a run and [`MetricIdentity`](crate::MetricIdentity) compare their names and contents, so that no score is
     /// restored after a change.
     ///
-    /// A metric from `#[metric]` adds those of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
+    /// A metric from `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
     /// [`PathBuf`](std::path::PathBuf). A metric that is written by hand and reads files overrides it:
     ///
     /// ```
@@ -368,6 +368,12 @@ macro_rules! metric_of_pointer {
 }
 // One value that is used in several places is one metric, even if its type cannot be compared.
 metric_of_pointer!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
+
+/// Returns the error of an asynchronous metric in a synchronous call.
+#[cold]
+pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
+    MetricError::failed(metric, "the metric is asynchronous; call `evaluate(..).await`")
+}
 
 /// A synchronous metric. `G` defers the check to the call of `score`.
 #[diagnostic::on_unimplemented(

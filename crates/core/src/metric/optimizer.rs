@@ -1,4 +1,4 @@
-//! What optimizers call: [`AcceptanceTest`] and [`FeedbackEvaluator`].
+//! The methods that optimizers call: [`AcceptanceTest`] and [`FeedbackEvaluator`].
 
 use async_trait::async_trait;
 

@@ -1,4 +1,4 @@
-//! Why a value cannot be read as the type of a parameter: what serde reports, as a type instead of a message.
+//! The reason why a value cannot be read as the type of a parameter: the error of serde, as a type instead of a message.
 
 use std::fmt::Display;
 

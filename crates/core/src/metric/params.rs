@@ -58,12 +58,12 @@ pub enum ParamError {
         metric: String,
         /// The setting.
         setting: &'static str,
-        /// What was expected, what was found, and what to write.
+        /// The expected value, the value that was found, and a correction.
         reason: String,
     },
 }
 
-/// Displays a text in brackets, and nothing for an empty one.
+/// Displays a string in brackets, and an empty string as nothing.
 struct InBrackets<'a>(&'a str);
 
 impl std::fmt::Display for InBrackets<'_> {
@@ -226,7 +226,7 @@ fn wrong_type(
     ParamError::WrongType { metric, param, expected, found, reason }
 }
 
-/// Holds for no type: the bound of the `default` of a metric with a parameter that requires a value.
+/// A trait that no type implements. It is the bound of the `default` of a metric with a parameter that requires a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default, since a parameter requires a value",
     label = "a parameter requires a value",

@@ -10,8 +10,8 @@ use crate::panic;
 use crate::score::error::{MetricError, Result};
 use crate::score::row_answer::RowAnswer;
 
-/// Returns the metric's answer, or the one that an equal metric already returned for this call. The first evaluation is charged;
-/// a reused answer costs nothing.
+/// Returns the metric's answer, or the answer that an equal metric already returned for this call. Only the first evaluation
+/// is charged.
 #[inline]
 pub fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     metric: &'a M,

@@ -1,4 +1,4 @@
-//! The rows that `score` of a metric over typed rows accepts: those of the type, and dynamic rows that are read as one;
+//! The rows that `score` of a metric over typed rows accepts: rows of the type, and dynamic rows that are read as the type;
 //! and the fields that its parameters read.
 
 use std::marker::PhantomData;

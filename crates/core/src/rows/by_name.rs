@@ -1,6 +1,6 @@
 //! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
 //! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
-#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,7 +23,7 @@ pub(crate) const WHOLE: &str = "*";
 /// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON.
 /// `*` returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
-    message = "the fields of `{Self}` cannot be found by their names, which a metric's parameter says",
+    message = "`{Self}` is not a row whose fields can be read by name, as a parameter of the metric requires",
     label = "not a row with named fields",
     note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
 )]

@@ -4,7 +4,7 @@
 //! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
 //! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
 //! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
-#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
 
 use std::borrow::Borrow;
 use std::marker::PhantomData;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::rows::field_error::FieldError;
 use crate::spec::MetricSpec;
 
-/// The fields that a prediction lacks, of those that a metric reads.
+/// The fields that a metric reads and a prediction lacks.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MissingFields {
     fields: Vec<MissingField>,
@@ -47,8 +47,8 @@ impl fmt::Display for MissingField {
 }
 
 impl MissingFields {
-    /// Returns the missing fields if the error is about one, otherwise the error. The error names the first missing
-    /// field; the others are those that the spec requires and the prediction does not have.
+    /// Returns the missing fields if the error is about a missing field, otherwise the error. The error names the first
+    /// missing field; the spec has the other fields that the metric requires.
     pub(crate) fn of_error(
         error: FieldError,
         spec: &MetricSpec<'_>,
@@ -78,8 +78,8 @@ impl MissingFields {
         self.fields.iter()
     }
 
-    /// Returns the explanation of a score; `own` is that of the metric. A metric that gets `None` for a field
-    /// explains that itself.
+    /// Returns the explanation of a score; `own` is the metric's own explanation. A metric that gets `None` for a field
+    /// explains the missing field itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
         let fields: Vec<String> =

@@ -4,7 +4,7 @@ use crate::rows::dynamic::{Example, Fields, Prediction};
 use crate::spec::{FieldSpec, MetricSpec};
 
 impl MetricSpec<'_> {
-    /// Returns whether the rows have every required field, except those without which a prediction is scored. The
+    /// Returns whether the rows have every required field, except fields without which a prediction is scored. The
     /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
     #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {

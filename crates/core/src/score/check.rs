@@ -83,7 +83,7 @@ impl MetricReturn for Check {
 pub struct Explained<T> {
     /// The score, which may have feedback.
     pub score: T,
-    /// The details; `None` leaves those of the score.
+    /// The details; `None` leaves the details of the score.
     pub details: Option<String>,
 }
 
@@ -108,7 +108,7 @@ pub enum Unscored {
     Field {
         /// The half of the row.
         side: Side,
-        /// What is wrong with the field.
+        /// The error of the field.
         error: FieldError,
     },
     /// Any other reason, as a message.

@@ -245,7 +245,7 @@ impl Components {
         }
     }
 
-    /// Returns the components' feedback, one line each: first those without a score, then by ascending value.
+    /// Returns the components' feedback, one line each: first components without a score, then by ascending value.
     pub(crate) fn worst_first(&self) -> Option<String> {
         if self.results.iter().all(ComponentResult::is_plain) {
             return None;

@@ -1,5 +1,5 @@
 //! Metrics over all rows: each row contributes a state, and the score is computed from the merged states. Accuracy, F1 and
-//! rank correlations are such metrics. Scores of a corpus beside the scores of its rows are in `corpus.rs`.
+//! rank correlations are such metrics. Scores of a corpus beside the scores of its rows are in `corpus/`.
 
 use std::any::Any;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::rows::missing::MissingFields;
 use crate::score::error::Result;
 use crate::stats::NotDefined;
 
-/// What a row contributes to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
+/// The contribution of a row to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
 ///
 /// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the order:
 /// count in integers, and sort lists before they are used.
@@ -70,7 +70,7 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
     fn score(&self) -> Result<f64, NotDefined>;
 
     /// Returns the contribution of one row as a result file contains it, with the key `formula`, so that two files can be
-    /// compared. `None`, the default, if `metrics/corpus/record.rs` cannot read it.
+    /// compared. `None`, the default, if `corpus/record.rs` cannot read it.
     #[doc(hidden)]
     fn record(&self) -> Option<Value> {
         None
@@ -108,7 +108,7 @@ impl Counted {
         Self { state: Box::new(state), missing: None }
     }
 
-    /// Adds the contribution of other rows of the same metric. Those of another type are not added.
+    /// Adds the contribution of other rows of the same metric. A contribution of another type is not added.
     pub fn merge(&mut self, other: &Self) {
         self.state.merge_with(&*other.state);
     }

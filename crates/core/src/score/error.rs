@@ -47,7 +47,7 @@ pub enum MetricErrorKind {
     Field {
         /// The side of the row.
         side: Side,
-        /// What is wrong with the field.
+        /// The error of the field.
         error: FieldError,
     },
     /// The whole row could not be deserialized into the type of the metric's parameter.

@@ -1,4 +1,4 @@
-//! What the function of `explain = ..` in `#[metric]` returns.
+//! The return types of the function of `explain = ..` in `#[metric]`.
 
 use std::borrow::Cow;
 

@@ -36,8 +36,8 @@ use serde_json::Value;
 pub use scored::Scored;
 pub(crate) use scored::{LostJudges, Note};
 
-/// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
-/// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
+/// The largest length of the details and of the feedback of a score, in bytes. A longer
+/// string is cut off: an explanation that quotes a whole field would otherwise be as large as the
 /// field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 64 << 10;
 

@@ -30,7 +30,7 @@ pub enum Outcome {
         /// The cost before the budget was used up, in millisatoshis: of a judge that was stopped between two calls.
         cost_msats: u64,
     },
-    /// The metric scores all rows together; this row has no score, but contributes to that of all.
+    /// The metric scores all rows together; this row has no score, but contributes to the score of all rows.
     #[serde(skip)]
     Counted(Counted),
     /// The metric returned `None`.

@@ -99,7 +99,7 @@ impl Scored {
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score, whose details are those of the components if the metric is a composite.
+    /// Returns the score. The details of a composite are the details of its components.
     #[inline]
     #[must_use]
     pub fn into_score(self) -> MetricScore {
@@ -185,7 +185,7 @@ impl Scored {
     }
 
     /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
-    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, those of its components.
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;

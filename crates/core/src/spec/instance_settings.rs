@@ -1,4 +1,4 @@
-//! Settings of one instance of a metric: threshold, strictness and cost, which override those of its declaration.
+//! Settings of one instance of a metric: threshold, strictness and cost, which override the settings of its declaration.
 //!
 //! `Instance` applies them to any metric. A judge stores them in its panel, since they are part of its configuration.
 

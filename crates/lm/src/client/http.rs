@@ -78,7 +78,7 @@ pub(super) struct Call {
 /// The JSON of a response.
 pub(super) struct Received {
     pub(super) json: Value,
-    /// The error of a response with something after the JSON. It is not a reply, but may report tokens.
+    /// The error of a response with something after the JSON. Such a response is not a reply, but may report tokens.
     pub(super) error: Option<LmError>,
 }
 
@@ -183,7 +183,7 @@ fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
     LmError::from(kind).with_source(error.without_url())
 }
 
-/// The beginning of a body that is quoted in an error. What cannot be received is left out.
+/// Returns the beginning of a body, for an error. It ends where the connection fails.
 async fn beginning(response: &mut Response) -> String {
     let mut body = Vec::new();
     while body.len() < MAX_ERROR_BYTES

@@ -206,7 +206,7 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
     Ok(parsed.to_string())
 }
 
-/// A URL without user, password, query and fragment, any of which may be a secret.
+/// Returns a URL without user, password, query and fragment, which may be secrets.
 pub(super) fn redact_url(url: &str) -> String {
     match reqwest::Url::parse(url) {
         Ok(mut url) => {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::parent::Parent;
 use crate::{Limits, stale_files};
 
-/// The processes of a sandbox that are not the command's: `bwrap` outside and inside, and the shell
+/// The processes of a sandbox that do not belong to the command: `bwrap` outside and inside, and the shell
 /// that starts the command.
 const OWN_PROCESSES: u64 = 4;
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The mechanism by which the memory of a sandboxed command is accounted and limited.
 ///
-/// [`Bubblewrap`](crate::Bubblewrap) uses the first that this system has. The names are those of the
-/// command line's JSON.
+/// [`Bubblewrap`](crate::Bubblewrap) uses the first that this system has. The command line's
+/// JSON has the same names.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Accounting;
@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Accounting {
-    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including that of its own
-    /// objects, and enforces the limit.
+    /// A cgroup (version 2) per sandbox. The kernel accounts all memory, including the memory of
+    /// its own objects, and enforces the limit.
     ///
     /// Used if the cgroup of this process has a parent that is delegated with the controllers
     /// `memory` and `pids`: a user's process must be able to write to it, and for root it must have

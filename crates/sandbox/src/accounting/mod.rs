@@ -23,7 +23,7 @@ pub(super) enum Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the best mechanism of this system, or the one asked for.
+    /// Returns the best mechanism of this system, or the wanted one.
     ///
     /// # Errors
     /// [`SandboxError::NoIsolation`] if it is not available.
@@ -98,7 +98,7 @@ impl Meter {
 
     /// Returns whether the descendants of `root` have exceeded the limit.
     ///
-    /// `is_ready` is whether the sandbox was set up, so that its files are those of the command.
+    /// `is_ready` is whether the sandbox is set up, so that its files are files of the command.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limits: &Limits) -> bool {
         let limit = limits.memory_bytes();
         match self {

@@ -20,7 +20,7 @@ use crate::score::row_answer::RowAnswer;
 /// The number of components whose scores are collected on the stack.
 pub(super) const FEW: usize = 8;
 
-/// What the evaluation met that is not a number.
+/// A result that is not a number.
 enum Other<'a> {
     Answer(Answer<'a>),
     /// A panic with this message.

@@ -1,5 +1,5 @@
-//! The order in which components are evaluated: each once per row, those behind a gate only if it opens, those that
-//! have to be awaited concurrently.
+//! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens,
+//! asynchronous components concurrently.
 
 use std::cell::Cell;
 
@@ -108,7 +108,7 @@ impl<'a> Row<'a> {
         Self { run, results, is_explained, missing: Missing::Leaf(0), is_decided: false }
     }
 
-    /// Evaluates the components without a result. `pending` are those that have to be awaited already.
+    /// Evaluates the components without a result. `pending` are the components whose future is already awaited.
     pub(super) fn answer<G: Sync, P: Sync>(
         mut self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -125,7 +125,7 @@ impl<'a> Row<'a> {
         wait(self, pending, leaves.to_vec(), call)
     }
 
-    /// Evaluates every component that can be evaluated now, and adds those that have to be awaited.
+    /// Evaluates every component that can be evaluated now, and adds the components whose future has to be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -223,7 +223,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The error of a composite without a score. Its cost is that of the components that were evaluated.
+    /// The error of a composite without a score. Its cost is the cost of the components that were evaluated.
     #[cold]
     fn error(self) -> MetricError {
         let cost = self.results.iter().map(ComponentResult::cost_msats);

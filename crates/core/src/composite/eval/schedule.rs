@@ -5,8 +5,7 @@ use super::tree::{Child, Node};
 use crate::composite::OnMissing;
 use crate::score::component_results::ComponentResult;
 
-/// Returns the components that can be evaluated now: those without a result, but those behind a gate only if all its proxies
-/// have a result and accept the row.
+/// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row.
 ///
 /// # Errors
 /// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in

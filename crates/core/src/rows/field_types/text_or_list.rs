@@ -35,7 +35,7 @@ impl<'r> Provide<'r, Owned<TextOrList>> for Vec<String> {
     }
 }
 
-/// Reference answers of a judge: one string, or a list of which each is acceptable. An empty list cannot be read from a
+/// Reference answers of a judge: one string, or a list of acceptable strings. An empty list cannot be read from a
 /// row, because there is nothing to compare with.
 ///
 /// ```

@@ -1,4 +1,4 @@
-//! What a row contributes to a score of all rows, as result files contain it: the formula with its parameters, and the
+//! The contribution of a row to a score of all rows, as result files contain it: the formula with its parameters, and the
 //! labels, values or counts of the row. From these `compare` computes the score of any selection of rows.
 
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub enum CountFormula {
 const MAX_COUNT: u64 = u32::MAX as u64;
 
 impl CountFormula {
-    /// Returns the number of counts of a row, if the parameters are those of a metric.
+    /// Returns the number of counts of a row, if a metric has such parameters.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Bleu(bleu) => {

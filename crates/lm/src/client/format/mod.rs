@@ -1,7 +1,7 @@
 //! The wire formats of the common providers: OpenAI's chat completions, which most servers
 //! implement, Anthropic's messages, Gemini's `generateContent`.
 //!
-//! The formats here are what a judge uses of them: text, a schema, sampling parameters, usage.
+//! Only the parts of the formats that a judge uses are implemented: text, a schema, sampling parameters, usage.
 
 mod answer;
 mod anthropic;
@@ -28,7 +28,7 @@ impl Format {
         }
     }
 
-    /// Converts the JSON of a response. The error of one that is not a reply carries the tokens that it reports.
+    /// Converts the JSON of a response. The error of a response without a reply has the tokens that the response reports.
     pub(super) fn reply(self, received: Received, target: &Target) -> Result<LmReply, LmError> {
         let Received { json, error } = received;
         let answer = match self {
