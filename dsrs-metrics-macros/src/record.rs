@@ -154,14 +154,14 @@ impl Expansion<'_> {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
             let described = &field.field.ty;
             quote_spanned!(span=> #runtime::__private::FieldSpec::new(#name, #ty, true).with_help({
-                use #runtime::__private::Undescribed as _;
-                #runtime::__private::Described::<#described>::HELP
+                use #runtime::__private::FallbackValueType as _;
+                #runtime::__private::MaybeValueType::<#described>::HELP
             }))
         });
         let given = self.fields.iter().map(|field| {
             let (name, place) = (&field.name, &field.field.ident);
             quote_spanned! {span=>
-                #name => ::core::option::Option::Some((&#runtime::__private::Shown(&self.#place)).given()),
+                #name => ::core::option::Option::Some((&#runtime::__private::MaybeString(&self.#place)).given()),
             }
         });
         let fields = self.fields.iter().map(|field| self.field(field));
@@ -179,7 +179,7 @@ impl Expansion<'_> {
                         name: &::core::primitive::str,
                     ) -> ::core::option::Option<#runtime::__private::Given<'_>> {
                         #[allow(unused_imports)]
-                        use #runtime::__private::{Opaque as _, Serialized as _};
+                        use #runtime::__private::{FallbackOpaque as _, FallbackSerialize as _};
                         match name {
                             #(#given)*
                             _ => ::core::option::Option::None,

@@ -55,7 +55,7 @@ fn the_struct_is_kept_and_input_and_output_types_are_generated() {
     };
     assert_eq!(input.question.get(), "q");
     assert_eq!(
-        SemanticRecallPrecisionJudge::default().worth(output, &Overflow::default()),
+        SemanticRecallPrecisionJudge::default().score_output(output, &Overflow::default()),
         2.0 / 3.0
     );
 }

@@ -152,7 +152,7 @@ async fn a_judge_is_asked_offline_by_its_value_or_by_the_scope() {
     assert_eq!(value(judge().with_lm(JudgeModel::Offline), with_model()).await, by_overlap);
     // The panel decides for all of its judges.
     let panel = |models: [JudgeModel; 3]| SemanticEquivalence::builder().models(models);
-    let [model, none] = [JudgeModel::Held(yes()), JudgeModel::Configured];
+    let [model, none] = [JudgeModel::Value(yes()), JudgeModel::Configured];
     let three = panel([none.clone(), none.clone(), none.clone()]);
     assert_eq!(value(three.offline().build(), with_model()).await, by_overlap);
     let mixed = panel([model, none.clone(), none]).offline().build();

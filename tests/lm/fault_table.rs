@@ -63,7 +63,7 @@ impl Fault {
             Self::Busy => "rate limit exceeded",
             Self::Internal => "status 500",
             Self::Unavailable => "status 503",
-            Self::Html => "response is not a reply",
+            Self::Html => "cannot parse the provider's response",
             Self::Cut | Self::HalfJson => "truncated response",
             Self::OutOfRange => "`score` must be between 0 and 1, found 7.5",
             Self::Missing => "`score` is missing",

@@ -221,7 +221,7 @@ async fn a_failing_provider_gets_no_calls_until_one_trial_call() {
     let error = lm.complete(&ask("?")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "scripted:lm: no calls for another 30 s after repeated failures; last failure: scripted:lm: connection lost before the reply was complete: reset"
+        "scripted:lm: circuit breaker open for 30 s after repeated failures; last failure: scripted:lm: connection lost before the reply was complete: reset"
     );
     let source = error.source().unwrap().downcast_ref::<LmError>();
     assert_eq!(source, Some(&disconnected()));

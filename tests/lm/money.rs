@@ -189,17 +189,17 @@ async fn a_reply_with_more_tokens_than_allowed_is_recorded() {
     let budget = LmBudget::msats(1000);
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(20, 900));
     let lm = Priced::new(scripted, prices()).budget(budget.clone());
-    assert_eq!(budget.excess(), None);
+    assert_eq!(budget.overrun(), None);
     lm.complete(&limited("?", 900)).await.unwrap();
-    assert_eq!((budget.excess(), budget.overrun_msats()), (None, 0));
+    assert_eq!((budget.overrun(), budget.overrun_msats()), (None, 0));
     let budget = LmBudget::msats(1000);
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(20, 900));
     let lm = Priced::new(scripted, prices()).budget(budget.clone());
     lm.complete(&limited("?", 300)).await.unwrap();
     let error = lm.complete(&limited("?", 300)).await.unwrap_err();
     assert!(matches!(error.kind(), LmErrorKind::BudgetExceeded { remaining_msats: 80, .. }));
-    let excess = budget.excess().unwrap();
-    assert_eq!((excess.replies, excess.tokens, excess.max_tokens), (1, 900, 300));
-    assert_eq!(excess.to_string(), "scripted:lm reported 900 tokens for a reply limited to 300");
+    let overrun = budget.overrun().unwrap();
+    assert_eq!((overrun.replies, overrun.tokens, overrun.max_tokens), (1, 900, 300));
+    assert_eq!(overrun.to_string(), "scripted:lm reported 900 tokens for a reply limited to 300");
     assert_eq!((budget.spent_msats(), budget.overrun_msats()), (920, 0));
 }

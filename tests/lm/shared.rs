@@ -133,7 +133,7 @@ async fn models_at_one_address_share_the_circuit_and_others_do_not() {
         assert!(matches!(error.kind(), LmErrorKind::Status { status: 503, .. }), "{error}");
     }
     let error = b.complete(&ask("?")).await.unwrap_err().to_string();
-    assert!(error.starts_with("openai:b: no calls for another "), "{error}");
+    assert!(error.starts_with("openai:b: circuit breaker open for "), "{error}");
     assert!(
         error.ends_with("last failure: openai:a: provider returned status 503: down"),
         "{error}"

@@ -2,6 +2,7 @@
 
 mod clocks;
 mod composite;
+mod cycles;
 mod documents;
 mod file_access;
 mod layers;

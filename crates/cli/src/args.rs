@@ -11,6 +11,7 @@ use crate::data::{Format, Mapping};
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::report::ReportArguments;
+use crate::value_parsers::{duration, finite, model};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -35,7 +36,7 @@ pub(super) struct ListArguments {
     /// Show these metrics: documentation, fields that they read, score, parameters
     #[arg(value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// Print one JSON array, with everything that is known of each metric
+    /// Print one JSON array, with all data of each metric
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -107,7 +108,7 @@ pub(super) struct ScoreArguments {
     #[arg(long)]
     pub(super) json: bool,
     /// Exit with 1 if the metric's score is worse than this: below it, or above it if lower is
-    /// better. A score is in the range of its metric, that of a bool in [0, 1]: em=0.6, which may be
+    /// better. A score is in the range of its metric, the score of a bool in [0, 1]: em=0.6, which may be
     /// written as em=60%. A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
@@ -174,7 +175,7 @@ pub(super) enum FormatArgument {
     Json,
     /// A header of column names, then one record per row
     Csv,
-    /// Typed columns, named as those of csv
+    /// Typed columns, with the names of the columns of csv
     #[cfg(feature = "parquet")]
     Parquet,
 }
@@ -197,7 +198,7 @@ pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
-    /// Call no model: judges score by token overlap, if they can, and every output says so. Without
+    /// Call no model: judges score by token overlap, if they can, and every output is marked. Without
     /// a model and without this option, a judge is an error before the first row
     #[arg(long, conflicts_with = "lm")]
     pub(super) offline: bool,
@@ -304,28 +305,5 @@ impl FromStr for MetricThreshold {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, limit) = text.split_once('=').ok_or("expected NAME=X, as in f1=0.8")?;
         Ok(Self { name: name.to_owned(), limit: limit.parse()? })
-    }
-}
-
-pub(super) fn finite(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        _ => Err(format!("expected a finite number, found `{text}`")),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    match humantime::parse_duration(text) {
-        Ok(Duration::ZERO) => Err("a time limit of zero would fail every row".to_owned()),
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// An empty name is rejected: it comes from an unset shell variable.
-fn model(text: &str) -> Result<String, &'static str> {
-    match text.trim() {
-        "" => Err("expected provider:model, as in openai:gpt-5-mini"),
-        id => Ok(id.to_owned()),
     }
 }

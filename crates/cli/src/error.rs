@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::hint::Hint;
-use crate::core::params::ParamError;
+use crate::core::metric::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::journal::JournalError;

@@ -34,6 +34,11 @@ pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Returns whether the path is a regular file.
+pub(super) fn is_regular(file: &Path) -> bool {
+    !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
+}
+
 impl<'a> Files<'a> {
     /// The files that every command has: the reply cache and the prices of language models.
     pub(super) fn new() -> Self {

@@ -10,7 +10,7 @@ use crate::messages::suggest::nearest;
 pub(super) enum Hint {
     /// The known name that is most similar.
     DidYouMean(String),
-    /// What to do instead.
+    /// A correction.
     Instead(&'static str),
     /// All known names.
     Only(Vec<String>),

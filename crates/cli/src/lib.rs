@@ -10,6 +10,7 @@ mod agree;
 mod args;
 mod compare;
 mod error;
+mod exit;
 mod files;
 mod hint;
 mod limit;
@@ -22,6 +23,7 @@ mod score;
 mod settings;
 mod stdio;
 mod usage;
+mod value_parsers;
 
 use dsrs_metrics_builtin::metrics;
 use dsrs_metrics_core::{self as core, judge, lm};
@@ -29,19 +31,16 @@ use dsrs_metrics_run::{agreement, data, evaluate, results};
 use dsrs_metrics_values::{json, messages};
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Arguments, Command};
+use exit::fail;
 
 pub use crate::metrics::{Registry, RegistryError};
 
-/// The exit code for invalid usage or input.
-const INVALID: u8 = 2;
-
-/// Runs the command in the arguments of the process, with the built-in metrics and those that `add`
+/// Runs the command in the arguments of the process, with the built-in metrics and the metrics that `add`
 /// adds. This is what `dsrs_metrics::main!` expands to.
 ///
 /// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in
@@ -90,15 +89,4 @@ pub fn run<A: Into<OsString> + Clone>(
         }
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
-}
-
-/// Prints errors, and returns the exit code if there is one.
-fn fail_each(errors: impl Iterator<Item = impl Display>) -> Option<ExitCode> {
-    errors.fold(None, |_, error| Some(fail(&error)))
-}
-
-/// Prints an error, and returns the exit code for invalid usage or input.
-fn fail(error: &dyn Display) -> ExitCode {
-    stdio::print_error(format_args!("error: {error}"));
-    ExitCode::from(INVALID)
 }

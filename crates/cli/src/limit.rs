@@ -15,8 +15,8 @@ pub(super) struct Limit {
 }
 
 impl Limit {
-    /// Checks that scores of the metric can be on both sides of the limit. `range` is that of the metric, `reachable`
-    /// that of the score; neither may be known. `option` is the option up to the limit, such as `--fail-under em=`.
+    /// Checks that scores of the metric can be on both sides of the limit. `range` is the range of the metric,
+    /// `reachable` the range of the score; both may be unknown. `option` is the option up to the limit, such as `--fail-under em=`.
     pub(super) fn check(
         &self,
         option: &str,

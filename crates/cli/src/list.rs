@@ -221,7 +221,7 @@ fn paragraphs(doc: &str) -> Vec<String> {
     paragraphs.iter().map(|paragraph| without_links(paragraph)).collect()
 }
 
-/// Returns a text with each Markdown link, `[text](target)`, as its text alone.
+/// Replaces each Markdown link, `[text](target)`, by its text.
 fn without_links(text: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("](") {

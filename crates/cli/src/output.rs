@@ -7,7 +7,7 @@ use super::error::CliError;
 use super::files::is_standard;
 use crate::evaluate::report::OutputFile;
 
-/// What an option such as `--markdown FILE` writes.
+/// The output of an option such as `--markdown FILE`.
 pub(super) struct Output {
     option: &'static str,
     path: PathBuf,

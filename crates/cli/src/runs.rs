@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::args::finite;
 use super::error::CliError;
+use super::value_parsers::finite;
 use crate::core::spec::Direction;
 use crate::metrics::Registry;
 use crate::results::{Results, ResultsError};
@@ -14,7 +14,7 @@ use crate::results::{Results, ResultsError};
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// What a failed row counts as
+    /// The score of a failed row
     #[arg(
         long,
         value_name = "X",
@@ -34,7 +34,7 @@ impl RunArguments {
         Ok(Results::read(file)?.with_failure_score(self.failure_score))
     }
 
-    /// Returns the metrics whose lower scores are better: those of the registry, and those that are named.
+    /// Returns the metrics whose lower scores are better: by the registry, or by name.
     pub(crate) fn lower_is_better<'a>(
         &'a self,
         registry: &Registry,

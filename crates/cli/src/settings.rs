@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::metrics::registry::{SETTINGS, has_param};
 
-/// Returns the settings that a metric accepts, as parameters, with their defaults: those of its spec.
+/// Returns the settings that a metric accepts, as parameters, with their defaults from its spec.
 pub(super) fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
     let [threshold, strict, cost] = SETTINGS;
     let direction = if spec.higher_is_better() { "smallest" } else { "largest" };

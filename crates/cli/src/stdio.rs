@@ -36,7 +36,7 @@ pub(super) fn print_xml(xml: &str) -> io::Result<()> {
     write(&reference_escaped(xml))
 }
 
-/// Writes one line to standard error. Line breaks become spaces, since messages contain error texts
+/// Writes one line to standard error. Line breaks become spaces, since messages contain error messages
 /// of metrics and names of files.
 pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");

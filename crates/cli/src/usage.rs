@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 
-use super::INVALID;
+use super::exit::INVALID;
 use super::stdio::print_error;
 
-/// Prints the help or version that was asked for, or an error, and returns the exit code.
+/// Prints the requested help or version, or an error, and returns the exit code.
 pub(super) fn report(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp
@@ -97,7 +97,7 @@ mod tests {
         let (_, example) = error.split_once("as in ").unwrap();
         let (metric, setting) = example.split_once('.').unwrap();
         let (key, value) = setting.split_once('=').unwrap();
-        let mut params = crate::core::params::Params::default();
+        let mut params = crate::core::metric::params::Params::default();
         params.insert(key, value);
         let registry = crate::Registry::builtin();
         assert!(registry.create(metric, &params).is_ok(), "{example}");

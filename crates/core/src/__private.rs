@@ -1,33 +1,39 @@
-//! What the macros' expansions name. No promise is made about anything here.
+//! The items that the output of the macros names. They have no stable API.
 
-pub use crate::absent::{Absent, is_scored, unreadable_field};
-pub use crate::answer::row_answer;
 pub use crate::composite::compiled;
-pub use crate::declared::{Declaration, First, Of, OfNoMetric};
+pub use crate::composite::row_types::{FallbackMetric, First, MaybeMetric};
+pub use crate::declared::Declaration;
 pub use crate::dedup::key::{Configured, Key};
-pub use crate::explanation::explained;
-pub use crate::field_error::FieldError;
+pub use crate::rows::absent::{Absent, is_scored};
+pub use crate::rows::field_error::FieldError;
+pub use crate::score::explanation::explained;
+pub use crate::score::missing::unreadable_field;
+pub use crate::score::row_answer::row_answer;
 
+pub use crate::declared::requirements::{Requirement, Requires};
 pub use crate::judge::configured::{
     PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,
 };
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
-pub use crate::param_group::{
+pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
 };
-pub use crate::params::{Debugged, Parameter, Typed, Undisplayed, Untyped, read_param};
-pub use crate::probe::{Compared, NamesNothing, Naming, NotComparable, RequiresNothing, Requiring};
-pub use crate::requirements::{Requirement, Requires};
-pub use crate::return_types::{Decided, Undecided};
-pub use crate::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
+pub use crate::metric::params::read_param;
+pub use crate::metric::typed_rows::read_row;
+pub use crate::probe::{
+    FallbackDebug, FallbackEq, FallbackNamesFiles, FallbackOpaque, FallbackRequires,
+    FallbackSerialize, FallbackShown, FallbackText, FallbackValueType, MaybeEq, MaybeNamesFiles,
+    MaybeRequires, MaybeShown, MaybeString, MaybeText, MaybeValueType,
+};
+pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{
     Field, Name, Optional, Owned, Raw, ReadAs, ReadField, ReadValue, Ref, Slice, Text, can_read,
-    read, read_or_note, read_row,
+    read, read_or_note,
 };
 pub use crate::rows::provide::Provide;
-pub use crate::value_type::{Described, Undescribed};
+pub use crate::score::return_types::{Decided, Undecided};
 /// The setters of parameters that several built-in metrics share. `dsrs_metrics` has them.
 pub mod setters {}
 pub use crate::{
@@ -41,12 +47,12 @@ pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use crate::error::{MetricError, Result};
 use crate::files::MetricFile;
-use crate::metric::Metric;
+use crate::metric::{Metric, is_asynchronous};
 use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};
+use crate::score::error::{MetricError, Result};
 use crate::spec::{ScoreKind, ScoreRange};
 
 /// Thresholds, ranges and directions are for numbers.
@@ -166,6 +172,5 @@ pub fn score<T: Into<RowAnswer>>(answer: Result<T>) -> Result<MetricScore> {
 /// # Errors
 /// The answer's error, or that the answer is pending.
 pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
-    let is_late = || Err(MetricError::failed(metric, "it has to be awaited"));
-    score(answer.ready().unwrap_or_else(is_late))
+    score(answer.ready().unwrap_or_else(|| Err(is_asynchronous(metric))))
 }

@@ -1,17 +1,27 @@
-//! Autoref specialization: a macro calls a method on a wrapper without knowing which traits the wrapped type implements.
+//! Autoref specialization: the macros call a method of a wrapper without knowing which traits the wrapped type implements.
 //!
-//! Each wrapper has an inherent method for types with the trait, and a trait method of the same name for all others.
-//! Rust prefers the inherent method; a block that calls it imports the fallback trait.
+//! Each wrapper `MaybeX` has an inherent method for types that implement the trait, and the trait `FallbackX` has a method of
+//! the same name for all others. Rust prefers the inherent method; a block that calls it imports the fallback trait.
 
+use std::borrow::Cow;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::declared::requirements::{Requirement, Requires};
 use crate::files::{MetricFile, NamesFiles};
-use crate::requirements::{Requirement, Requires};
+use crate::messages::hash;
+use crate::rows::by_name::Given;
+use crate::value_type::{TypeHelp, ValueType};
 
 /// Two values of one type, which may implement [`PartialEq`].
 #[derive(Debug)]
-#[doc(hidden)]
-pub struct Compared<'a, T>(pub &'a T, pub &'a T);
+pub struct MaybeEq<'a, T>(pub &'a T, pub &'a T);
 
-impl<T: PartialEq> Compared<'_, T> {
+impl<T: PartialEq> MaybeEq<'_, T> {
     /// Returns whether the values are equal.
     #[must_use]
     pub fn are_equal(&self) -> bool {
@@ -19,23 +29,21 @@ impl<T: PartialEq> Compared<'_, T> {
     }
 }
 
-/// The fallback of [`Compared`]: values that cannot be compared are different.
-#[doc(hidden)]
-pub trait NotComparable {
+/// The fallback of [`MaybeEq`]: values that cannot be compared are different.
+pub trait FallbackEq {
     fn are_equal(&self) -> bool {
         false
     }
 }
 
-impl<T> NotComparable for Compared<'_, T> {}
+impl<T> FallbackEq for MaybeEq<'_, T> {}
 
 /// A metric, which may implement [`Requires`].
 #[derive(Debug)]
-#[doc(hidden)]
-pub struct Requiring<'a, M>(pub &'a M);
+pub struct MaybeRequires<'a, M>(pub &'a M);
 
-impl<M: Requires> Requiring<'_, M> {
-    /// Adds what the metric requires.
+impl<M: Requires> MaybeRequires<'_, M> {
+    /// Adds the requirements of the metric.
     pub fn requirements(&self, all: &mut Vec<Requirement>) {
         self.0.requirements(all);
     }
@@ -52,9 +60,8 @@ impl<M: Requires> Requiring<'_, M> {
     }
 }
 
-/// The fallback of [`Requiring`]: a metric without requirements.
-#[doc(hidden)]
-pub trait RequiresNothing {
+/// The fallback of [`MaybeRequires`]: a metric without requirements.
+pub trait FallbackRequires {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
     }
@@ -68,26 +75,193 @@ pub trait RequiresNothing {
     }
 }
 
-impl<M> RequiresNothing for Requiring<'_, M> {}
+impl<M> FallbackRequires for MaybeRequires<'_, M> {}
 
 /// A parameter, whose type may implement [`NamesFiles`].
 #[derive(Debug)]
-#[doc(hidden)]
-pub struct Naming<'a, T>(pub &'a T);
+pub struct MaybeNamesFiles<'a, T>(pub &'a T);
 
-impl<T: NamesFiles> Naming<'_, T> {
+impl<T: NamesFiles> MaybeNamesFiles<'_, T> {
     /// Adds the files that the parameter names.
     pub fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
         self.0.files(parameter, all);
     }
 }
 
-/// The fallback of [`Naming`]: a parameter that names no files.
-#[doc(hidden)]
-pub trait NamesNothing {
+/// The fallback of [`MaybeNamesFiles`]: a parameter that names no files.
+pub trait FallbackNamesFiles {
     fn files(&self, parameter: &str, all: &mut Vec<MetricFile>) {
         let _ = (parameter, all);
     }
 }
 
-impl<T> NamesNothing for Naming<'_, T> {}
+impl<T> FallbackNamesFiles for MaybeNamesFiles<'_, T> {}
+
+/// The type of a field or parameter, which may implement [`ValueType`].
+#[derive(Debug)]
+pub struct MaybeValueType<T: ?Sized>(PhantomData<T>);
+
+impl<T: ValueType + ?Sized> MaybeValueType<T> {
+    /// The description of the type.
+    pub const HELP: TypeHelp = T::HELP;
+}
+
+/// The fallback of [`MaybeValueType`]: a type without a description.
+pub trait FallbackValueType {
+    const HELP: TypeHelp = TypeHelp::NONE;
+}
+
+impl<T: ?Sized> FallbackValueType for MaybeValueType<T> {}
+
+/// The default of a parameter, whose type may implement `Serialize`.
+#[derive(Debug)]
+pub struct MaybeText<'a, T>(pub &'a T);
+
+impl<T: Serialize> MaybeText<'_, T> {
+    /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An
+    /// empty string, or one with white space at an end, is quoted.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match serde_json::to_value(self.0).ok()? {
+            Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
+            value => Some(value.to_string()),
+        }
+    }
+}
+
+/// The fallback of [`MaybeText`]: a value that is not shown.
+pub trait FallbackText {
+    fn text(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T> FallbackText for MaybeText<'_, T> {}
+
+/// The value of a parameter. `shown` of `&MaybeShown` is the inherent method if the type implements `Serialize`, the
+/// method of [`FallbackDebug`] if it implements `Debug`, and the method of [`FallbackShown`] otherwise.
+#[derive(Debug)]
+pub struct MaybeShown<'a, T>(pub &'a T);
+
+impl<T: Serialize> MaybeShown<'_, T> {
+    /// Returns the value as a user would write it.
+    #[must_use]
+    pub fn shown(&self) -> Option<String> {
+        MaybeText(self.0).text()
+    }
+}
+
+/// The first fallback of [`MaybeShown`]: the hash of the output of `Debug`, which is for programmers.
+pub trait FallbackDebug {
+    fn shown(&self) -> Option<String>;
+}
+
+impl<T: Debug> FallbackDebug for MaybeShown<'_, T> {
+    fn shown(&self) -> Option<String> {
+        let hash = hash::of_bytes(format!("{:?}", self.0).as_bytes());
+        Some(format!("a value with the hash {hash}"))
+    }
+}
+
+/// The second fallback of [`MaybeShown`]: a value that is not shown.
+pub trait FallbackShown {
+    fn shown(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T> FallbackShown for &MaybeShown<'_, T> {}
+
+/// A field of a record. `given` of `&MaybeString` is the inherent method if the type is a string, the method of
+/// [`FallbackSerialize`] if it implements `Serialize`, and the method of [`FallbackOpaque`] otherwise.
+#[derive(Debug)]
+pub struct MaybeString<'r, T>(pub &'r T);
+
+impl<'r, T: AsText> MaybeString<'r, T> {
+    /// Returns the field as a string.
+    #[must_use]
+    pub fn given(&self) -> Given<'r> {
+        Given::Text(self.0.as_text())
+    }
+}
+
+/// A string type, owned or borrowed.
+pub trait AsText {
+    fn as_text(&self) -> &str;
+}
+
+macro_rules! as_text {
+    ($($text:ty),*) => {$(
+        impl AsText for $text {
+            fn as_text(&self) -> &str {
+                self
+            }
+        }
+    )*};
+}
+as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
+
+/// The first fallback of [`MaybeString`]: the field as JSON.
+pub trait FallbackSerialize<'r> {
+    fn given(&self) -> Given<'r>;
+}
+
+impl<'r, T: Serialize> FallbackSerialize<'r> for MaybeString<'r, T> {
+    fn given(&self) -> Given<'r> {
+        match serde_json::to_value(self.0) {
+            Ok(value) => Given::Value(value),
+            Err(error) => Given::Failed(format!("a value that cannot be serialized: {error}")),
+        }
+    }
+}
+
+/// The second fallback of [`MaybeString`]: a field that cannot be read by name.
+pub trait FallbackOpaque<'r> {
+    fn given(&self) -> Given<'r>;
+}
+
+impl<'r, T> FallbackOpaque<'r> for &MaybeString<'r, T> {
+    fn given(&self) -> Given<'r> {
+        Given::Opaque
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FallbackValueType as _, MaybeValueType};
+    use crate::value_type::TypeHelp;
+    use serde_json::Value;
+
+    struct Limits;
+
+    #[test]
+    fn known_types_are_described_and_others_are_not() {
+        let lists = "a list of strings";
+        for (help, phrase, example) in [
+            (MaybeValueType::<&str>::HELP, "a string", None),
+            (MaybeValueType::<Option<u64>>::HELP, "a whole number, 0 or more", None),
+            (MaybeValueType::<&[String]>::HELP, lists, Some(r#"'["x", "y"]'"#)),
+            (MaybeValueType::<Option<Vec<String>>>::HELP, lists, Some(r#"'["x", "y"]'"#)),
+            (
+                MaybeValueType::<[f64; 4]>::HELP,
+                "a list of 4 numbers",
+                Some("'[0.4, 0.3, 0.2, 0.1]'"),
+            ),
+            (MaybeValueType::<[f64; 2]>::HELP, "a list of 2 numbers", None),
+            (MaybeValueType::<&[&Value]>::HELP, "a list of JSON values", None),
+            (MaybeValueType::<Vec<Vec<String>>>::HELP, "", None),
+            (MaybeValueType::<Limits>::HELP, "", None),
+            (MaybeValueType::<Vec<Limits>>::HELP, "", None),
+        ] {
+            assert_eq!((help.to_string().as_str(), help.example()), (phrase, example));
+            assert_eq!(help.is_some(), !phrase.is_empty());
+        }
+    }
+
+    /// Trap 35: a type of the user's own is not described like a type of the library with the same name.
+    #[test]
+    fn trap_35_a_type_is_described_by_itself_and_not_by_its_name() {
+        assert_eq!(MaybeValueType::<Limits>::HELP, TypeHelp::NONE);
+        assert_eq!(MaybeValueType::<Limits>::HELP.or_type("Limits"), "`Limits`");
+    }
+}

@@ -197,7 +197,7 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     }
 }
 
-/// What a program may return: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
+/// The return types of a program: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
 /// either.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a program returns for the prediction `{P}`",
@@ -253,10 +253,9 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 /// [`ProgramOutput`] or to a `Result` of either ([`ProgramReturn`]), or a [`Module`].
 ///
 /// A gold row of type [`Example`], also in an `Arc` or a `Box`, is passed with its inputs only, so that no program sees
-/// the expected answer: the fields that [`with_inputs`](Example::with_inputs) names, or else those of
-/// `EvaluateBuilder::inputs` or
-/// `ScorerBuilder::inputs`. The program is not called on a row that lacks one of them:
-/// the row fails.
+/// the expected answer: the fields that [`with_inputs`](Example::with_inputs) names, or else the
+/// fields of `EvaluateBuilder::inputs` or `ScorerBuilder::inputs`. The program is not called on a row that lacks one of
+/// them: the row fails.
 ///
 /// A gold row of any other type is passed **whole**, since its type does not distinguish inputs from labels. The closure
 /// of the run is the place to leave out the labels:

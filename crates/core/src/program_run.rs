@@ -1,4 +1,4 @@
-//! What a program returns about its own run: trace, usage and latency. Running programs is in `evaluate`.
+//! Information that a program returns about its own run: trace, usage and latency. `evaluate` runs programs.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::lm::LmReply;
 use crate::rows::dynamic::{Prediction, Trace};
 
-/// What is known of one run of a program, apart from its prediction. Metrics read it, and the row's result keeps it.
+/// Trace, usage and latency of one run of a program. Metrics read them, and the row's result has them.
 ///
 /// Two runs are equal if the program returned the same: a latency that the harness measured is neither compared nor shown
-/// by `Debug`, so that equal runs give equal reports.
+/// by `Debug`, so that equal runs have equal reports.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProgramRun {
     /// The steps of the program, if it returned them.

@@ -11,7 +11,7 @@ use super::reply::Usage;
 /// The error of a call to a language model that returned no reply: its [`kind`](Self::kind), the
 /// model, the number of attempts and the cost.
 ///
-/// The message is one complete line: what is wrong, what was found, what to do. API keys appear
+/// The message is one complete line: the error, the value that was found, a correction. API keys appear
 /// neither in it nor in `Debug`. [`source`](Error::source) is the typed error of the HTTP, JSON,
 /// file or cache library, where there is one; the message already includes its text. Equality
 /// ignores the source.
@@ -72,7 +72,7 @@ impl LmError {
             => 0.source = Some(Arc::new(source));
     }
 
-    /// What went wrong.
+    /// Returns the reason of the error.
     #[must_use]
     pub fn kind(&self) -> &LmErrorKind {
         &self.0.kind
@@ -94,8 +94,8 @@ impl LmError {
     ///
     /// It is 0 if nothing was charged: the provider returned an error, or there was no connection.
     /// If the call may have been charged (a timeout, a lost connection, an invalid reply), it is
-    /// that of the reported tokens, or else the highest possible cost of the call, or `None` if that is unknown: the model has no price,
-    /// or neither a budget nor `max_tokens` limits the reply.
+    /// the cost of the reported tokens, or else the highest possible cost of the call, or `None` if this cost is unknown: the
+    /// model has no price, or neither a budget nor `max_tokens` limits the reply.
     #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         self.0.cost_msats
@@ -119,7 +119,7 @@ impl LmError {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
-    /// The delay that the provider asks for before the next call.
+    /// The delay that the provider requests before the next call.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::LmError;
 
-/// What went wrong in a call to a language model, see [`LmError::kind`].
+/// The reason why a call to a language model failed, see [`LmError::kind`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
@@ -34,7 +34,7 @@ pub enum LmErrorKind {
         /// The name.
         id: String,
     },
-    /// The name is not that of a provider.
+    /// No provider has this name.
     #[error("unknown provider in model `{id}`; {}", provider_hint(suggestion.as_deref(), address.as_deref(), known))]
     UnknownProvider {
         /// The name of the model.
@@ -114,7 +114,7 @@ pub enum LmErrorKind {
         requested_delay(*retry_after)
     )]
     RateLimited {
-        /// The delay that the provider asks for, at most a year.
+        /// The delay that the provider requests, at most a year.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -132,7 +132,7 @@ pub enum LmErrorKind {
     Status {
         /// The HTTP status.
         status: u16,
-        /// The delay that the provider asks for.
+        /// The delay that the provider requests.
         retry_after: Option<Duration>,
         /// The provider's message.
         message: String,
@@ -145,9 +145,9 @@ pub enum LmErrorKind {
     },
     /// The response has a success status, but is not a reply: an HTML page, JSON of another form. The same call would
     /// return the same, so it is not repeated.
-    #[error("response is not a reply: {reason}")]
+    #[error("cannot parse the provider's response: {reason}")]
     InvalidReply {
-        /// What was received instead.
+        /// A description of the response.
         reason: String,
     },
     /// The response has a success status and ends too early: the connection is lost, or its JSON is not complete. The
@@ -175,11 +175,11 @@ pub enum LmErrorKind {
     ReplyTooLarge {
         /// The limit.
         limit: u64,
-        /// What is limited: `bytes` after decompression, or `JSON values`.
+        /// The unit of the limit: `bytes` after decompression, or `JSON values`.
         unit: &'static str,
     },
     /// The circuit breaker is open: the provider kept failing, so no calls are made for a while.
-    #[error("no calls for another {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
+    #[error("circuit breaker open for {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
     CircuitOpen {
         /// The time until the next call is allowed.
         retry_in: Duration,
@@ -198,7 +198,7 @@ pub enum LmErrorKind {
     BudgetExceeded {
         /// The highest possible cost of the call, in msat.
         needed_msats: u64,
-        /// What is left of the budget, in msat.
+        /// The rest of the budget, in msat.
         remaining_msats: u64,
         /// The whole budget, in msat.
         budget_msats: u64,
@@ -208,7 +208,7 @@ pub enum LmErrorKind {
     Cache {
         /// The file or directory.
         path: String,
-        /// What is wrong with it, and what to do.
+        /// The expected value, and a correction.
         reason: String,
     },
     /// The directory of the reply cache is not known.
@@ -225,7 +225,7 @@ pub enum LmErrorKind {
     /// Any other error.
     #[error("{reason}")]
     Other {
-        /// What went wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -237,7 +237,7 @@ fn requested_delay(delay: Option<Duration>) -> String {
     delay.map_or_else(String::new, asked)
 }
 
-/// What to write in place of an unknown provider.
+/// A correction of an unknown provider.
 fn provider_hint(suggestion: Option<&str>, address: Option<&str>, known: &str) -> String {
     if let Some(address) = address {
         return format!("set OPENAI_BASE_URL={address} and OPENAI_API_KEY, and write openai:MODEL");
@@ -267,7 +267,7 @@ impl LmErrorKind {
         }
     }
 
-    /// Whether the provider may have charged the call, although there is no complete reply.
+    /// Returns whether the provider may have charged the call, although there is no complete reply.
     pub(super) fn may_be_charged(&self) -> bool {
         matches!(
             self,

@@ -12,8 +12,8 @@ pub enum JudgeModel {
     Configured,
     /// The model of this name, as `provider:model`.
     Named(String),
-    /// This model.
-    Held(Arc<dyn LanguageModel>),
+    /// A model that was passed as a value.
+    Value(Arc<dyn LanguageModel>),
     /// No model: the offline stand-in of the judge.
     Offline,
 }
@@ -23,7 +23,7 @@ impl PartialEq for JudgeModel {
         match (self, other) {
             (Self::Configured, Self::Configured) | (Self::Offline, Self::Offline) => true,
             (Self::Named(one), Self::Named(other)) => one == other,
-            (Self::Held(one), Self::Held(other)) => Arc::ptr_eq(one, other),
+            (Self::Value(one), Self::Value(other)) => Arc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -35,7 +35,7 @@ impl fmt::Debug for JudgeModel {
             Self::Configured => f.write_str("Configured"),
             Self::Offline => f.write_str("Offline"),
             Self::Named(id) => f.debug_tuple("Named").field(id).finish(),
-            Self::Held(lm) => f.debug_tuple("Held").field(&lm.id()).finish(),
+            Self::Value(lm) => f.debug_tuple("Value").field(&lm.id()).finish(),
         }
     }
 }
@@ -72,6 +72,6 @@ impl IntoModel for String {
 #[diagnostic::do_not_recommend]
 impl<L: LanguageModel + 'static> IntoModel for L {
     fn into_model(self) -> JudgeModel {
-        JudgeModel::Held(Arc::new(self))
+        JudgeModel::Value(Arc::new(self))
     }
 }

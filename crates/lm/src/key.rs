@@ -34,7 +34,7 @@ impl Key {
     }
 }
 
-// Without the feature, the order of JSON objects depends on that of another crate.
+// Without the feature, the order of JSON objects depends on the features of another crate.
 #[cfg(all(test, feature = "lm"))]
 mod tests {
     use serde_json::json;

@@ -31,8 +31,8 @@ pub struct CallTotals {
     /// Calls that were not made, since the budget did not cover them. They are not among [`calls`](Self::calls).
     #[serde(default)]
     pub refused: u64,
-    /// Tokens of the calls that were not answered from the cache, with those of failed attempts as far as the provider
-    /// reported them.
+    /// Tokens of the calls that were not answered from the cache, and of failed attempts if the provider reported their
+    /// tokens.
     pub usage: Usage,
     /// The known cost, in msat.
     pub cost_msats: u64,
@@ -104,7 +104,7 @@ impl fmt::Display for CallTotals {
 /// Totals of all calls of a run, which [`Metered`](super::Metered) adds to. Clones share the
 /// totals.
 ///
-/// The cost is the one that the budget is charged and that the outcomes of rows carry: all three
+/// The cost equals the cost that is charged to the budget and the cost in the outcomes of rows: all three
 /// read it from [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to
 /// no row: probes (their purpose is `probe`), and calls that were cancelled because their row
 /// exceeded its time limit.

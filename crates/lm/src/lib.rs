@@ -84,7 +84,7 @@ pub use self::{
     builder::LmBuilder,
     cache::{CacheMode, ReplyCache},
     layers::{
-        Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
+        BudgetOverrun, Cached, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit,
         RateLimiter, Retry, RetryPolicy,
     },
     price::{MSATS_PER_USD, Price, Prices},

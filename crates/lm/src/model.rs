@@ -69,7 +69,7 @@ pub trait LanguageModel: Send + Sync {
     /// [`stop_reason`](LmReply::stop_reason).
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
-    /// Returns what a call is reserved from the budget before it is made; `None` if there is no budget, or a stored
+    /// Returns the amount that is reserved from the budget before a call; `None` if there is no budget, or a stored
     /// reply answers the request.
     #[cfg(feature = "lm")]
     #[doc(hidden)]
@@ -81,7 +81,7 @@ pub trait LanguageModel: Send + Sync {
     /// right. A run calls it before its first row.
     ///
     /// The default sends a minimal request. Caches and retries are bypassed. The cost is counted
-    /// like that of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
+    /// like the cost of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
     /// reply, or `None` if no call was needed.
     ///
     /// # Errors

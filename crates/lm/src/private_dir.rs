@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::Path;
 
-/// Creates a directory, and those above it that are missing, for this user only. The mode of an existing directory
+/// Creates a directory and its missing parents, for this user only. The mode of an existing directory
 /// remains unchanged.
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();

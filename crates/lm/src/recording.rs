@@ -1,5 +1,5 @@
-//! What a journal records of calls: their replies, which it returns when the row is evaluated again, and what they are
-//! reserved from a budget, before they are made.
+//! The records of calls in a journal: their replies, which the journal returns when the row is evaluated again, and their
+//! reservations from a budget, before they are made.
 //!
 //! [`Cached`](super::Cached) and the calls of judges record replies, [`Priced`](super::Priced) reservations. The recorders
 //! themselves belong to the run.
@@ -17,7 +17,7 @@ tokio::task_local! {
     static IS_SPENDING: Cell<bool>;
 }
 
-/// Stores what calls are reserved from a budget and what they cost, so that the budget holds over several processes.
+/// Stores the reservations and costs of calls, so that the budget applies to several processes.
 pub trait SpendingRecorder: Send + Sync {
     /// Stores the highest possible cost of a call, in millisatoshis. It counts as spent until it is settled. The number of
     /// the call is returned once the process can die without losing the record.
@@ -117,7 +117,7 @@ pub(super) fn record(key: &Key, reply: &LmReply, is_spending: bool) {
     }
 }
 
-/// Returns what the calls of several requests are reserved from budgets, without those that were recorded.
+/// Returns the amounts to reserve from budgets for several requests, without requests whose reply was recorded.
 #[cfg(feature = "lm")]
 pub fn quotes<'a>(
     calls: impl Iterator<Item = (&'a dyn LanguageModel, &'a LmRequest)>,

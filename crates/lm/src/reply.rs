@@ -117,7 +117,7 @@ impl StopReason {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the prompt, including those from the provider's prompt cache.
+    /// Tokens of the prompt, including tokens from the provider's prompt cache.
     pub prompt_tokens: Option<u64>,
     /// Tokens of the reply, including hidden reasoning tokens.
     pub completion_tokens: Option<u64>,

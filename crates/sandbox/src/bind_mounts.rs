@@ -26,7 +26,7 @@ shift
 exec setpriv --reuid "$user" --regid "$user" --clear-groups -- "$@"
 "#;
 
-/// What a sandbox reads from the host, and from where.
+/// The host paths that a sandbox reads, and their places in the sandbox.
 #[derive(Debug)]
 pub(super) struct BindMounts {
     /// The user, if paths must be mounted before the sandbox is made.

@@ -22,14 +22,14 @@ use super::programs::{Lookup, Programs};
 use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
+    Job, Report, SandboxError, SandboxProvider, Termination, archive, on_thread, process_tree,
     seccomp, supervise, user, version,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
 const SYSTEM_PATHS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
 
-/// The only configuration of the host that is mounted: that of the linker, and the time zone.
+/// The only configuration of the host that is mounted: the configuration of the linker, and the time zone.
 const CONFIG_PATHS: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
@@ -89,7 +89,7 @@ const ENVIRONMENT: [(&str, &str); 4] =
 pub struct Bubblewrap {
     program: PathBuf,
     wanted: Option<Accounting>,
-    /// `PATH`, if it is not that of the current process.
+    /// `PATH`, if it differs from `PATH` of the current process.
     path: Option<OsString>,
     /// The installations of required programs, found once.
     programs: Arc<Mutex<HashMap<Required, Found>>>,
@@ -102,7 +102,7 @@ type Required = (Vec<String>, Option<PathBuf>);
 
 type Found = Result<Programs, SandboxError>;
 
-/// What this system provides, and the files that every sandbox needs.
+/// The mechanisms of this system, and the files that every sandbox needs.
 #[derive(Debug)]
 struct System {
     mechanism: Mechanism,
@@ -134,7 +134,7 @@ impl Bubblewrap {
     }
 
     /// Looks for the programs of [`Job::requires`] in these directories, separated by colons,
-    /// instead of those in the `PATH` of the current process.
+    /// instead of the directories in the `PATH` of the current process.
     ///
     /// ```
     /// use dsrs_metrics::metrics::{Isolation, TestPass};
@@ -325,7 +325,7 @@ fn hidden_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// The programs that must exist: those of the job, and the one that [`INIT`] archives files with.
+/// The programs that must exist: the programs of the job, and the program with which [`INIT`] archives files.
 fn required(job: &Job) -> impl Iterator<Item = &str> {
     job.requires.iter().map(String::as_str).chain(job.keep.as_ref().map(|_| "tar"))
 }
@@ -359,10 +359,10 @@ impl SandboxProvider for Bubblewrap {
             report.stderr = output.to_owned();
             let max_bytes = limits.file_bytes();
             let unpack = move || match archived {
-                Archived::Whole => kept::unpack(&archive, &to, max_bytes),
-                Archived::CutOff => Ok(Err(kept::TooLarge)),
-                Archived::Failed(_) if kept::is_cut_off(&archive, max_bytes)? => {
-                    Ok(Err(kept::TooLarge))
+                Archived::Whole => archive::unpack(&archive, &to, max_bytes),
+                Archived::CutOff => Ok(Err(archive::TooLarge)),
+                Archived::Failed(_) if archive::is_cut_off(&archive, max_bytes)? => {
+                    Ok(Err(archive::TooLarge))
                 }
                 Archived::Failed(reason) => {
                     let advice = "check the free space of the temporary folder (TMPDIR)";
@@ -371,7 +371,7 @@ impl SandboxProvider for Bubblewrap {
                 }
             };
             let unpacked = on_thread("unpacking the files", unpack);
-            if unpacked.await?? == Err(kept::TooLarge) {
+            if unpacked.await?? == Err(archive::TooLarge) {
                 report.termination = Termination::FilesLimit;
             }
         }

@@ -27,7 +27,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The number of tests that ran: those that passed or failed.
+    /// The number of tests that ran: tests that passed or failed.
     #[must_use]
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
@@ -47,8 +47,8 @@ impl AddAssign for Counts {
 /// The formats are `cargo test` (the sum of all summaries); jest, pytest and Python's unittest (the
 /// last summary of each); `go test` (each test with `-v` or `-json`, otherwise each package as one
 /// test). If there are summaries of several formats, the one with the fewest passed tests is
-/// returned, so that a program gains nothing by printing a summary of another format before that of
-/// the tests.
+/// returned, so that a program gains nothing by printing a summary of another format before the summary
+/// of the tests.
 ///
 /// Without any of these, TAP with a plan (planned tests that are missing count as failed), JUnit XML
 /// (the sum of all reports), and a line such as `24 passed; 0 failed` are parsed, with the same rule.

@@ -12,16 +12,16 @@
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
 
 mod accounting;
+mod archive;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
 mod init;
-mod kept;
-mod leftovers;
 mod limits;
 mod process_tree;
 mod programs;
 mod seccomp;
+mod stale_files;
 mod supervise;
 #[doc(hidden)]
 pub mod temp_space;
@@ -145,7 +145,7 @@ pub enum SandboxError {
         limit: &'static str,
         /// Its value.
         value: u64,
-        /// What is needed, and for what.
+        /// The smallest value, and its reason.
         needed: String,
     },
     /// The files could not be written, or the process could not be started.
@@ -221,7 +221,7 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// [`SandboxError`] if the command was not run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 
-    /// Checks, before the first row, that jobs of this kind can be run. The job is that of a row
+    /// Checks, before the first row, that jobs of this kind can be run. The job is the job of a row
     /// without its files. The default implementation checks nothing.
     ///
     /// # Errors

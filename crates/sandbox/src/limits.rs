@@ -26,8 +26,8 @@ pub struct Limits {
     pub memory_mb: u64,
     /// Concurrent processes and threads.
     pub processes: u64,
-    /// Size of the largest file, in MiB. In two stages also that of all files together that the
-    /// program leaves for the check.
+    /// Size of the largest file, in MiB. In two stages also the size of all files together that
+    /// the program leaves for the check.
     pub file_mb: u64,
     /// Total size of the files in the work directory, in MiB, and the same again for each of `/tmp`
     /// and `/dev/shm`. They are kept in memory and count towards `memory_mb` too.

@@ -35,7 +35,7 @@ pub(super) struct Lookup<'a> {
     pub(super) path: &'a OsStr,
     /// The directory in which toolchain managers look for their configuration.
     pub(super) folder: Option<&'a Path>,
-    /// What every sandbox contains at the same path.
+    /// The paths that every sandbox contains.
     pub(super) system: &'a [&'a str],
 }
 
@@ -44,7 +44,7 @@ impl Lookup<'_> {
     /// looks for them again.
     ///
     /// # Errors
-    /// [`SandboxError::UnknownToolchain`] if a toolchain manager does not know what a name stands for.
+    /// [`SandboxError::UnknownToolchain`] if a toolchain manager does not know the program of a name.
     pub(super) fn find_all<'p>(
         &self,
         names: impl Iterator<Item = &'p str>,
@@ -56,7 +56,7 @@ impl Lookup<'_> {
         Ok(search.found)
     }
 
-    /// Returns the program that a name stands for, in a directory without symbolic links in its path.
+    /// Returns the program of a name, in a directory without symbolic links in its path.
     fn find(&self, name: &str) -> Result<Option<PathBuf>, SandboxError> {
         let dirs = std::env::split_paths(self.path).filter(|dir| dir.is_absolute());
         let mut candidates = dirs.map(|dir| dir.join(name)).filter(|path| is_executable(path));
@@ -242,7 +242,7 @@ mod tests {
 
     use super::*;
 
-    /// A directory with executable scripts; a text that starts with `->` is a symbolic link.
+    /// A directory with executable scripts. Content that starts with `->` is a symbolic link.
     fn host(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (path, text) in files {

@@ -76,7 +76,7 @@ pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, San
 
 fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     let io = |error| SandboxError::io("writing the system call filter", error);
-    let named = tempfile::Builder::new().prefix(&super::leftovers::prefix()).tempfile();
+    let named = tempfile::Builder::new().prefix(&super::stale_files::prefix()).tempfile();
     let mut file = named.map_err(io)?;
     file.write_all(&encode(program)).map_err(io)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o444)).map_err(io)?;
@@ -130,8 +130,8 @@ fn rule(
     SeccompRule::new(is.into_iter().chain(not).collect::<Result<_, _>>()?)
 }
 
-/// Sockets that are not allowed. Unix and internet sockets are, and those that list the addresses
-/// of network interfaces (`NETLINK_ROUTE`).
+/// Sockets that are not allowed. Unix and internet sockets are allowed, and sockets that list the
+/// addresses of network interfaces (`NETLINK_ROUTE`).
 fn other_sockets() -> Result<Rules, BackendError> {
     const FAMILY: u8 = 0;
     const PROTOCOL: u8 = 2;

@@ -38,7 +38,7 @@ pub(super) struct Prepared {
     pub(super) kill: Kill,
     /// If it must be joined, the command reads a line from its standard input before it starts.
     pub(super) meter: Meter,
-    /// What is written to standard error once the sandbox was set up; not counted as output.
+    /// The marker on standard error once the sandbox is set up; not counted as output.
     pub(super) ready: &'static str,
     /// The bytes that may be written after the command's output; not counted as output.
     pub(super) trailer: u64,

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::{TempDir, TempPath};
 
-use super::{Job, Limits, SandboxError, leftovers};
+use super::{Job, Limits, SandboxError, stale_files};
 
 /// The unit in which a file takes space in memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -23,7 +23,7 @@ const MIB: u64 = 1024 * 1024;
 /// Creates the empty file that the archive for [`Job::keep`] is written to; it is removed when
 /// dropped.
 pub(super) fn archive() -> Result<TempPath, SandboxError> {
-    let created = tempfile::Builder::new().prefix(&leftovers::prefix()).suffix(".tar").tempfile();
+    let created = tempfile::Builder::new().prefix(&stale_files::prefix()).suffix(".tar").tempfile();
     let file = created.map_err(|error| SandboxError::io("creating the archive", error))?;
     Ok(file.into_temp_path())
 }
@@ -43,7 +43,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     // Other users must not read the expected results.
     let private = fs::Permissions::from_mode(0o700);
     let created =
-        tempfile::Builder::new().prefix(&leftovers::prefix()).permissions(private).tempdir();
+        tempfile::Builder::new().prefix(&stale_files::prefix()).permissions(private).tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     write_files(job, dir.path())?;
     let mut size = 0;
@@ -56,7 +56,7 @@ pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxE
     Ok(dir)
 }
 
-/// Checks that the files of `dir` fit into the limits. `size` is that of the files seen so far.
+/// Checks that the files of `dir` fit into the limits. `size` is the size of the files seen so far.
 fn check_sizes(
     root: &Path,
     dir: &Path,

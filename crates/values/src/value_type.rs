@@ -4,7 +4,6 @@
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -220,25 +219,6 @@ impl fmt::Display for TypeHelp {
     }
 }
 
-/// The description of any type: [`ValueType::HELP`] if the type implements it, and [`Undescribed::HELP`] otherwise. Rust
-/// prefers the inherent constant; a block that names it imports the fallback trait.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Described<T: ?Sized>(PhantomData<T>);
-
-impl<T: ValueType + ?Sized> Described<T> {
-    /// The type's description.
-    pub const HELP: TypeHelp = T::HELP;
-}
-
-/// The fallback of [`Described`].
-#[doc(hidden)]
-pub trait Undescribed {
-    const HELP: TypeHelp = TypeHelp::NONE;
-}
-
-impl<T: ?Sized> Undescribed for Described<T> {}
-
 macro_rules! value_types {
     ($($ty:ty),* => $one:literal, $several:literal, $kind:ident) => {$(
         impl ValueType for $ty {
@@ -333,30 +313,8 @@ impl ValueType for Retrieved<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Described, TypeHelp, Undescribed as _, ValueType as _};
+    use super::{TypeHelp, ValueType as _};
     use serde_json::{Value, json};
-
-    struct Limits;
-
-    #[test]
-    fn known_types_are_described_and_others_are_not() {
-        let lists = "a list of strings";
-        for (help, phrase, example) in [
-            (Described::<&str>::HELP, "a string", None),
-            (Described::<Option<u64>>::HELP, "a whole number, 0 or more", None),
-            (Described::<&[String]>::HELP, lists, Some(r#"'["x", "y"]'"#)),
-            (Described::<Option<Vec<String>>>::HELP, lists, Some(r#"'["x", "y"]'"#)),
-            (Described::<[f64; 4]>::HELP, "a list of 4 numbers", Some("'[0.4, 0.3, 0.2, 0.1]'")),
-            (Described::<[f64; 2]>::HELP, "a list of 2 numbers", None),
-            (Described::<&[&Value]>::HELP, "a list of JSON values", None),
-            (Described::<Vec<Vec<String>>>::HELP, "", None),
-            (Described::<Limits>::HELP, "", None),
-            (Described::<Vec<Limits>>::HELP, "", None),
-        ] {
-            assert_eq!((help.to_string().as_str(), help.example()), (phrase, example));
-            assert_eq!(help.is_some(), !phrase.is_empty());
-        }
-    }
 
     #[test]
     fn kinds_are_those_that_the_type_is_read_from() {
@@ -369,18 +327,15 @@ mod tests {
             (strings, vec![json!([]), json!(["x", null])], vec![json!("x"), json!([1])]),
             (<[f64; 2]>::HELP, vec![json!([1, 0.5])], vec![json!(["x"])]),
             (Value::HELP, vec![json!({}), json!([1])], vec![]),
-            (Described::<Limits>::HELP, vec![json!(1), json!("x")], vec![]),
+            (TypeHelp::NONE, vec![json!(1), json!("x")], vec![]),
         ] {
             assert!(of_kind.iter().all(|value| help.may_be(value)), "{help} {of_kind:?}");
             assert!(!others.iter().any(|value| help.may_be(value)), "{help} {others:?}");
         }
     }
 
-    /// Trap 35: a type of the user's own is not described like a type of the library with the same name.
     #[test]
-    fn trap_35_a_type_is_described_by_itself_and_not_by_its_name() {
-        assert_eq!(Described::<Limits>::HELP, TypeHelp::NONE);
-        assert_eq!(Described::<Limits>::HELP.or_type("Limits"), "`Limits`");
+    fn a_type_without_a_description_is_written_as_in_the_source() {
         assert_eq!(u8::HELP.or_type("u8"), "a whole number, 0 or more");
         assert_eq!(TypeHelp::NONE.or_type("number | all"), "number | all");
     }

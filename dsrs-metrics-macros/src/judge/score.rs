@@ -236,7 +236,7 @@ impl VisitMut for Checked<'_> {
             let (left, right) = (&binary.left, &binary.right);
             let method = format_ident!("{method}", span = overflow.span());
             let span = overflow.span();
-            let call = quote_spanned!(span=> #runtime::judge::Whole::#method(#left, #right, #overflow, #written));
+            let call = quote_spanned!(span=> #runtime::judge::CheckedInteger::#method(#left, #right, #overflow, #written));
             *expr = Expr::Verbatim(call);
         }
     }

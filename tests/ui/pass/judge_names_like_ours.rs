@@ -11,7 +11,7 @@ struct Content;
 struct Untrusted;
 struct Reply;
 struct Answer;
-struct Worth;
+struct IntoScore;
 struct Shown;
 struct Input;
 struct Output;
@@ -57,5 +57,5 @@ fn harmonic_mean(a: f64, b: f64) -> f64 {
 pub fn main() {
     let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-5-mini").build();
     let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! {}, &prediction! {});
-    let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, Worth);
+    let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, IntoScore);
 }

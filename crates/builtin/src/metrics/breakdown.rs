@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::core::error::Result;
-use crate::core::return_types::{MetricReturn, Undecided};
+use crate::core::score::error::Result;
+use crate::core::score::return_types::{MetricReturn, Undecided};
 use crate::core::score::{MetricScore, Part, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::core::weights::{Weights, mean};

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::return_types::WithCorpus;
 use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 use super::StrOrList;
 use super::explained::edits as explained;
 use super::input_limits::{are_short, bounded_pairs, without_common_ends};
-use crate::core::corpus::record::CountFormula;
+use crate::core::score::corpus::record::CountFormula;
 
 /// Returns the rate of a row, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {

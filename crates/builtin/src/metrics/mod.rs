@@ -15,7 +15,7 @@
 /// Implements `Requires` for metrics whose parameters are checked before the first row. The error of a check is the reason.
 macro_rules! requires_valid {
     ($($metric:ident: |$this:ident| $check:expr;)*) => {$(
-        impl $crate::core::requirements::Requires for $metric {
+        impl $crate::core::declared::requirements::Requires for $metric {
             fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
                 let $this = self;
                 all.extend($crate::Requirement::unless(Self::SPEC.name, $check));
@@ -51,7 +51,7 @@ pub mod sparql;
 pub mod structured;
 pub mod tool_calls;
 
-pub use crate::core::check::{Check, Unscored};
+pub use crate::core::score::check::{Check, Unscored};
 pub use breakdown::Breakdown;
 pub use language::LanguageSetting;
 pub use registry::{CreateError, Registry, RegistryError};

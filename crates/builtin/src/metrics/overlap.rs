@@ -1,7 +1,8 @@
 //! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
-use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::core::score::Scores;
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::return_types::WithCorpus;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,
@@ -11,7 +12,7 @@ use crate::{ParamGroup, metric};
 use super::StrOrList;
 use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
-use crate::core::check::{at_least, within};
+use crate::core::score::check::{at_least, within};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::corpus::{CorpusCounts, WithCorpus};
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::return_types::WithCorpus;
 use crate::json::depth::{self, TooDeep};
 use crate::json::structured::{FieldOptions, FieldReport, ListOrder};
 use crate::metric;
@@ -14,8 +15,8 @@ use crate::text::NormalForm;
 
 use super::explained::structured as explained;
 use super::input_limits::bounded_pairing;
-use crate::core::check::at_least;
-use crate::core::corpus::record::CountFormula;
+use crate::core::score::check::at_least;
+use crate::core::score::corpus::record::CountFormula;
 
 /// Returns the value, parsed if it is a string.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {

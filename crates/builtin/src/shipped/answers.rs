@@ -1,7 +1,7 @@
 //! Relevance, groundedness and equivalence of answers, each a yes-or-no verdict.
 
 use super::lexical;
-use crate::core::field_types::{References, TextOrList};
+use crate::core::rows::field_types::{References, TextOrList};
 use crate::judge::configured::PANEL;
 use dsrs_metrics::judge;
 

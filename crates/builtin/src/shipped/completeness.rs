@@ -1,7 +1,7 @@
 //! Completeness as in G-Eval: evaluation steps that the judge follows, and a grade that is normalized to [0, 1].
 
 use super::lexical;
-use crate::core::field_types::References;
+use crate::core::rows::field_types::References;
 use crate::judge::rescale;
 use dsrs_metrics::judge;
 

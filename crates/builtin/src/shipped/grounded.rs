@@ -2,8 +2,8 @@
 //! because it agrees with the ground truth.
 
 use super::lexical;
-use crate::core::field_types::{References, TextOrList};
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::rows::field_types::{References, TextOrList};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};

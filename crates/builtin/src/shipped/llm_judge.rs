@@ -1,7 +1,7 @@
 //! A general judge with a configurable system prompt and criteria.
 
 use super::lexical;
-use crate::core::field_types::References;
+use crate::core::rows::field_types::References;
 use dsrs_metrics::judge;
 
 /// Evaluate an answer by each of the criteria, in the role that the system prompt describes. If there is a question,

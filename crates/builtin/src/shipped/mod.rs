@@ -35,4 +35,4 @@ pub use self::grounded::*;
 pub use self::llm_judge::*;
 pub use self::preference::*;
 pub use self::semantic_f1::*;
-pub use crate::core::field_types::{References, TextOrList};
+pub use crate::core::rows::field_types::{References, TextOrList};

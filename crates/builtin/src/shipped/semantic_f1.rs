@@ -1,7 +1,7 @@
 //! DSPy's `SemanticF1`: recall and precision of ideas, judged in one call.
 
 use super::lexical;
-use crate::core::field_types::References;
+use crate::core::rows::field_types::References;
 use crate::stats::harmonic_mean;
 use dsrs_metrics::judge;
 

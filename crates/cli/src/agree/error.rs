@@ -1,4 +1,4 @@
-//! Errors of results and labels. Each message is one line: where, what was found, what to do.
+//! Errors of results and labels. Each message is one line: the place, the value that was found, a correction.
 
 use std::fmt;
 use std::path::PathBuf;

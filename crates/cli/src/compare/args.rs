@@ -17,7 +17,7 @@ use crate::runs::RunArguments;
 /// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
 /// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
 /// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
-/// 10,000 random ones beyond. Its interval is that of a paired bootstrap. With several metrics that
+/// 10,000 random ones beyond. Its interval is computed by a paired bootstrap. With several metrics that
 /// can be tested, verdicts use p-values adjusted by Holm's method.
 ///
 /// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,

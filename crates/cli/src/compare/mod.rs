@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use indexmap::IndexSet;
 
 use super::error::CliError;
-use super::fail_each;
+use super::exit::fail_each;
 use super::files::Files;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};

@@ -10,7 +10,7 @@ use crate::runs::RunArguments;
 ///
 /// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
 /// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
-/// id, and those whose verdict changed come first. The page is one file that makes no request.
+/// id, and rows whose verdict changed come first. The page is one file that makes no request.
 ///
 /// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
 /// or by `Evaluate` with a program.

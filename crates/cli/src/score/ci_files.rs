@@ -1,4 +1,4 @@
-//! `--junit`, `--markdown` and `--summary`: what CI systems and dashboards read, as files or on standard output.
+//! `--junit`, `--markdown` and `--summary`: output for CI systems and dashboards, in files or on standard output.
 
 use std::io;
 use std::sync::Arc;

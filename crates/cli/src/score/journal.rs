@@ -4,14 +4,18 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
 
-use super::{Builder, is_regular};
 use crate::args::ScoreArguments;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::error::CliError;
 use crate::evaluate::journal::{JournalError, journal_cost_msats};
-use crate::evaluate::{EvaluateError, JournalUse};
+use crate::evaluate::{EvaluateBuilder, EvaluateError, JournalUse};
+use crate::files::is_regular;
 use crate::messages::hash;
 
-/// Returns what the calls of an interrupted run cost, in millisatoshis, which `--budget` includes.
+/// The builder of an evaluation of the rows of files.
+pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
+
+/// Returns the cost of the calls of an interrupted run, in millisatoshis, which `--budget` includes.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
     match &args.journal {
         Some(dir) if args.lm.budget.is_some() => Ok(journal_cost_msats(dir)?),
@@ -50,7 +54,7 @@ pub(super) fn is_stopped(error: &CliError) -> bool {
     matches!(error, CliError::Evaluate(EvaluateError::Journal(JournalError::Stopped { .. })))
 }
 
-/// Returns what to print about the journal: what was restored, and what was damaged.
+/// Returns lines about the journal: the numbers of restored rows and of damaged records.
 pub(super) fn lines(journal: JournalUse, args: &ScoreArguments) -> Vec<String> {
     let Some(dir) = args.journal.as_ref().map(|dir| dir.display()) else { return Vec::new() };
     let mut lines = Vec::new();

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::fail_under;
 use crate::args::ScoreArguments;
 use crate::core::metric::Metric;
-use crate::core::params::Params;
+use crate::core::metric::params::Params;
 use crate::error::CliError;
 use crate::hint::Hint;
 use crate::metrics::registry::{Entry, Registry};

@@ -18,22 +18,21 @@ mod offline;
 mod report;
 mod rows;
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
-use super::fail_each;
-use super::files::{Files, is_standard};
+use super::exit::fail_each;
+use super::files::Files;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
-use crate::core::rows::dynamic::{Example, Prediction};
 use crate::data::{Format, Pairs};
-use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
 use ci_files::CiFile;
+use journal::Builder;
 #[cfg(feature = "lm")]
 use models::RunModels;
 #[cfg(not(feature = "lm"))]
@@ -91,8 +90,6 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .write("--summary", args.summary.as_ref())
         .print_json(args.json)
 }
-
-type Builder = EvaluateBuilder<Example, Prediction>;
 
 /// The harness for these metrics, with the options of the command.
 fn evaluator(
@@ -163,8 +160,4 @@ fn evaluate_rows(
     // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result
-}
-
-fn is_regular(file: &Path) -> bool {
-    !is_standard(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
 }

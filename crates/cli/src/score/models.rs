@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::offline;
 use crate::args::LmArguments;
+use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
-use crate::core::settings::Settings;
+use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
@@ -22,7 +22,7 @@ pub(super) struct RunModels {
 }
 
 impl RunModels {
-    /// The model of `--lm`, or else that of `DSRS_LM`, if there is one. Models that a judge names
+    /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
     /// The budget includes what an interrupted run paid.
@@ -81,18 +81,18 @@ impl RunModels {
     /// tokens than a call allows.
     pub(super) fn overrun(&self) -> Option<String> {
         let budget = self.budget.as_ref()?;
-        let (overrun, excess) = (budget.overrun_msats(), budget.excess());
-        let why = excess.map_or_else(String::new, |excess| format!("; {excess}"));
+        let (overrun, tokens) = (budget.overrun_msats(), budget.overrun());
+        let why = tokens.map_or_else(String::new, |tokens| format!("; {tokens}"));
         let spent = budget.spent_msats();
         (overrun > 0)
             .then(|| format!("the calls cost {spent} msat, {overrun} msat more than --budget{why}"))
     }
 
     /// A warning if a provider reported more tokens than a call allowed, within the budget.
-    pub(super) fn excess_warning(&self) -> Option<String> {
+    pub(super) fn overrun_warning(&self) -> Option<String> {
         let budget = self.budget.as_ref().filter(|budget| budget.overrun_msats() == 0)?;
-        let excess = budget.excess()?;
-        Some(format!("warning: {excess}; calls may cost more than --budget reserves for them"))
+        let overrun = budget.overrun()?;
+        Some(format!("warning: {overrun}; calls may cost more than --budget reserves for them"))
     }
 
     /// A summary of the calls, if there were any. A run without a result, which failed after the

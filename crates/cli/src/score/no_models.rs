@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::metric::Metric;
-use crate::core::settings::Settings;
+use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 
@@ -14,7 +14,7 @@ pub(super) struct RunModels {
     offline: bool,
 }
 
-#[expect(clippy::unused_self, reason = "the signatures are those of `models.rs`")]
+#[expect(clippy::unused_self, reason = "`models.rs` has the same signatures")]
 impl RunModels {
     pub(super) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
         let options = [
@@ -49,7 +49,7 @@ impl RunModels {
         None
     }
 
-    pub(super) fn excess_warning(&self) -> Option<String> {
+    pub(super) fn overrun_warning(&self) -> Option<String> {
         None
     }
 

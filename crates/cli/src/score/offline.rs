@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
-use crate::core::settings::Settings;
+use crate::core::metric::settings::Settings;
 use crate::judge::Models;
 
 pub(super) fn settings() -> Settings {

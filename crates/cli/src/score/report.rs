@@ -1,4 +1,4 @@
-//! The result of a run: what is printed, and the exit code.
+//! The result of a run: the output, and the exit code.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -17,13 +17,11 @@ use crate::core::spec::Side;
 use crate::data::Mapping;
 use crate::error::CliError;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::exit::INVALID;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
 use crate::stdio::{print, print_error, print_json};
-
-/// The exit code of bad usage or input.
-const USAGE: u8 = 2;
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -52,7 +50,7 @@ pub(super) fn report(
     }
     if !args.quiet {
         warn(result, args);
-        models.excess_warning().into_iter().for_each(print_error);
+        models.overrun_warning().into_iter().for_each(print_error);
     }
     let mut unknown = unknown_fields(result, &args.mappings);
     unknown.extend(unknown_group(result, args));
@@ -86,7 +84,7 @@ pub(super) fn report(
             ));
             ExitCode::FAILURE
         }
-        _ if !unknown.is_empty() => ExitCode::from(USAGE),
+        _ if !unknown.is_empty() => ExitCode::from(INVALID),
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
@@ -101,7 +99,7 @@ impl fmt::Display for Headlines<'_> {
     }
 }
 
-/// What `--json` prints: the result, and how the run was isolated.
+/// The output of `--json`: the result, and how the run was isolated.
 #[derive(Serialize)]
 struct Printed<'a> {
     #[serde(flatten)]

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::args::ScoreArguments;
-use crate::core::error::MetricErrorKind;
-use crate::core::field_error::FieldError;
 use crate::core::metric::Metric;
+use crate::core::rows::field_error::FieldError;
 use crate::core::rows::pair::Pair;
+use crate::core::score::error::MetricErrorKind;
 use crate::core::spec::Side;
 use crate::data::{DataReader, Pairs};
 use crate::error::CliError;
 use crate::evaluate::EvaluateError;
+use crate::files::is_regular;
 use crate::hint::Hint;
 use crate::messages::suggest::nearest;
 
@@ -59,9 +60,9 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
     Ok(())
 }
 
-/// Returns the attributes of the first row and the paths of its fields, to name one in an error; none of a stream.
+/// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
 pub(super) fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
-    let Some(file) = args.data.first().filter(|file| super::is_regular(file)) else {
+    let Some(file) = args.data.first().filter(|file| is_regular(file)) else {
         return Vec::new();
     };
     let mut reader = DataReader::new();

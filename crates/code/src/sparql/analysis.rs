@@ -29,7 +29,7 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// What a query costs for each tuple and result.
+/// The cost of a query for each tuple and result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cost {
     /// An upper bound on the slots of a tuple.
@@ -89,7 +89,7 @@ struct Analysis {
     /// The longest string that an expression can compute, in bytes.
     max_bytes: f64,
     variables: HashSet<Variable>,
-    /// The number of path steps and blank nodes, each of which can get a variable of its own.
+    /// The number of path steps and blank nodes. Each can get a variable of its own.
     unnamed: usize,
     aggregates: usize,
     uses_service: bool,

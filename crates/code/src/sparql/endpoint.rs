@@ -11,9 +11,9 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 
 use super::analysis::{SERVICE_REJECTED, uses_service};
-use super::execute::{ExecutionError, QueryLimits, QueryResults};
 use super::query::{QueryError, with_parsed};
-use super::store::StoreError;
+use super::query_results::{ExecutionError, QueryLimits, QueryResults};
+use super::store_error::StoreError;
 
 const ACCEPTED: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9, \
                         application/n-triples;q=0.8, text/turtle;q=0.7";

@@ -9,8 +9,8 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::deep_stack::STACK_BYTES;
-use super::execute::ExecutionError;
 use super::query::QueryError;
+use super::query_results::ExecutionError;
 
 /// The bytes of one share.
 const SHARE_BYTES: usize = 32 << 20;
@@ -33,8 +33,8 @@ static FREE: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new
 /// The shares of evaluations that did not stop in time.
 static STUCK: AtomicU32 = AtomicU32::new(0);
 
-/// How an evaluation on a thread ended.
-pub(super) enum Ended<T> {
+/// The outcome of an evaluation on a thread.
+pub(super) enum ThreadOutcome<T> {
     Returned(T),
     Panicked,
     /// It did not return in time. The thread is detached, and keeps its shares until it ends.
@@ -46,19 +46,19 @@ pub(super) enum Ended<T> {
 pub(super) async fn run<T: Send + 'static>(
     time: Duration,
     evaluate: impl Fn(usize) -> Option<T> + Send + Sync + 'static,
-) -> Result<Ended<Option<T>>, ExecutionError> {
+) -> Result<ThreadOutcome<Option<T>>, ExecutionError> {
     let evaluate = Arc::new(evaluate);
-    let mut ended = Ended::Returned(None);
+    let mut outcome = ThreadOutcome::Returned(None);
     for shares in ATTEMPTS {
         let permit = acquire(shares).await?;
         let evaluate = Arc::clone(&evaluate);
         let bytes = shares as usize * SHARE_BYTES;
-        ended = on_new_thread(time, permit, move || evaluate(bytes)).await?;
-        if !matches!(ended, Ended::Returned(None)) {
+        outcome = on_new_thread(time, permit, move || evaluate(bytes)).await?;
+        if !matches!(outcome, ThreadOutcome::Returned(None)) {
             break;
         }
     }
-    Ok(ended)
+    Ok(outcome)
 }
 
 async fn acquire(shares: u32) -> Result<OwnedSemaphorePermit, ExecutionError> {
@@ -91,7 +91,7 @@ async fn on_new_thread<T: Send + 'static>(
     time: Duration,
     permit: OwnedSemaphorePermit,
     run: impl FnOnce() -> T + Send + 'static,
-) -> Result<Ended<T>, ExecutionError> {
+) -> Result<ThreadOutcome<T>, ExecutionError> {
     let shares = u32::try_from(permit.num_permits()).unwrap_or(SHARES);
     let (send, receive) = tokio::sync::oneshot::channel();
     let (detach, detached) = std::sync::mpsc::channel::<Detached>();
@@ -108,12 +108,12 @@ async fn on_new_thread<T: Send + 'static>(
         .spawn(evaluation)
         .map_err(QueryError::NoThread)?;
     Ok(match tokio::time::timeout(time, receive).await {
-        Ok(Ok(result)) => Ended::Returned(result),
-        Ok(Err(_)) => Ended::Panicked,
+        Ok(Ok(result)) => ThreadOutcome::Returned(result),
+        Ok(Err(_)) => ThreadOutcome::Panicked,
         Err(_) => {
             STUCK.fetch_add(shares, Ordering::Relaxed);
             drop(detach.send(Detached(shares)));
-            Ended::Stuck
+            ThreadOutcome::Stuck
         }
     })
 }
@@ -132,13 +132,15 @@ mod tests {
     fn an_evaluation_that_needs_more_memory_gets_it_once() {
         let ended =
             block_on(run(Duration::from_secs(60), |bytes| (bytes > SHARE_BYTES).then_some(bytes)));
-        assert!(matches!(ended, Ok(Ended::Returned(Some(bytes))) if bytes == MAX_MEBIBYTES << 20));
+        assert!(
+            matches!(ended, Ok(ThreadOutcome::Returned(Some(bytes))) if bytes == MAX_MEBIBYTES << 20)
+        );
         let ended = block_on(run(Duration::from_secs(60), |_| None::<()>));
-        assert!(matches!(ended, Ok(Ended::Returned(None))));
+        assert!(matches!(ended, Ok(ThreadOutcome::Returned(None))));
         let ended = block_on(run(Duration::from_secs(60), |_| -> Option<()> {
             std::panic::resume_unwind(Box::new(()))
         }));
-        assert!(matches!(ended, Ok(Ended::Panicked)));
+        assert!(matches!(ended, Ok(ThreadOutcome::Panicked)));
     }
 
     #[test]
@@ -154,7 +156,7 @@ mod tests {
         };
         let evaluations = (0..100).map(|_| run(Duration::from_secs(60), evaluate));
         for ended in block_on(futures_util::future::join_all(evaluations)) {
-            assert!(matches!(ended, Ok(Ended::Returned(Some(())))));
+            assert!(matches!(ended, Ok(ThreadOutcome::Returned(Some(())))));
         }
         let (_, most) = *USED.lock().unwrap();
         assert!(most <= SHARES as usize * SHARE_BYTES, "{most}");
@@ -168,7 +170,7 @@ mod tests {
             drop(stopped.lock().map(|stopped| stopped.recv()));
             Some(())
         }));
-        assert!(matches!(ended, Ok(Ended::Stuck)));
+        assert!(matches!(ended, Ok(ThreadOutcome::Stuck)));
         assert!(STUCK.load(Ordering::Relaxed) >= 1);
         drop(stop);
         let ended = std::time::Instant::now() + Duration::from_secs(60);

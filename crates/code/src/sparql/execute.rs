@@ -8,80 +8,17 @@ use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, Spar
 use spargebra::Query;
 
 use super::analysis::{Cost, cost};
-use super::evaluations::{self, Ended, MAX_MEBIBYTES};
+use super::evaluations::{self, MAX_MEBIBYTES, ThreadOutcome};
 use super::functions::with_functions;
 use super::instrument::instrument;
 use super::metered::{Exceeded, Limits, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered};
-use super::query::{QueryError, check_size, parse};
+use super::query::{check_size, parse};
+use super::query_results::{ExecutionError, QueryLimits, QueryResults};
 use super::store::{Backend, SparqlStore};
 
 /// How long to wait after the timeout for an evaluation that cannot be interrupted: during
 /// planning, in a match of a regular expression, or in a program that aborts on panics.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
-
-/// Limits on the execution of a query.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QueryLimits {
-    /// The time after which the execution is stopped.
-    pub timeout: Duration,
-    /// The number of solutions or triples after which reading stops; the rest is discarded.
-    pub max_results: usize,
-}
-
-/// What a query returned, as counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum QueryResults {
-    /// The number of solutions of a `SELECT`.
-    Solutions(usize),
-    /// The value of an `ASK`.
-    Boolean(bool),
-    /// The number of triples of a `CONSTRUCT` or `DESCRIBE`.
-    Triples(usize),
-}
-
-impl QueryResults {
-    /// Whether there is at least one solution or triple. The value of an `ASK` counts as a result,
-    /// also if it is `false`; so does the single solution of a `SELECT (COUNT(*) ..)` that counts
-    /// 0.
-    #[must_use]
-    pub const fn has_results(self) -> bool {
-        match self {
-            Self::Solutions(count) | Self::Triples(count) => count > 0,
-            Self::Boolean(_) => true,
-        }
-    }
-}
-
-/// Why a query returned no results.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExecutionError {
-    /// The string is not a query, or was not parsed.
-    #[error(transparent)]
-    Query(#[from] QueryError),
-    /// The query must not run.
-    #[error("{0}")]
-    Rejected(String),
-    /// The evaluation of the query failed, or exceeded a limit.
-    #[error("{0}")]
-    Failed(String),
-    /// The engine or the endpoint failed.
-    #[error("{0}")]
-    Unavailable(String),
-}
-
-impl ExecutionError {
-    /// Whether the error was caused by the query. If not, it allows no conclusion about the query.
-    #[must_use]
-    pub const fn is_query_error(&self) -> bool {
-        match self {
-            Self::Query(error) => error.is_query_error(),
-            Self::Rejected(_) | Self::Failed(_) => true,
-            Self::Unavailable(_) => false,
-        }
-    }
-}
 
 impl SparqlStore {
     /// Executes an untrusted query.
@@ -140,12 +77,14 @@ async fn evaluate_on_thread(
         Ok(results) => Some(Ok(results)),
     };
     match evaluations::run(time, evaluate).await? {
-        Ended::Returned(Some(results)) => results,
-        Ended::Returned(None) => {
+        ThreadOutcome::Returned(Some(results)) => results,
+        ThreadOutcome::Returned(None) => {
             Err(ExecutionError::Failed(describe(Exceeded::Memory, limits.timeout)))
         }
-        Ended::Stuck => Err(ExecutionError::Failed(describe(Exceeded::Timeout, limits.timeout))),
-        Ended::Panicked => {
+        ThreadOutcome::Stuck => {
+            Err(ExecutionError::Failed(describe(Exceeded::Timeout, limits.timeout)))
+        }
+        ThreadOutcome::Panicked => {
             Err(ExecutionError::Unavailable("the SPARQL engine panicked".to_owned()))
         }
     }

@@ -28,7 +28,7 @@
 //! # Why unwinding is sound
 //!
 //! - Memory safety: `spareval` and the crates of its algebra (`spargebra`, `sparopt`, `oxrdf`)
-//!   contain no `unsafe` code. Its hash maps are those of the standard library, which stay valid,
+//!   contain no `unsafe` code. Its hash maps are hash maps of the standard library, which stay valid,
 //!   though possibly incomplete, if `Hash` or `Eq` panics. So every value on the evaluation's stack
 //!   can be dropped.
 //! - No double panic: a term that is processed by a destructor during the unwinding does not unwind

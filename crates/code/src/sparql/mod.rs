@@ -17,9 +17,12 @@ mod instrument;
 mod metered;
 mod nesting;
 mod query;
+mod query_results;
 mod store;
+mod store_error;
 mod walk;
 
-pub use execute::{ExecutionError, QueryLimits, QueryResults};
 pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
-pub use store::{SparqlStore, StoreError};
+pub use query_results::{ExecutionError, QueryLimits, QueryResults};
+pub use store::SparqlStore;
+pub use store_error::StoreError;

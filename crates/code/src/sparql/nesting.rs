@@ -71,7 +71,7 @@ impl Scan<'_> {
         at
     }
 
-    /// The length of the IRI that starts here, if the characters up to `>` are those of an IRI.
+    /// The length of the IRI that starts here, if an IRI may contain the characters up to `>`.
     fn iri(&mut self) -> Option<usize> {
         let is_not_iri = |&byte: &u8| {
             byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')

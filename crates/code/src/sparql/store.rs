@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
+use super::store_error::StoreError;
 use dsrs_metrics_values::messages::hash;
 
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
@@ -50,34 +51,6 @@ pub(super) enum Backend {
     Embedded(Arc<Dataset>),
     #[cfg(feature = "sparql-http")]
     Endpoint(Arc<Endpoint>),
-}
-
-/// Data that cannot be loaded, or an invalid endpoint.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The file cannot be read.
-    #[error("{}: {error}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: std::io::Error,
-    },
-    /// The file's extension is not that of a known RDF format.
-    #[error("{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3", .0.display())]
-    UnknownFormat(PathBuf),
-    /// The data is not valid in its format.
-    #[error("{name}: {reason}")]
-    InvalidData {
-        /// The file, or the format of a string.
-        name: String,
-        /// The parser's message, with the line.
-        reason: String,
-    },
-    /// The URL is invalid, or this build does not support endpoints.
-    #[error("{0}")]
-    InvalidEndpoint(String),
 }
 
 /// The datasets that are in use, by their files and contents, so that the metrics of a run share them.

@@ -1,4 +1,4 @@
-//! What a query's algebra consists of: its analysis and its rewriting descend into the same parts.
+//! The parts of a query's algebra, into which its analysis and its rewriting descend.
 
 use spargebra::algebra::{AggregateExpression, Expression, GraphPattern, OrderExpression};
 

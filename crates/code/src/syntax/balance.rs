@@ -3,7 +3,7 @@
 use super::Diagnostic;
 use super::comments::{CommentSyntax, candidates};
 
-/// What must be balanced.
+/// The characters that must be balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceOptions {
     /// `()`, `[]` and `{}` must match and nest.
@@ -31,7 +31,7 @@ pub struct BalanceOptions {
 /// ```
 #[must_use]
 pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
-    // If the code is unbalanced under every interpretation, the one that gets furthest is the most
+    // If the code is unbalanced under every interpretation, the interpretation that gets furthest is the most
     // likely.
     let mut furthest: Option<Imbalance> = None;
     for syntax in candidates(code) {

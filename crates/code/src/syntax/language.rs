@@ -67,7 +67,7 @@ impl Language {
     /// Parses the code and returns its first syntax error, or `None` if it is valid.
     ///
     /// # Errors
-    /// [`ParserError`] if the parser gives no result.
+    /// [`ParserError`] if the parser returns no result.
     ///
     /// ```
     /// use dsrs_metrics::syntax::Language;
@@ -96,7 +96,7 @@ impl Language {
     /// data: neither the order of keys nor the notation of numbers matters.
     ///
     /// # Errors
-    /// [`ParserError`] if the parser gives no result.
+    /// [`ParserError`] if the parser returns no result.
     ///
     /// ```
     /// use dsrs_metrics::syntax::{Comparison, Language};

@@ -28,7 +28,7 @@ pub struct Diagnostic {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The syntax error.
     pub message: String,
 }
 

@@ -22,11 +22,11 @@ const MAX_STEPS: u64 = 1_000_000_000;
 
 /// A regular expression that is compiled once and matched in linear time.
 ///
-/// The syntax is that of the crate [`regex`](https://docs.rs/regex): Perl's, without look-around and
+/// The syntax is the syntax of the crate [`regex`](https://docs.rs/regex): Perl's, without look-around and
 /// backreferences. The time of a match grows linearly with the length of the string, whatever the
 /// pattern. A pattern is limited to 100,000 characters and ranges after its counted repetitions are
 /// written out, so that it compiles quickly, and a match to 10^9 steps, which is the length of the
-/// string times that of the pattern.
+/// string times the length of the pattern.
 ///
 /// Any string can be converted to a pattern; an invalid one is an error of
 /// [`validate`](Self::validate), which metrics report before the first row.

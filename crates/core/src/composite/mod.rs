@@ -1,6 +1,6 @@
 //! Composites: several metrics combined into one, validated before the first row is scored.
 //!
-//! An [`Expression`] is checked against the components' specs (`legality/`) and becomes a [`Composite`], which is a
+//! An [`Expression`] is checked against the components' specs (`legality/`, `row_types.rs`) and becomes a [`Composite`], which is a
 //! [`Metric`]. Evaluation of a row is in `eval/`.
 
 mod eval;
@@ -8,6 +8,7 @@ mod expression;
 mod legality;
 mod on_missing;
 mod plan;
+pub(crate) mod row_types;
 mod shape;
 
 use std::fmt;
@@ -24,17 +25,17 @@ pub use self::on_missing::OnMissing;
 
 use self::legality::check;
 use self::plan::Plan;
-use crate::answer::Answer;
-use crate::call::MetricCall;
+use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
-use crate::error::Result;
 use crate::files::MetricFile;
 use crate::interned_names;
 use crate::metric::Metric;
-use crate::optimizer::AcceptanceTest;
-use crate::requirements::Requirement;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::metric::optimizer::AcceptanceTest;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::score::MetricScore;
+use crate::score::error::Result;
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
@@ -74,7 +75,7 @@ pub struct Composite<G = Example, P = Prediction> {
     /// The fields that the components read, without duplicates.
     gold: Vec<FieldSpec<'static>>,
     pred: Vec<FieldSpec<'static>>,
-    /// The expression as text, to compare it with that of another run.
+    /// The expression as text, to compare it with the expression of another run.
     expression: String,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,

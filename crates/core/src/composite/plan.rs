@@ -6,17 +6,17 @@ use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
 use super::legality::error::Mistake;
 use super::shape::{Named, Shape};
-use crate::answer::Answer;
-use crate::call::MetricCall;
+use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::dedup::memo::Sharing;
-use crate::error::MetricError;
 use crate::interned_names;
 use crate::metric::Metric;
-use crate::requirements::Requirement;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
 
-/// The computation of a composite's score from those of its components.
+/// The computation of a composite's score from the scores of its components.
 #[derive(Debug)]
 pub struct Plan {
     tree: Result<Tree, Mistake>,
@@ -120,6 +120,6 @@ fn memoized<'a, G: Sync, P: Sync>(
     }
     let (name, memo) = (run.name, sharing.memo(call.address()));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
-    let unexpected = "a component has to be awaited, but its spec says that it is synchronous";
+    let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
     answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
 }

@@ -102,7 +102,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// Returns the whole expression with the settings of its components, to compare it with that of another run.
+    /// Returns the whole expression with the settings of its components, to compare it with the expression of another run.
     pub(super) fn shown(&self, on_missing: OnMissing) -> String {
         match on_missing {
             OnMissing::Fail => self.expression(),

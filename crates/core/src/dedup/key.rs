@@ -4,7 +4,7 @@ use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::instance_settings::InstanceSettings;
+use crate::spec::instance_settings::InstanceSettings;
 
 /// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
 #[derive(Clone)]

@@ -1,16 +1,16 @@
 //! Per-row memoization: a metric that is used in several places of a run is evaluated once per row, and all places get
 //! that answer.
 //!
-//! Which metrics are the same is decided in `key.rs`, and `shared_answer.rs` evaluates them. A run without equal metrics has no memo and pays nothing.
+//! Which metrics are the same is decided in `key.rs`, and `metric/shared_answer.rs` evaluates them. A run without equal metrics has no memo and pays nothing.
 
 use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::answer::RowAnswer;
 use crate::dedup::key::Key;
-use crate::error::Result;
+use crate::score::error::Result;
+use crate::score::row_answer::RowAnswer;
 
 /// The keys that occur more than once among the metrics of a run and their components.
 #[derive(Debug, Clone)]

@@ -4,5 +4,3 @@
 pub mod key;
 #[doc(hidden)]
 pub mod memo;
-#[doc(hidden)]
-pub mod shared_answer;

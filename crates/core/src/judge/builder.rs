@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::panel::{Aggregation, Panel};
+use super::aggregation::Aggregation;
+use super::panel::Panel;
 use crate::lm::IntoModel;
 use crate::rows::dynamic::Example;
 
@@ -30,7 +31,7 @@ impl<J> JudgeBuilder<J> {
         /// Sets the model for every judge of the panel that names none.
         pub fn with_lm(lm: impl IntoModel) in panel.with_lm;
 
-        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result says so.
+        /// Scores by the offline stand-in of the judge, if it has one, in place of a model. Every result is marked.
         pub fn offline() in panel.offline;
 
         /// Sets the models of the panel. Their scores are aggregated.

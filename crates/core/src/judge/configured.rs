@@ -5,9 +5,10 @@ use std::num::NonZeroUsize;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-use super::panel::{Aggregation, Panel};
+use super::aggregation::Aggregation;
+use super::panel::Panel;
 use crate::lm::{IntoModel as _, JudgeModel};
-use crate::params::{ParamError, Params, read_param};
+use crate::metric::params::{ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::value_type::TypeHelp;
 

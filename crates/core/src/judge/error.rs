@@ -9,13 +9,13 @@ use crate::spec::ScoreRange;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
-    /// No language model is configured, and the offline stand-in was not asked for.
+    /// No language model is configured, and the offline stand-in was not requested.
     #[error("no language model is configured; {SET_MODEL}{}", or_offline(*has_stand_in))]
     NoModel {
         /// Whether the judge has an offline stand-in.
         has_stand_in: bool,
     },
-    /// The offline stand-in was asked for, and the judge has none.
+    /// The offline stand-in was requested, but the judge has no stand-in.
     #[error(
         "the judge has no offline stand-in; {SET_MODEL}, or declare one with `#[judge(offline = path::to::function)]`"
     )]
@@ -73,7 +73,7 @@ pub enum JudgeError {
     Unreadable {
         /// The model.
         lm: String,
-        /// What is wrong with the last reply.
+        /// The flaws of the last reply.
         flaws: String,
         /// The beginning of the last reply.
         reply: String,

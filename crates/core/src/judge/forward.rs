@@ -6,9 +6,10 @@ use std::error::Error;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+use super::contract::Judge;
 use super::error::JudgeError;
 use super::judged::Judgement;
-use super::row::{Judge, judgement};
+use super::row::judgement;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
@@ -95,7 +96,7 @@ async fn judged<J: Judge>(
     Ok(ProgramOutput::new(prediction).with_trace(Trace { steps: vec![step] }).with_usage(usage))
 }
 
-/// Returns the outputs of the judge whose score is the nearest to that of the panel, and the score of the panel.
+/// Returns the outputs of the judge whose score is the nearest to the panel's score, and the panel's score.
 fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
     let Judgement { value, mut metadata, .. } = judgement;
     let mut answer = answer(&mut metadata, value);

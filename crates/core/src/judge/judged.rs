@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
-use crate::error::{MetricError, MetricErrorKind, Result};
-use crate::return_types::{Decided, MetricReturn, Undecided};
+use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::return_types::{Decided, MetricReturn, Undecided};
 use crate::score::{LostJudges, MetricScore, Scored};
 use crate::spec::{MetricSpec, ScoreKind};
 

@@ -39,11 +39,13 @@
 //! # }
 //! ```
 
+mod aggregation;
 mod builder;
 #[doc(hidden)]
 pub mod configured;
+mod contract;
+mod demos;
 mod error;
-mod fold;
 pub(crate) mod forward;
 mod judged;
 mod model_call;
@@ -51,7 +53,6 @@ mod models;
 mod offline;
 mod panel;
 mod prompt;
-mod prompt_settings;
 mod reply;
 #[doc(hidden)]
 pub mod row;
@@ -64,24 +65,25 @@ mod untrusted;
 pub use schemars;
 pub use schemars::JsonSchema;
 
+pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
+pub use self::contract::Judge;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::Models;
 pub use self::offline::AnswersOffline;
 #[doc(hidden)]
 pub use self::offline::Offline;
-pub use self::panel::{Aggregation, Panel};
+pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
 #[doc(hidden)]
 pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
-pub use self::row::Judge;
 #[doc(hidden)]
 pub use self::row::row;
 #[doc(hidden)]
-pub use self::score::{Overflow, Whole};
-pub use self::score::{Preference, Worth, rescale};
+pub use self::score::{CheckedInteger, Overflow};
+pub use self::score::{IntoScore, Preference, rescale};
 #[doc(hidden)]
 pub use self::signature::IsMetric;
 pub use self::signature::{OutputSpec, Signature};

@@ -2,14 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use super::contract::Judge;
 use super::error::JudgeError;
 use super::prompt::{Demo, Prompt};
 use super::reply::{Flaw, Reply};
-use super::row::Judge;
-use super::score::score;
+use super::score::Overflow;
 use super::signature::Signature;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording};
+use crate::panic;
 use crate::spec::{MetricSpec, ScoreRange};
 
 /// The verdict of one model on one question.
@@ -24,7 +25,7 @@ pub(super) struct Verdict {
 /// The numbers of calls.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Calls {
-    /// Calls that were made, including those without a reply.
+    /// Calls that were made, including calls without a reply.
     pub(super) made: u32,
     /// Calls that were answered from the cache, or by an equal call in progress.
     pub(super) cached: u32,
@@ -176,6 +177,16 @@ fn read<J: Judge>(
 ) -> Result<Result<Verdict, JudgeError>, Flaw> {
     let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
     Ok(score(judge, output, lm.id()).map(|value| Verdict { value, answer }))
+}
+
+/// Returns the score of an answer of `lm`.
+pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
+    let overflow = Overflow::default();
+    let value = panic::catch(false, || judge.score_output(output, &overflow));
+    if let Some(expression) = overflow.0.get() {
+        return Err(JudgeError::Overflow { lm: lm.to_owned(), expression });
+    }
+    value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
 }
 
 /// Validates the score of each judge separately, since an aggregate could hide one out of range.

@@ -12,15 +12,15 @@ use super::error::JudgeError;
 use crate::lm::{JudgeModel, LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest};
+use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
-use crate::settings::Settings;
 
 /// Returns the name of the model, `default` for the configured one.
 pub(super) fn shown(model: &JudgeModel) -> String {
     match model {
         JudgeModel::Configured => "default".to_owned(),
         JudgeModel::Named(id) => id.clone(),
-        JudgeModel::Held(lm) => lm.id().to_owned(),
+        JudgeModel::Value(lm) => lm.id().to_owned(),
         JudgeModel::Offline => OFFLINE_JUDGE.to_owned(),
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn shown(model: &JudgeModel) -> String {
 /// ```
 #[derive(Clone, Default)]
 pub struct Models {
-    /// `Held`, `Named` or `Offline`.
+    /// `Value`, `Named` or `Offline`.
     configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
     ledger: Option<Ledger>,
@@ -50,12 +50,12 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 impl Models {
     /// Returns models with `lm` as the default of judges that name no model.
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
-        Self { configured: Some(JudgeModel::Held(Arc::new(lm))), ..Self::default() }
+        Self { configured: Some(JudgeModel::Value(Arc::new(lm))), ..Self::default() }
     }
 
-    /// Returns models of which none is called: judges that name no model score by their offline stand-in, whatever
-    /// `DSRS_LM` is, and their results say so. A judge without a stand-in, and one that names a model, is an error before the
-    /// first row. A judge with a model passed as a value calls it.
+    /// Returns a setting with which judges that name no model score by their offline stand-in, whatever `DSRS_LM` is; their
+    /// results are marked. A judge without a stand-in or with the name of a model is an error before the first row. A judge
+    /// with a model passed as a value calls this model.
     ///
     /// ```
     /// use dsrs_metrics::contract::Settings;
@@ -147,7 +147,7 @@ impl Models {
         self.ledger.as_ref()
     }
 
-    /// Returns the models of the scope, or else those of the environment.
+    /// Returns the models of the scope, or else the models of the environment.
     pub(super) fn of_scope() -> Result<Option<Arc<Self>>, JudgeError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(Some(models));
@@ -170,7 +170,7 @@ impl Models {
     #[doc(hidden)]
     pub fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
         match &self.configured {
-            Some(JudgeModel::Held(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
+            Some(JudgeModel::Value(lm)) if lm.id() == id => return Ok(Arc::clone(lm)),
             Some(JudgeModel::Offline) => {
                 return Err(JudgeError::NamedOffline { id: id.to_owned() });
             }

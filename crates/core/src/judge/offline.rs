@@ -1,5 +1,5 @@
-//! The offline stand-in of a judge: a function of the judge's inputs, which answers in place of a model only if that is
-//! asked for. It is called in `row.rs`; the functions of the shipped judges are in `shipped/lexical.rs`.
+//! The offline stand-in of a judge: a function of the judge's inputs, which answers in place of a model only on
+//! request. It is called in `row.rs`; the functions of the shipped judges are in `shipped/lexical.rs`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can replace a judge's model, where `.offline()` or `--offline` asks for it: from the inputs as strings, in the order of the signature, to the outputs
-/// by name. `None` is an input that the row does not have; `reasoning` may be omitted.
+/// Functions that can replace a judge's model with `.offline()` or `--offline`: from the inputs as strings, in the order of
+/// the signature, to the outputs by name. `None` is an input that the row does not have; `reasoning` may be omitted.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

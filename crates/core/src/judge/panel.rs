@@ -1,73 +1,30 @@
-//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `fold.rs`.
+//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `aggregation.rs`.
 
 use std::sync::Arc;
 
-use serde::Deserialize;
-
+use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::models::{Models, shown};
 use super::offline::Offline;
-use super::prompt_settings::PromptSettings;
-use super::signature::Signature;
-use crate::error::MetricError;
-use crate::instance_settings::InstanceSettings;
+use super::signature::{PanelSettings, PromptSettings, Signature};
+use crate::declared::requirements::Requirement;
 use crate::lm::LanguageModel;
 use crate::lm::{IntoModel, JudgeModel};
-use crate::requirements::Requirement;
 use crate::rows::dynamic::Example;
+use crate::score::error::MetricError;
 use crate::spec::MetricSpec;
+use crate::spec::instance_settings::InstanceSettings;
 
 /// The calls for one question at most: the question, and one repair.
 const CALLS_PER_QUESTION: u64 = 2;
 
-/// How the answers of several judges are aggregated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Aggregation {
-    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
-    /// grade, and the median of several such grades. The default for verdicts.
-    Majority,
-    /// The median. The default for grades.
-    Median,
-    /// The mean.
-    Average,
-}
-
-impl Aggregation {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Majority => "majority",
-            Self::Median => "median",
-            Self::Average => "average",
-        }
-    }
-}
-
-/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
-#[derive(Debug, Clone, Default)]
-pub(super) struct PanelSettings {
-    pub(super) models: Vec<JudgeModel>,
-    pub(super) aggregation: Option<Aggregation>,
-    pub(super) max_concurrent_judges: Option<usize>,
-    pub(super) quorum: Option<usize>,
-}
-
-/// The concurrency does not affect the answer.
-impl PartialEq for PanelSettings {
-    fn eq(&self, other: &Self) -> bool {
-        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
-        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
-    }
-}
-
-/// The panel of a judge: settings that override those of `#[judge]`.
+/// The panel of a judge: settings that override the settings of `#[judge]`.
 ///
 /// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
 /// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges itself has these parameters too
 /// if it takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///
-/// Two panels are equal if they give the same answer: the concurrency is not compared, and models passed as values
+/// Two panels are equal if they return the same answer: the concurrency is not compared, and models passed as values
 /// are equal if they are the same value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
@@ -91,7 +48,7 @@ impl Panel {
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
         /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
-        /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
+        /// result is marked. The last call of this method and of [`with_lm`](Self::with_lm) applies.
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
         /// Sets the models, which are all called; one that is listed twice is called twice.
@@ -153,7 +110,7 @@ impl Panel {
         self.prompt.as_deref()
     }
 
-    /// Returns the instruction of the judge: its own, or that of its signature.
+    /// Returns the instruction of the judge: its own, or the instruction of its signature.
     #[must_use]
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
         let own = self.prompt().and_then(|prompt| prompt.instruction.as_deref());
@@ -216,7 +173,7 @@ impl Panel {
         self.models_of(signature).len()
     }
 
-    /// Returns the models of the panel, of which there is at least one.
+    /// Returns the models of the panel, at least one.
     fn models_of<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
         let own = [&self.settings.models, &signature.panel.models];
         let set = own.into_iter().find(|models| !models.is_empty());
@@ -245,8 +202,8 @@ impl Panel {
         self.settings.quorum.or(signature.panel.quorum).is_some()
     }
 
-    /// Returns the largest expected cost of a row, in millisatoshis, if `verdict_msats` is that of one verdict of one
-    /// model: each model of the panel is called, and once more if its reply has to be repaired.
+    /// Returns the largest expected cost of a row, in millisatoshis, if one verdict of one model costs
+    /// `verdict_msats`: each model of the panel is called, and once more if its reply has to be repaired.
     #[doc(hidden)]
     pub fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
         let judges = self.num_judges(signature) as u64;
@@ -277,7 +234,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Returns who answers: the models in order, or the offline stand-in if that was asked for.
+    /// Returns the models in order, or the offline stand-in if it was requested.
     ///
     /// # Errors
     /// No model is configured where the judge names none, or a model cannot be connected to.
@@ -301,7 +258,17 @@ impl Panel {
     }
 }
 
-/// Who answers for a panel.
+#[doc(hidden)]
+impl Signature {
+    /// Sets the settings of the panel that `#[judge]` declares.
+    #[must_use]
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panel = panel.settings;
+        self
+    }
+}
+
+/// The models of a panel, or the offline stand-in.
 pub(super) enum Judges<'s> {
     Models(Vec<Arc<dyn LanguageModel>>),
     Offline(&'s Offline),
@@ -320,7 +287,7 @@ fn connect(
         model => model,
     };
     match (model, scope) {
-        (JudgeModel::Held(lm), _) => Ok(Some(Arc::clone(lm))),
+        (JudgeModel::Value(lm), _) => Ok(Some(Arc::clone(lm))),
         (JudgeModel::Named(id), Some(scope)) => scope.named(id).map(Some),
         (JudgeModel::Named(id), None) => Err(JudgeError::NoConnection { id: id.clone() }),
         (JudgeModel::Offline, _) => Ok(None),

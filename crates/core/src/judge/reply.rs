@@ -72,7 +72,7 @@ impl<'a> Reply<'a> {
         number.map_or(value, |number| Value::from(number as i64))
     }
 
-    /// Returns what is wrong with a value of the right type.
+    /// Returns why a value of the right type is invalid.
     fn violation(&self, name: &str, value: &Value) -> Option<String> {
         let spec = self.signature.output_spec(name)?;
         if let (Some(range), Some(number)) = (spec.range, value.as_f64())
@@ -155,10 +155,10 @@ pub trait OutputType<Kind>: Sized {
     /// The type itself, which rustc knows only if the type is an output.
     type Itself;
 
-    /// Returns the value as what rustc knows of it.
+    /// Returns a reference to the value as [`Itself`](Self::Itself).
     fn by_ref(&self) -> &Self::Itself;
 
-    /// Returns the value as what rustc knows of it.
+    /// Returns the value as [`Itself`](Self::Itself).
     fn into_itself(self) -> Self::Itself;
 
     /// Returns the value as its type.
@@ -235,7 +235,7 @@ fn closed(schema: &mut Value) {
     }
 }
 
-/// What is wrong with a reply; sent to the model for the repair.
+/// The flaws of a reply, which are sent to the model for the repair.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flaw {
     pub(super) text: String,

@@ -6,59 +6,37 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
+use super::aggregation::{aggregate, agreement, majority};
+use super::contract::Judge;
+use super::demos::demos;
 use super::error::JudgeError;
-use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{Calls, Question, Verdict, call_model, request};
+use super::model_call::{Calls, Question, Verdict, call_model, request, score};
 use super::offline::Offline;
 use super::panel::{Judges, Panel};
 use super::prompt::{Demo, Prompt};
-use super::prompt_settings::demos;
-use super::reply::{JudgeOutput, Reply};
-use super::score::{Overflow, score};
+use super::reply::Reply;
 use super::signature::Signature;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
-use crate::absent::Absent;
-use crate::answer::Answer;
 use crate::declared::Declared;
+use crate::declared::requirements::{Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
 #[cfg(feature = "lm")]
 use crate::lm::{panel_reservation, recording};
-use crate::repeat::RepeatNumber;
-use crate::requirements::{Requirement, Requires};
-use crate::return_types::MetricReturn as _;
+use crate::metric::answer::Answer;
+use crate::metric::repeat::RepeatNumber;
+use crate::rows::absent::Absent;
+use crate::score::return_types::MetricReturn as _;
 use crate::score::{LostJudges, OFFLINE_JUDGE};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
 const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 
-/// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
-pub trait Judge: Send + Sync {
-    /// The inputs, from a row.
-    type Input: Send + Sync;
-    /// The outputs.
-    type Output: JudgeOutput;
-
-    /// Returns the signature.
-    fn signature() -> &'static Signature;
-
-    /// Returns the panel.
-    fn panel(&self) -> &Panel;
-
-    /// Returns the inputs for the prompt.
-    fn shown(&self, input: &Self::Input) -> Vec<Content>;
-
-    /// Returns the configuration for the prompt.
-    fn configured(&self) -> Vec<(&'static str, Content)>;
-
-    /// Returns the score of an answer.
-    fn worth(&self, output: Self::Output, overflow: &Overflow) -> f64;
-}
-
-/// Returns the answer of a judge to one call; `spec` is that of the call, `absent` the fields that it lacks. The type of the future is erased here, since
-/// the compiler would otherwise prove for each judge that all of it is `Send`.
+/// Returns the answer of a judge to one call. `spec` is the spec of the call, `absent` has the fields that the prediction
+/// lacks. The type of the future is erased here, since the compiler would otherwise prove for each judge that the whole
+/// future is `Send`.
 #[doc(hidden)]
 pub fn judged<'a, J, K>(
     judge: &'a J,
@@ -122,7 +100,7 @@ fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgeme
     Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
 }
 
-/// Requires the models of the panel, unless the offline stand-in was asked for.
+/// Requires the models of the panel, unless the offline stand-in was requested.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
@@ -233,7 +211,7 @@ async fn call_all<J: Judge>(
         Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
     });
     let members: Vec<Member> = members.collect();
-    let judgement = aggregate(judge.panel(), signature, &members, spec).map(|mut judgement| {
+    let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
         judgement.metadata.insert("calls".to_owned(), json!(calls.made));
         judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
         if calls.usage != Usage::default() {
@@ -302,7 +280,7 @@ fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
 /// More judges than a panel has.
 const MAX_JUDGES: u32 = 1 << 10;
 
-/// Returns the opinion of one judge, from the verdict on a row or from those on both orders of a pair. Verdicts that
+/// Returns the opinion of one judge, from the verdict on a row or from the verdicts on both orders of a pair. Verdicts that
 /// contradict each other (position bias) count as a tie.
 fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     let (values, answers): (Vec<f64>, Vec<_>) =
@@ -321,7 +299,7 @@ fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     Opinion { value, confidence, answers }
 }
 
-fn aggregate(
+fn combine(
     panel: &Panel,
     signature: &Signature,
     members: &[Member],
@@ -354,7 +332,7 @@ fn aggregate(
     let tied = JudgeError::Tied { votes: values.len() / 2, judges: members.len() };
     let value = match is_bool {
         true => majority(&values).ok_or(tied)?,
-        false => fold(&values, panel.aggregation_of(signature, is_bool)),
+        false => aggregate(&values, panel.aggregation_of(signature, is_bool)),
     };
     let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
     // Far fewer than 2^52 judges.
@@ -373,7 +351,7 @@ fn aggregate(
     })
 }
 
-/// Returns a text output of the judges; of several judges, one line each with its model.
+/// Returns a string output of the judges: for several judges, one line each with its model.
 fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     let all: Vec<(&str, f64, &str)> = answered
         .iter()

@@ -5,23 +5,9 @@ use std::cell::Cell;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::JudgeError;
-use super::row::Judge;
-use crate::panic;
-
-/// Returns the score of an answer of `lm`.
-pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
-    let overflow = Overflow::default();
-    let value = panic::catch(false, || judge.worth(output, &overflow));
-    if let Some(expression) = overflow.0.get() {
-        return Err(JudgeError::Overflow { lm: lm.to_owned(), expression });
-    }
-    value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
-}
-
 /// The first subexpression of a score that overflowed, as in the source.
 #[derive(Debug, Default)]
-pub struct Overflow(Cell<Option<&'static str>>);
+pub struct Overflow(pub(super) Cell<Option<&'static str>>);
 
 impl Overflow {
     fn record(&self, written: &'static str) {
@@ -31,7 +17,7 @@ impl Overflow {
 
 /// Checked integer arithmetic of `score = ..`: an overflow, such as `grade - 1` of a grade 0, is recorded, where plain
 /// arithmetic would panic in debug builds and wrap in release builds.
-pub trait Whole: Sized {
+pub trait CheckedInteger: Sized {
     /// Adds, recording an overflow.
     fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
     /// Subtracts, recording an overflow.
@@ -42,13 +28,13 @@ pub trait Whole: Sized {
     fn rem(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
 }
 
-macro_rules! whole {
+macro_rules! checked_integer {
     ($($number:ty),*) => {$(
-        whole!(@ $number: add checked_add sub checked_sub mul checked_mul rem checked_rem);
+        checked_integer!(@ $number: add checked_add sub checked_sub mul checked_mul rem checked_rem);
     )*};
     (@ $number:ty: $($name:ident $checked:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl Whole for $number {$(
+        impl CheckedInteger for $number {$(
             fn $name(self, other: Self, overflow: &Overflow, written: &'static str) -> Self {
                 self.$checked(other).unwrap_or_else(|| {
                     overflow.record(written);
@@ -58,7 +44,7 @@ macro_rules! whole {
         )*}
     };
 }
-whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 /// The types that `score = ..` may have, besides `bool`.
 #[diagnostic::on_unimplemented(
@@ -66,16 +52,16 @@ whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
     label = "not a number",
     note = "write an expression over the outputs that returns a number, as in `score = harmonic_mean(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
 )]
-pub trait Worth {
+pub trait IntoScore {
     /// Returns the score.
-    fn worth(self) -> f64;
+    fn into_score(self) -> f64;
 }
 
 macro_rules! number {
     ($($number:ty),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Worth for $number {
-            fn worth(self) -> f64 {
+        impl IntoScore for $number {
+            fn into_score(self) -> f64 {
                 self as f64
             }
         }
@@ -86,10 +72,10 @@ number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 /// The answer that a pairwise judge prefers.
 ///
 /// ```
-/// use dsrs_metrics::judge::{Preference, Worth};
+/// use dsrs_metrics::judge::{IntoScore, Preference};
 ///
 /// let preferred: Preference = serde_json::from_str(r#""second""#).unwrap();
-/// assert_eq!((Preference::First.worth(), Preference::Tie.worth(), preferred.worth()), (1.0, 0.5, 0.0));
+/// assert_eq!((Preference::First.into_score(), Preference::Tie.into_score(), preferred.into_score()), (1.0, 0.5, 0.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -103,8 +89,8 @@ pub enum Preference {
 }
 
 #[diagnostic::do_not_recommend]
-impl Worth for Preference {
-    fn worth(self) -> f64 {
+impl IntoScore for Preference {
+    fn into_score(self) -> f64 {
         match self {
             Self::First => 1.0,
             Self::Tie => 0.5,

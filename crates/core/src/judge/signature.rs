@@ -1,16 +1,15 @@
-//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the default settings of
-//! its calls. `#[judge]` generates it; the prompt is built in `prompt.rs`.
+//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and its
+//! prompt. `#[judge]` generates it; a panel overrides the settings. The prompt is built in `prompt.rs`.
 
 use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
+use super::aggregation::Aggregation;
+use super::error::JudgeError;
 use super::offline::Offline;
-use super::panel::{Panel, PanelSettings};
-use super::prompt::system;
-use super::prompt_settings::PromptSettings;
-use super::untrusted::Content;
-use crate::lm::{ReplySchema, Sampling};
+use crate::lm::{JudgeModel, ReplySchema, Sampling};
+use crate::rows::dynamic::Example;
 use crate::spec::{MetricSpec, ScoreRange};
 
 /// The seed of every request, except for repeated judges: at temperature 0 and with a seed, equal questions get
@@ -35,7 +34,62 @@ pub struct Signature {
     pub(super) empty: Option<(f64, &'static [usize])>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
-    plain_system: OnceLock<String>,
+    pub(super) plain_system: OnceLock<String>,
+}
+
+/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PanelSettings {
+    pub(super) models: Vec<JudgeModel>,
+    pub(super) aggregation: Option<Aggregation>,
+    pub(super) max_concurrent_judges: Option<usize>,
+    pub(super) quorum: Option<usize>,
+}
+
+/// The concurrency does not affect the answer.
+impl PartialEq for PanelSettings {
+    fn eq(&self, other: &Self) -> bool {
+        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
+        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
+    }
+}
+
+/// Instruction, demonstrations and context of one judge; `None` and an empty list select the ones of the signature.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct PromptSettings {
+    pub(super) instruction: Option<String>,
+    pub(super) demos: Vec<Example>,
+    pub(super) context: Option<String>,
+    /// Whether the judge is one of two that are combined into one score.
+    pub(super) is_half: bool,
+}
+
+impl PromptSettings {
+    /// Validates all but the demonstrations, which `demos.rs` does.
+    pub(super) fn check(&self) -> Result<(), JudgeError> {
+        let is_empty =
+            |text: &Option<String>| text.as_deref().is_some_and(|it| it.trim().is_empty());
+        if is_empty(&self.instruction) {
+            return Err(invalid_prompt(
+                "expected an instruction, found an empty string; write what to judge",
+            ));
+        }
+        if is_empty(&self.context) {
+            return Err(invalid_prompt(
+                "expected extra context, found an empty string; write it, or do not set it",
+            ));
+        }
+        if self.is_half && (self.instruction.is_some() || !self.demos.is_empty()) {
+            return Err(invalid_prompt(
+                "expected no instruction and no demonstrations for two judges with one score, found some; set them on each of the two",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn invalid_prompt(message: &str) -> JudgeError {
+    JudgeError::Prompt(message.to_owned())
 }
 
 /// One output of a judge.
@@ -133,7 +187,7 @@ impl Signature {
         if self.pairwise.is_some() { 2 } else { 1 }
     }
 
-    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is that of one verdict of one model,
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,
     /// in both orders of a pair.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
         spec.cost_msats.div_ceil(self.questions())
@@ -180,18 +234,6 @@ impl Signature {
     pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
         let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
         Arc::clone(self.reply.get_or_init(schema))
-    }
-
-    /// Returns the system message, which is built once for a judge without configuration.
-    pub(super) fn system(
-        &self,
-        configured: &[(&'static str, Content)],
-        settings: Option<&PromptSettings>,
-    ) -> String {
-        if configured.is_empty() && settings.is_none() {
-            return self.plain_system.get_or_init(|| system(self, configured, None)).clone();
-        }
-        system(self, configured, settings)
     }
 
     /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
@@ -287,15 +329,13 @@ impl Signature {
 
         pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
 
-        pub fn panel(panel: Panel) => panel = panel.settings;
-
         pub fn empty(score: f64, inputs: &'static [usize]) => empty = Some((score, inputs));
 
         pub fn offline(function: Offline) => offline = Some(function);
     }
 }
 
-/// Holds for no type: the bound of what a judge's metric has, and its signature has not.
+/// A trait that no type implements. It is the bound of methods that a judge's metric has and its signature does not have.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is the signature of a judge, not its metric",
     label = "this is the signature",

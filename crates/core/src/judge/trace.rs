@@ -112,7 +112,7 @@ fn write_step(
     cut
 }
 
-/// Bytes up to a limit; those after it are counted only, so that no trace needs more memory than the limit.
+/// Bytes up to a limit. Bytes after the limit are only counted, so that no trace needs more memory than the limit.
 struct Limited {
     bytes: Vec<u8>,
     limit: usize,

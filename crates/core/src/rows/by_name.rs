@@ -1,17 +1,17 @@
 //! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
 //! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
-#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::field_error::FieldError;
 use crate::json::depth::{self, TooDeep};
 use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::field_error::FieldError;
 use crate::rows::fields::Record;
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
@@ -23,7 +23,7 @@ pub(crate) const WHOLE: &str = "*";
 /// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON.
 /// `*` returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
-    message = "the fields of `{Self}` cannot be found by their names, which a metric's parameter says",
+    message = "`{Self}` is not a row whose fields can be read by name, as a parameter of the metric requires",
     label = "not a row with named fields",
     note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
 )]
@@ -148,59 +148,6 @@ fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
 pub fn json(value: &impl Serialize) -> Cow<'static, str> {
     // Values and rows contain only what JSON can represent.
     Cow::Owned(serde_json::to_string(value).unwrap_or_default())
-}
-
-/// A record's field of any type, for autoref specialization: `(&Shown(..)).given()` resolves to the first
-/// implementation that the type has of `AsText`, `Serialized` and `Opaque`.
-#[derive(Debug)]
-pub struct Shown<'r, T>(pub &'r T);
-
-impl<'r, T: AsText> Shown<'r, T> {
-    #[must_use]
-    pub fn given(&self) -> Given<'r> {
-        Given::Text(self.0.as_text())
-    }
-}
-
-/// A string type, owned or borrowed.
-pub trait AsText {
-    fn as_text(&self) -> &str;
-}
-
-macro_rules! as_text {
-    ($($text:ty),*) => {$(
-        impl AsText for $text {
-            fn as_text(&self) -> &str {
-                self
-            }
-        }
-    )*};
-}
-as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
-
-/// The fallback of [`Shown`] for types that implement `Serialize`.
-pub trait Serialized<'r> {
-    fn given(&self) -> Given<'r>;
-}
-
-impl<'r, T: Serialize> Serialized<'r> for Shown<'r, T> {
-    fn given(&self) -> Given<'r> {
-        match serde_json::to_value(self.0) {
-            Ok(value) => Given::Value(value),
-            Err(error) => Given::Failed(format!("a value that cannot be serialized: {error}")),
-        }
-    }
-}
-
-/// The fallback of [`Shown`] for all other types.
-pub trait Opaque<'r> {
-    fn given(&self) -> Given<'r>;
-}
-
-impl<'r, T> Opaque<'r> for &Shown<'r, T> {
-    fn given(&self) -> Given<'r> {
-        Given::Opaque
-    }
 }
 
 /// Returns the spec with the configured field names. Each is identified by its side of the row and its position

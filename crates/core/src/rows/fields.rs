@@ -4,7 +4,7 @@
 //! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
 //! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
 //! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
-#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+#![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
 
 use std::borrow::Borrow;
 use std::marker::PhantomData;
@@ -13,15 +13,14 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::absent::Absent;
-use crate::error::{MetricError, MetricErrorKind};
-use crate::field_error::FieldError;
 use crate::json::depth::{self, TooDeep};
 use crate::json::describe::found;
+use crate::rows::absent::Absent;
 use crate::rows::by_name::Given;
 use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::field_error::FieldError;
 use crate::rows::text_cell::{Cell, read_fields};
-use crate::spec::{FieldSpec, MetricSpec, Side};
+use crate::spec::FieldSpec;
 
 /// A row type with static fields, which every metric over dynamic rows can score without conversion.
 ///
@@ -312,22 +311,6 @@ pub fn read_or_note<'r, N, W: ReadAs<'r, Output = Option<T>>, T, R: ReadField<'r
         absent.add(field, row.present(), is_visible);
     }
     Ok(held)
-}
-
-/// Reads a whole row as a user's type.
-///
-/// # Errors
-/// [`MetricErrorKind::Row`] with the message of the deserializer.
-pub fn read_row<'r, T: RowType<'r>>(
-    row: &'r Fields,
-    spec: &MetricSpec<'_>,
-    side: Side,
-    expected: &'static str,
-) -> Result<T, MetricError> {
-    T::read(row).map_err(|reason| {
-        let (expected, reason) = (expected.to_owned(), reason.to_string());
-        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
-    })
 }
 
 #[inline]

@@ -15,7 +15,7 @@ pub enum FromSerializeError {
     /// The value is serialized as something other than an object.
     #[error("expected a struct or a map, found {found}; put the value into a field")]
     NotObject {
-        /// What was found.
+        /// The value that was found.
         found: String,
     },
     /// An integer has more than 64 bits.

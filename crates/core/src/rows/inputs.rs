@@ -72,7 +72,7 @@ impl Example {
         self.inputs_in(None)
     }
 
-    /// Returns the names of the inputs: those of the example, or else those of the run.
+    /// Returns the names of the inputs: the inputs of the example, or else the inputs of the run.
     ///
     /// # Errors
     /// [`InputError::Undeclared`].

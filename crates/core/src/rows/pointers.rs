@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::field_error::FieldError;
 use crate::rows::by_name::{Given, NamedFields};
 use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::field_error::FieldError;
 use crate::rows::fields::{ReadAs, ReadField, Record};
 use crate::spec::FieldSpec;
 

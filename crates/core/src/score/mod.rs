@@ -1,8 +1,30 @@
 //! The score of one row, as metrics return it.
 //!
 //! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
-//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
+//! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score, `row_answer.rs` has the result for one
+//! row. Reasons for a row without a score are in `error.rs` and `outcome.rs`, contributions to a score of all rows in
+//! `counted.rs` and `corpus/`. Aggregation over rows is in `evaluate/`.
 
+#[doc(hidden)]
+pub mod check;
+#[doc(hidden)]
+pub mod component_results;
+#[doc(hidden)]
+pub mod corpus;
+#[doc(hidden)]
+pub mod counted;
+#[doc(hidden)]
+pub mod error;
+#[doc(hidden)]
+pub mod explanation;
+#[doc(hidden)]
+pub mod missing;
+#[doc(hidden)]
+pub mod outcome;
+#[doc(hidden)]
+pub mod return_types;
+#[doc(hidden)]
+pub mod row_answer;
 mod scored;
 mod validated;
 
@@ -14,8 +36,8 @@ use serde_json::Value;
 pub use scored::Scored;
 pub(crate) use scored::{LostJudges, Note};
 
-/// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
-/// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
+/// The largest length of the details and of the feedback of a score, in bytes. A longer
+/// string is cut off: an explanation that quotes a whole field would otherwise be as large as the
 /// field, for every row.
 pub(crate) const MAX_EXPLANATION: usize = 64 << 10;
 

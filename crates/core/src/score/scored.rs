@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
-use crate::component_results::{Component, Components};
-use crate::corpus::CorpusCounts;
-use crate::error::Result;
 use crate::messages::escape;
-use crate::missing::MissingFields;
+use crate::rows::missing::MissingFields;
+use crate::score::component_results::{Component, Components};
+use crate::score::corpus::CorpusCounts;
+use crate::score::error::Result;
 use crate::spec::MetricSpec;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
@@ -99,7 +99,7 @@ impl Scored {
         details.filter(|details| self.feedback().as_deref() != Some(*details))
     }
 
-    /// Returns the score, whose details are those of the components if the metric is a composite.
+    /// Returns the score. The details of a composite are the details of its components.
     #[inline]
     #[must_use]
     pub fn into_score(self) -> MetricScore {
@@ -185,7 +185,7 @@ impl Scored {
     }
 
     /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
-    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, those of its components.
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
     ///
     /// ```
     /// use dsrs_metrics::metrics::IntentAccuracy;

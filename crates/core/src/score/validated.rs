@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 
 use super::scored::{Critique, Note, Scored};
 use super::{FeedbackMetric, MAX_EXPLANATION, MetricScore, Scores};
-use crate::component_results::Components;
-use crate::error::{MetricError, MetricErrorKind, Result};
 use crate::messages::escape;
+use crate::score::component_results::Components;
+use crate::score::error::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
 impl Scored {

@@ -4,10 +4,10 @@
 //! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
 
 mod fields;
+#[doc(hidden)]
+pub mod instance_settings;
 
 use std::fmt;
-
-use crate::rows::dynamic::{Example, Fields, Prediction};
 
 pub use self::fields::{FieldSpec, ParamSpec, Side};
 
@@ -272,16 +272,6 @@ impl<'a> MetricSpec<'a> {
     pub fn get_input_spec(&self) -> impl Iterator<Item = (Side, FieldSpec<'a>)> {
         let gold = self.gold.iter().map(|field| (Side::Gold, *field));
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
-    }
-
-    /// Returns whether the rows have every required field, except those without which a prediction is scored. The
-    /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
-    #[must_use]
-    pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
-        let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
-            fields.iter().all(|field| !field.is_needed() || row.contains_key(field.name))
-        };
-        has(&gold.data, self.gold) && has(&pred.data, self.pred)
     }
 
     /// Returns whether a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.

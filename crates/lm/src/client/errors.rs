@@ -1,4 +1,4 @@
-//! The errors of a call, and what of a provider's message may be shown.
+//! The errors of a call, and the part of a provider's message that may be shown.
 
 use std::error::Error;
 use std::io;

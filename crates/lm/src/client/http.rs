@@ -1,5 +1,8 @@
 //! One request over HTTP: redirects are not followed, and a response is read up to a limit.
 
+use std::fmt;
+use std::time::Duration;
+
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderName};
 use serde::Deserialize as _;
@@ -7,7 +10,7 @@ use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
 use super::errors;
-use super::target::Target;
+use super::target::{Target, redact_url};
 use dsrs_metrics_values::json::size::has_more_values;
 
 /// The bytes that are read of a response that is an error; a message is far shorter.
@@ -20,6 +23,51 @@ const MAX_VALUES: usize = 100_000;
 /// The byte order mark, which some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// Settings of the HTTP connection.
+#[derive(Debug, Clone)]
+pub(in super::super) struct HttpSettings {
+    pub(in super::super) timeout: Duration,
+    pub(in super::super) connect_timeout: Duration,
+    pub(in super::super) proxy: Proxy,
+    /// The largest response in bytes, after decompression.
+    pub(in super::super) max_reply_bytes: usize,
+}
+
+/// The default of the largest response: a reply of a judge has some KiB.
+pub(in super::super) const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
+
+/// The proxy of a connection.
+#[derive(Clone, Default)]
+pub(in super::super) enum Proxy {
+    /// The proxy that the standard variables (`HTTPS_PROXY` and others) name, if they name one.
+    #[default]
+    Environment,
+    None,
+    Url(String),
+}
+
+/// Hides a password in the URL.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment => f.write_str("Environment"),
+            Self::None => f.write_str("None"),
+            Self::Url(url) => write!(f, "Url({:?})", redact_url(url)),
+        }
+    }
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(120),
+            connect_timeout: Duration::from_secs(10),
+            proxy: Proxy::default(),
+            max_reply_bytes: DEFAULT_MAX_REPLY_BYTES,
+        }
+    }
+}
+
 /// A request to a provider.
 pub(super) struct Call {
     pub(super) url: reqwest::Url,
@@ -30,14 +78,14 @@ pub(super) struct Call {
 /// The JSON of a response.
 pub(super) struct Received {
     pub(super) json: Value,
-    /// The error of a response with something after the JSON. It is not a reply, but may report tokens.
+    /// The error of a response with something after the JSON. Such a response is not a reply, but may report tokens.
     pub(super) error: Option<LmError>,
 }
 
 /// The client and the limits of its requests.
 pub(super) struct Http<'a> {
     pub(super) client: &'a reqwest::Client,
-    pub(super) settings: &'a super::HttpSettings,
+    pub(super) settings: &'a HttpSettings,
     pub(super) target: &'a Target,
 }
 
@@ -99,7 +147,43 @@ impl Http<'_> {
     }
 }
 
-/// The beginning of a body that is quoted in an error. What cannot be received is left out.
+/// Creates the HTTP client of one provider.
+pub(super) fn http_client(
+    target: &Target,
+    http: &HttpSettings,
+) -> Result<reqwest::Client, LmError> {
+    let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(http.timeout)
+        .connect_timeout(http.connect_timeout)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .http2_keep_alive_timeout(Duration::from_secs(10))
+        .http2_adaptive_window(true);
+    match &http.proxy {
+        Proxy::Environment => {}
+        Proxy::None => builder = builder.no_proxy(),
+        Proxy::Url(url) => {
+            let proxy = reqwest::Proxy::all(url).map_err(|error| invalid_proxy(url, error))?;
+            builder = builder.proxy(proxy);
+        }
+    }
+    builder.build().map_err(|error| {
+        let reason = errors::causes(&error);
+        LmError::new(&*target.id, LmErrorKind::Other { reason }).with_source(error.without_url())
+    })
+}
+
+fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
+    let kind = LmErrorKind::InvalidSetting {
+        setting: "proxy".to_owned(),
+        found: redact_url(url),
+        reason: format!("expected a URL such as http://host:3128 ({})", errors::causes(&error)),
+    };
+    LmError::from(kind).with_source(error.without_url())
+}
+
+/// Returns the beginning of a body, for an error. It ends where the connection fails.
 async fn beginning(response: &mut Response) -> String {
     let mut body = Vec::new();
     while body.len() < MAX_ERROR_BYTES

@@ -3,7 +3,7 @@
 //! [`provider`] lists the providers with their addresses, [`target`] reads the environment variables that configure
 //! one. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`http`] sends it:
 //! redirects are not followed, since they would carry the key and the prompt to an address that is not configured, and
-//! a response is read up to a limit. [`errors`] converts what fails. Retries, limits, prices and the cache are in
+//! a response is read up to a limit. [`errors`] converts errors. Retries, limits, prices and the cache are in
 //! [`layers`](super::layers).
 
 mod errors;
@@ -16,60 +16,15 @@ mod target;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
 use self::format::Question;
-use self::http::Http;
+pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
+use self::http::{Http, http_client};
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::lock::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
-
-/// Settings of the HTTP connection.
-#[derive(Debug, Clone)]
-pub(super) struct HttpSettings {
-    pub(super) timeout: Duration,
-    pub(super) connect_timeout: Duration,
-    pub(super) proxy: Proxy,
-    /// The largest response in bytes, after decompression.
-    pub(super) max_reply_bytes: usize,
-}
-
-/// The default of the largest response: a reply of a judge has some KiB.
-pub(super) const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
-
-/// The proxy of a connection.
-#[derive(Clone, Default)]
-pub(super) enum Proxy {
-    /// The proxy that the standard variables (`HTTPS_PROXY` and others) name, if they name one.
-    #[default]
-    Environment,
-    None,
-    Url(String),
-}
-
-/// Hides a password in the URL.
-impl fmt::Debug for Proxy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Environment => f.write_str("Environment"),
-            Self::None => f.write_str("None"),
-            Self::Url(url) => write!(f, "Url({:?})", target::redact_url(url)),
-        }
-    }
-}
-
-impl Default for HttpSettings {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(120),
-            connect_timeout: Duration::from_secs(10),
-            proxy: Proxy::default(),
-            max_reply_bytes: DEFAULT_MAX_REPLY_BYTES,
-        }
-    }
-}
 
 /// A model of a provider.
 pub(super) struct Client {
@@ -125,37 +80,4 @@ impl LanguageModel for Client {
         }
         self.send(request, true).await
     }
-}
-
-/// Creates the HTTP client of one provider.
-fn http_client(target: &Target, http: &HttpSettings) -> Result<reqwest::Client, LmError> {
-    let mut builder = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .timeout(http.timeout)
-        .connect_timeout(http.connect_timeout)
-        .tcp_nodelay(true)
-        .http2_keep_alive_interval(Duration::from_secs(20))
-        .http2_keep_alive_timeout(Duration::from_secs(10))
-        .http2_adaptive_window(true);
-    match &http.proxy {
-        Proxy::Environment => {}
-        Proxy::None => builder = builder.no_proxy(),
-        Proxy::Url(url) => {
-            let proxy = reqwest::Proxy::all(url).map_err(|error| invalid_proxy(url, error))?;
-            builder = builder.proxy(proxy);
-        }
-    }
-    builder.build().map_err(|error| {
-        let reason = errors::causes(&error);
-        LmError::new(&*target.id, LmErrorKind::Other { reason }).with_source(error.without_url())
-    })
-}
-
-fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
-    let kind = LmErrorKind::InvalidSetting {
-        setting: "proxy".to_owned(),
-        found: target::redact_url(url),
-        reason: format!("expected a URL such as http://host:3128 ({})", errors::causes(&error)),
-    };
-    LmError::from(kind).with_source(error.without_url())
 }

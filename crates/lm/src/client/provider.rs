@@ -2,8 +2,16 @@
 
 use super::super::model_id::ALIASES;
 use super::super::{LmError, LmErrorKind};
-use super::format::Format::{self, Anthropic, Gemini, OpenAi};
+use Format::{Anthropic, Gemini, OpenAi};
 use dsrs_metrics_values::messages::suggest::nearest;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
 
 /// A provider.
 #[derive(Debug)]
@@ -89,7 +97,7 @@ pub(super) fn unknown(id: &str, name: &str, model: &str) -> LmError {
 }
 
 impl Provider {
-    /// The variables of the key, the first of which messages name.
+    /// The variables of the key. Messages name the first one.
     pub(super) fn key_variables(&self) -> Vec<String> {
         let usual = format!("{}_API_KEY", self.name.to_uppercase());
         let (first, alias) = match self.name {
@@ -108,7 +116,7 @@ impl Provider {
         self.base_url.starts_with("http://")
     }
 
-    /// The format of a model. OpenCode serves the models of MiniMax in that of Anthropic.
+    /// The format of a model. OpenCode serves the models of MiniMax in the format of Anthropic.
     pub(super) fn format_of(&self, model: &str) -> Format {
         let is_minimax = || model.to_lowercase().starts_with("minimax-");
         if self.name == "opencode_go" && is_minimax() { Anthropic } else { self.format }

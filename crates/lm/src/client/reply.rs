@@ -1,4 +1,4 @@
-//! What all formats have in common in a reply: its stop reason, and the key that it may repeat.
+//! The parts of a reply that all formats have in common: the stop reason, and the API key that a reply may repeat.
 
 use super::super::{LmError, LmErrorKind, LmReply, StopReason};
 use super::errors;
@@ -45,6 +45,6 @@ pub(super) fn stop_reason(reason: String, text: &str) -> StopReason {
 }
 
 pub(super) fn empty(target: &Target) -> LmError {
-    let reason = "JSON with neither a text nor a stop reason; check that the base URL is that of the provider's API";
+    let reason = "JSON with neither a text nor a stop reason; check that the base URL is the address of the provider's API";
     LmError::new(&*target.id, LmErrorKind::InvalidReply { reason: reason.to_owned() })
 }

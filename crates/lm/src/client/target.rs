@@ -9,8 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::model_id::{canonical_provider, split_id};
 use super::super::{LmError, LmErrorKind};
-use super::format::Format;
-use super::provider;
+use super::provider::{self, Format};
 
 /// The hash of an address, or of an address and its credentials. It contains no key.
 pub(in super::super) type EndpointHash = [u8; 32];
@@ -207,7 +206,7 @@ fn normalize_url(provider: &str, setting: &str, url: &str) -> Result<String, LmE
     Ok(parsed.to_string())
 }
 
-/// A URL without user, password, query and fragment, any of which may be a secret.
+/// Returns a URL without user, password, query and fragment, which may be secrets.
 pub(super) fn redact_url(url: &str) -> String {
     match reqwest::Url::parse(url) {
         Ok(mut url) => {

@@ -14,7 +14,7 @@ use super::panel_reservation;
 ///
 /// The highest possible cost of a call is reserved before the call and replaced by the actual cost
 /// after it, so the limit is never exceeded, at any concurrency, unless a provider charges more tokens
-/// than a call allows ([`excess`](Self::excess)). A call that does not fit only
+/// than a call allows ([`overrun`](Self::overrun)). A call that does not fit only
 /// because of the reservations of others waits until they are settled, since most calls cost far
 /// less than they might. A call that may have been charged although there is no reply (a timeout, a
 /// lost connection, an invalid reply) is settled with the whole reservation.
@@ -57,14 +57,14 @@ struct BudgetState {
     before: u64,
     reserved: u64,
     largest_rejected: Option<u64>,
-    excess: Option<Excess>,
+    overrun: Option<BudgetOverrun>,
 }
 
 /// Replies with more tokens than `max_tokens` allowed: a provider that does not apply the limit, so
-/// that its calls may cost more than was reserved for them. See [`LmBudget::excess`].
+/// that its calls may cost more than was reserved for them. See [`LmBudget::overrun`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Excess {
+pub struct BudgetOverrun {
     /// The number of such replies.
     pub replies: u64,
     /// The model of the reply with the most tokens, as `provider:model`.
@@ -76,7 +76,7 @@ pub struct Excess {
 }
 
 /// `openai:m reported 1000000 tokens for a reply limited to 4096 (in 3 replies)`
-impl fmt::Display for Excess {
+impl fmt::Display for BudgetOverrun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { replies, model, tokens, max_tokens } = self;
         write!(f, "{model} reported {tokens} tokens for a reply limited to {max_tokens}")?;
@@ -110,18 +110,18 @@ impl LmBudget {
         state.before = state.before.saturating_add(msats);
     }
 
-    /// What an interrupted run spent, in msat.
+    /// Returns the amount that an interrupted run spent, in msat.
     pub(super) fn spent_before_msats(&self) -> u64 {
         lock(&self.state).before
     }
 
-    /// What is spent so far, in msat.
+    /// Returns the amount spent so far, in msat.
     #[must_use]
     pub fn spent_msats(&self) -> u64 {
         lock(&self.state).spent
     }
 
-    /// What is neither spent nor reserved, in msat.
+    /// Returns the amount that is neither spent nor reserved, in msat.
     #[must_use]
     pub fn remaining_msats(&self) -> u64 {
         let state = lock(&self.state);
@@ -137,27 +137,28 @@ impl LmBudget {
 
     /// Whether, and by how much, replies had more tokens than their calls allowed.
     #[must_use]
-    pub fn excess(&self) -> Option<Excess> {
-        lock(&self.state).excess.clone()
+    pub fn overrun(&self) -> Option<BudgetOverrun> {
+        lock(&self.state).overrun.clone()
     }
 
     /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
-    /// more tokens than a call allows, see [`excess`](Self::excess).
+    /// more tokens than a call allows, see [`overrun`](Self::overrun).
     #[must_use]
     pub fn overrun_msats(&self) -> u64 {
         lock(&self.state).spent.saturating_sub(self.limit)
     }
 
     /// Records a reply with more tokens than allowed.
-    pub(super) fn record_excess(&self, model: &str, tokens: u64, max_tokens: u32) {
+    pub(super) fn record_overrun(&self, model: &str, tokens: u64, max_tokens: u32) {
         let mut state = lock(&self.state);
-        let replies = state.excess.as_ref().map_or(1, |excess| excess.replies + 1);
-        let largest = state.excess.take().filter(|excess| excess.tokens >= tokens);
-        let new = || Excess { replies, model: model.to_owned(), tokens, max_tokens };
-        state.excess = Some(largest.map_or_else(new, |excess| Excess { replies, ..excess }));
+        let replies = state.overrun.as_ref().map_or(1, |overrun| overrun.replies + 1);
+        let largest = state.overrun.take().filter(|overrun| overrun.tokens >= tokens);
+        let new = || BudgetOverrun { replies, model: model.to_owned(), tokens, max_tokens };
+        state.overrun =
+            Some(largest.map_or_else(new, |overrun| BudgetOverrun { replies, ..overrun }));
     }
 
-    /// Reserves the amounts of some calls, in msat, all or none; `model` is that of the first one.
+    /// Reserves the amounts of some calls, in msat, all or none; `model` is the model of the first call.
     pub(super) async fn reserve(
         &self,
         model: &str,
@@ -170,7 +171,7 @@ impl LmBudget {
             if let Some(reservations) = self.try_reserve(model, calls)? {
                 return Ok(reservations);
             }
-            // A panel that waits holds nothing, so that panels do not wait for each other.
+            // A panel that waits has no reservations, so that panels do not wait for each other.
             if !panel_reservation::release() {
                 settled.await;
             }

@@ -102,7 +102,7 @@ impl<L: LanguageModel> Layer for Cached<L> {
         if let Some(reply) = recording::find(&key) {
             return Ok(reply);
         }
-        // The cost of a shared call is counted once, by the one that makes it.
+        // The cost of a shared call is counted once, by the task that makes the call.
         match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),

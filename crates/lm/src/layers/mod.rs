@@ -1,5 +1,5 @@
-//! Layers: language models around another one. Each file holds the logic of one layer, and what its
-//! clones share.
+//! Layers: language models around another one. Each file has the logic of one layer, and the state
+//! that its clones share.
 
 #[cfg(feature = "lm")]
 mod budget;
@@ -27,7 +27,7 @@ use async_trait::async_trait;
 pub use self::metered::Metered;
 #[cfg(feature = "lm")]
 pub use self::{
-    budget::{Excess, LmBudget},
+    budget::{BudgetOverrun, LmBudget},
     cached::Cached,
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
@@ -65,7 +65,7 @@ trait Layer: Send + Sync {
     }
 }
 
-/// Implements [`LanguageModel`] for layers. A blanket implementation would overlap with those for
+/// Implements [`LanguageModel`] for layers. A blanket implementation would overlap with the ones for
 /// references and boxes.
 macro_rules! impl_language_model {
     ($($layer:ident),*) => {$(

@@ -1,7 +1,7 @@
 //! The reservations of a panel, made together before its first call, so that no money is spent on a panel that the budget
 //! does not cover.
 //!
-//! The reservations are task-local: [`Priced`](super::Priced) takes that of its call from them.
+//! The reservations are task-local: [`Priced`](super::Priced) takes the reservation of its call from them.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ pub struct Quote {
     pub(super) msats: u64,
 }
 
-/// Runs calls for which all of `quotes` are reserved. What they do not take is returned.
+/// Runs calls for which all of `quotes` are reserved. Reservations that no call takes are returned to the budget.
 ///
 /// # Errors
 /// [`LmErrorKind::BudgetExceeded`](crate::LmErrorKind::BudgetExceeded) if a budget does not cover its calls. Then
@@ -38,7 +38,7 @@ pub async fn run<T>(mut quotes: Vec<Quote>, calls: impl Future<Output = T>) -> R
     Ok(CURRENT.scope(Arc::new(Mutex::new(reservations)), calls).await)
 }
 
-/// Takes the reservation of a call, if it was made with that of its panel.
+/// Takes the reservation of a call, if it was made together with the reservations of its panel.
 pub(super) fn take(budget: &LmBudget, msats: u64) -> Option<Reservation> {
     let reservations = CURRENT.try_with(Arc::clone).ok()?;
     let mut reservations = lock(&reservations);

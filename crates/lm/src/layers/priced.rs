@@ -146,7 +146,7 @@ impl<L: LanguageModel> Priced<L> {
         };
         let tokens = reply.usage.completion_tokens.unwrap_or(0);
         if tokens > u64::from(limit) {
-            budget.record_excess(self.inner.id(), tokens, limit);
+            budget.record_overrun(self.inner.id(), tokens, limit);
         }
     }
 
@@ -224,7 +224,7 @@ impl<L: LanguageModel> Layer for Priced<L> {
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         let probed = self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await;
         match probed {
-            // What an interrupted run spent leaves nothing for a call, so there is nothing to probe.
+            // An interrupted run spent the whole budget, so that no call can be made and no probe is needed.
             Err(error) if error.is_refused() && self.is_spent_before() => Ok(None),
             probed => probed,
         }

@@ -11,8 +11,8 @@ use super::Layer;
 ///
 /// Only transient failures are retried ([`LmError::is_transient`]), and a truncated response only once, since it was
 /// probably charged. The delays double and have
-/// jitter, so that workers that failed together do not retry together. If the provider asks for a
-/// delay (`Retry-After`), the delay is at least that; if it asks for more than
+/// jitter, so that workers that failed together do not retry together. If the provider requests a
+/// delay (`Retry-After`), the delay is at least the requested one; if it requests more than
 /// [`max_retry_after`](Self::max_retry_after), the call fails at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -22,7 +22,7 @@ pub struct RetryPolicy {
     pub initial_delay: Duration,
     /// The longest delay that doubling may reach. Default: 30 s.
     pub max_delay: Duration,
-    /// The longest delay that a provider may ask for. Default: 2 min.
+    /// The longest delay that a provider may request. Default: 2 min.
     pub max_retry_after: Duration,
 }
 

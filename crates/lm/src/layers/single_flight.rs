@@ -17,8 +17,8 @@ pub(super) struct SingleFlight {
 
 type Calls = HashMap<Hash, Arc<SharedCall>>;
 
-/// A call and those that wait for it. The one that holds the lock makes the call; the others find
-/// the result in it.
+/// A call, which equal calls wait for. The first task locks the mutex and makes the call; the other tasks
+/// find the result in the mutex.
 type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
 
 /// The result of [`SingleFlight::run`].
@@ -73,7 +73,7 @@ impl Entry<'_> {
 impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let mut calls = lock(&self.calls.calls);
-        // Two references, those of the map and of this entry: no other call waits.
+        // Two references, one in the map and one in this entry: no other call waits.
         if Arc::strong_count(&self.call) <= 2 {
             self.remove_from(&mut calls);
         }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 
 /// A metric's or judge's result for a row.
 #[derive(Debug, Clone, PartialEq)]

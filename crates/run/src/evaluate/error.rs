@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use super::journal::JournalError;
 use super::unknown_field::UnknownField;
-use crate::core::error::MetricError;
-use crate::core::requirements::NotReady;
+use crate::core::declared::requirements::NotReady;
 use crate::core::rows::inputs::{self, InputError};
 use crate::core::rows::pair::Origin;
+use crate::core::score::error::MetricError;
 use crate::messages::escape;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;

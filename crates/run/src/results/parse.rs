@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
-use crate::core::corpus::record;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
+use crate::core::score::corpus::record;
 use crate::data::ObjectRow;
 use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,

@@ -11,10 +11,10 @@ use super::gate::{Entry, Tiers};
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;
-use crate::core::batching;
 use crate::core::metric::Metric;
-use crate::core::outcome::Outcome;
+use crate::core::metric::batching;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::outcome::Outcome;
 use crate::core::spec::MetricTier;
 use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
 

@@ -8,7 +8,7 @@ use super::gate::Tiers;
 use super::row::{FinalScore, Rollout, RowScore};
 use super::row_status::RowStatus;
 use crate::composite::{IsMissing, OnMissing};
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::Spending;
 
 impl RowScore {

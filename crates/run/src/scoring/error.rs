@@ -2,7 +2,7 @@
 
 use super::aggregate::AggregationError;
 use super::row::RowScore;
-use crate::core::requirements::NotReady;
+use crate::core::declared::requirements::NotReady;
 use crate::core::rows::inputs::InputError;
 use crate::core::spec::{MetricTier, ScoreRange};
 use crate::evaluate::EvaluateError;

@@ -9,7 +9,7 @@ use super::row_status::RowStatus;
 use super::set::BoxedMetric;
 use crate::composite::{IsMissing, OnMissing};
 use crate::core::metric::Metric;
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 
 /// A metric of a tier.
 pub(super) struct Entry {

@@ -31,8 +31,8 @@ pub use self::summary::ScoringSummary;
 pub use crate::composite::OnMissing;
 
 use self::gate::Tiers;
+use crate::core::declared::requirements;
 use crate::core::metric::Metric;
-use crate::core::requirements;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::evaluate::{BudgetReport, Evaluate, Gate};
 

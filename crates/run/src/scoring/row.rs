@@ -1,8 +1,8 @@
 //! The score of one row, and its rollouts.
 
 use super::row_status::{Rank, RowStatus};
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::Spending;
 
 /// One rollout of a row: one prediction for its example.

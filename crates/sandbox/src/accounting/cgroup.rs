@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::parent::Parent;
-use crate::{Limits, leftovers};
+use crate::{Limits, stale_files};
 
-/// The processes of a sandbox that are not the command's: `bwrap` outside and inside, and the shell
+/// The processes of a sandbox that do not belong to the command: `bwrap` outside and inside, and the shell
 /// that starts the command.
 const OWN_PROCESSES: u64 = 4;
 
@@ -36,7 +36,7 @@ impl Cgroup {
     pub(super) fn create(parent: &Parent, limits: &Limits) -> io::Result<Self> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{}{}-{number}", leftovers::PREFIX, std::process::id());
+        let name = format!("{}{}-{number}", stale_files::PREFIX, std::process::id());
         // Dropped on an error, so a directory that was created is removed.
         let mut cgroup = Self { dirs: Vec::new(), events: PathBuf::new() };
         for dir in parent.dirs() {
@@ -116,7 +116,8 @@ fn write_if_present(path: &Path, value: &str) -> io::Result<()> {
 pub(super) fn remove_leftovers(parent: &Parent) {
     for dir in parent.dirs() {
         let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| leftovers::owner(entry).is_some_and(leftovers::is_dead))
+        for entry in
+            entries.filter(|entry| stale_files::owner(entry).is_some_and(stale_files::is_dead))
         {
             // An error means that it is in use, or was removed by another process.
             let _ = fs::remove_dir(entry.path());

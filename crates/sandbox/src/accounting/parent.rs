@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Accounting;
+use super::kind::Accounting;
 
 /// An existing cgroup in which others may be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,8 +44,8 @@ pub(super) fn find() -> Vec<Parent> {
     v2.into_iter().chain(v1.filter(|it| it.dirs().into_iter().all(is_writable))).collect()
 }
 
-/// The directory of this process's cgroup, and the mount point of its hierarchy: that of a version 1
-/// controller, or of version 2. `groups` is `/proc/self/cgroup`, `mounts` is `/proc/self/mountinfo`.
+/// The directory of this process's cgroup, and the mount point of its hierarchy: the hierarchy of a
+/// version 1 controller, or of version 2. `groups` is `/proc/self/cgroup`, `mounts` is `/proc/self/mountinfo`.
 fn own_dir(groups: &str, mounts: &str, controller: Option<&str>) -> Option<(PathBuf, PathBuf)> {
     let own = groups.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -73,8 +73,8 @@ fn own_dir(groups: &str, mounts: &str, controller: Option<&str>) -> Option<(Path
 
 /// The nearest ancestor of a version 2 cgroup in which this process may create others.
 ///
-/// The cgroup itself is out of the question: it contains a process, and the kernel gives memory to
-/// the children of such a cgroup to none. A sandbox beside it must not escape a limit on it.
+/// The cgroup itself cannot be used: it contains a process, and the kernel enables no memory
+/// controller for the children of such a cgroup. A sandbox beside it must not escape a limit on it.
 fn delegated(own: &Path, mount: &Path, is_root: bool) -> Option<PathBuf> {
     let mut below = own;
     while below != mount && has_no_memory_limit(below) {
@@ -103,8 +103,8 @@ fn is_writable(dir: &Path) -> bool {
     is_writable(dir) && is_writable(&dir.join("cgroup.procs"))
 }
 
-/// Whether systemd has handed the cgroup over. Root can write to every cgroup, but those of systemd
-/// have a single owner.
+/// Whether systemd has handed the cgroup over. Root can write to every cgroup, but cgroups
+/// of systemd have a single owner.
 fn is_marked_as_delegated(dir: &Path) -> bool {
     ["user.delegate", "trusted.delegate"].iter().any(|name| {
         let mut value = [0_u8; 8];

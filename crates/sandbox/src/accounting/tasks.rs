@@ -1,4 +1,4 @@
-//! The memory of a sandbox without a cgroup: what `/proc` shows of its processes, files and sockets.
+//! The memory of a sandbox without a cgroup: the memory of its processes, files and sockets in `/proc`.
 //!
 //! A process is counted whatever became of its first thread, since `/proc/PID/status` of a process
 //! whose first thread has exited shows no memory. Memory that no file of `/proc` shows is refused by
@@ -35,7 +35,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Returns whether the descendants of `root` hold more than `limit` bytes.
+    /// Returns whether the descendants of `root` use more than `limit` bytes.
     pub(super) fn is_exceeded(&mut self, root: u32, is_ready: bool, limit: u64) -> bool {
         let started = Instant::now();
         if self.next.is_some_and(|next| started < next) {
@@ -59,7 +59,7 @@ pub(super) fn resident(root: u32) -> u64 {
     process_tree::descendants(root).into_iter().map(resident).sum()
 }
 
-/// Memory of one process without that of files, in bytes. `is_exact`: a page that several processes
+/// Memory of one process without its files, in bytes. `is_exact`: a page that several processes
 /// share is divided among them, which the kernel computes page by page.
 fn memory(pid: u32, is_exact: bool) -> u64 {
     let status = status(pid);
@@ -115,8 +115,9 @@ fn default_buffer() -> u64 {
     })
 }
 
-/// What the Unix sockets of `/proc/net/unix` can buffer, in bytes. The file lists all of them, also
-/// those that no process has open since they were sent or not accepted yet, but not their buffers.
+/// The most that the Unix sockets of `/proc/net/unix` can buffer, in bytes. The file lists all
+/// sockets, also sockets that no process has open since they were sent or not accepted yet, but not
+/// their buffers.
 fn unix_sockets(table: &str, buffer: u64) -> u64 {
     let most = |line: &str| match line.split_whitespace().nth(4) {
         // Datagrams of many senders may wait at one socket.
@@ -127,8 +128,8 @@ fn unix_sockets(table: &str, buffer: u64) -> u64 {
     table.lines().skip(1).map(most).sum()
 }
 
-/// The memory of the sockets of `/proc/net/tcp` or `udp`, in bytes: what they have queued, and
-/// again as much for the buffers around it.
+/// The memory of the sockets of `/proc/net/tcp` or `udp`, in bytes: the queued
+/// bytes, and again as much for the buffers around them.
 fn internet_sockets(table: &str) -> u64 {
     let queued = |line: &str| {
         let (sent, received) = line.split_whitespace().nth(4)?.split_once(':')?;

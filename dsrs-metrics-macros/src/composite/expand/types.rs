@@ -137,7 +137,7 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let components = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         let runtime = names::runtime_at(cx.attrs.krate.as_ref(), at, cx.span);
-        (at, quote_spanned!(at=> #runtime::__private::Of::<#alias>::component()))
+        (at, quote_spanned!(at=> #runtime::__private::MaybeMetric::<#alias>::component()))
     });
     let components: Vec<_> = components.collect();
     let joined = components
@@ -149,7 +149,7 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         #[allow(unused_imports)]
         fn __rows_agree() {
-            use #private::OfNoMetric as _;
+            use #private::FallbackMetric as _;
             let rows = #runtime::Rows::any();
             #(#joined)*
             #(#suited)*

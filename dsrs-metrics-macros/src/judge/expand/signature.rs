@@ -246,18 +246,21 @@ fn score(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(start=> let #verdict: ::core::primitive::bool = #expr;)
     } else {
         let (start, _) = ends(expr);
-        let worth =
-            at(cx, expr, |start, runtime| quote_spanned!(start=> #runtime::judge::Worth::worth));
-        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #worth;)
+        let score = at(
+            cx,
+            expr,
+            |start, runtime| quote_spanned!(start=> #runtime::judge::IntoScore::into_score),
+        );
+        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #score;)
     };
-    let worth = if score.is_verdict {
+    let as_number = if score.is_verdict {
         quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(#verdict)))
     } else {
         quote_spanned!(*span=> #verdict)
     };
     quote_spanned! {*span=>
         #[allow(unused_variables, unused_parens)]
-        fn worth(
+        fn score_output(
             &self,
             __output: #output,
             #overflow: &#runtime::judge::Overflow,
@@ -266,7 +269,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
             #(#typed)*
             #(#params)*
             #value
-            #worth
+            #as_number
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::core::check::Unscored;
+use crate::core::score::check::Unscored;
 use crate::json::describe::found;
 use crate::text::NormalForm;
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::core::check::Unscored;
+use crate::core::score::check::Unscored;
 use crate::core::spec::Side;
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::checks::{JsonField, first_failure, missing};
-use crate::core::check::Unscored;
+use crate::core::score::check::Unscored;
 use crate::core::weights::{Weights, check};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;

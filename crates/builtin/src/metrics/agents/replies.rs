@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::checks::{
     JsonField, boolean, first_failure, is_nonblank_string, missing, number_in, substantive,
 };
-use crate::core::check::Unscored;
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::score::check::Unscored;
 use crate::core::weights::{Weights, check};
 use crate::metric;
 use crate::metrics::breakdown::Breakdown;

@@ -3,7 +3,7 @@
 mod numeric;
 mod text;
 
-pub use crate::core::field_types::{StrOrList, StrOrNumber};
+pub use crate::core::rows::field_types::{StrOrList, StrOrNumber};
 pub use numeric::{NumericMatch, numeric_match};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,

@@ -1,8 +1,8 @@
 //! The numeric match of answers.
 
-use crate::core::check::at_least;
-use crate::core::field_types::StrOrNumber;
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::rows::field_types::StrOrNumber;
+use crate::core::score::check::at_least;
 use crate::json::describe::shown;
 use crate::metric;
 use crate::metrics::explained::answers as explained;

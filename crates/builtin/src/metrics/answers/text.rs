@@ -4,11 +4,11 @@
     reason = "a metric function takes its field parameters by value"
 )]
 
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::text::{NoReferences, Profile};
 
-use crate::core::check::within;
+use crate::core::score::check::within;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::answers as explained;
 

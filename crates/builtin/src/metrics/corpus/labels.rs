@@ -1,7 +1,7 @@
 //! Metrics of a gold and a predicted label.
 
-use crate::core::corpus::labels::{LabelFormula, LabelScore};
-use crate::core::field_types::Label;
+use crate::core::rows::field_types::Label;
+use crate::core::score::corpus::labels::{LabelFormula, LabelScore};
 use crate::stats::{AlphaLevel, KappaWeights};
 use crate::{ParamGroup, metric};
 

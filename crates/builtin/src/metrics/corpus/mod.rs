@@ -14,8 +14,8 @@ mod labels;
 mod probabilities;
 mod ranks;
 
-pub use crate::core::corpus::labels::LabelScore;
-pub use crate::core::field_types::{Label, Truth};
+pub use crate::core::rows::field_types::{Label, Truth};
+pub use crate::core::score::corpus::labels::LabelScore;
 pub use labels::{
     Accuracy, BalancedAccuracy, CohenKappa, KrippendorffAlpha, LabelComparison,
     LabelComparisonSetters, MacroF1, MatthewsCorrelation, MicroF1, accuracy, balanced_accuracy,

@@ -1,7 +1,7 @@
 //! Metrics of predicted probabilities.
 
-use crate::core::check::within;
-use crate::core::field_types::Truth;
+use crate::core::rows::field_types::Truth;
+use crate::core::score::check::within;
 use crate::metric;
 use crate::stats::{Brier, Calibration};
 

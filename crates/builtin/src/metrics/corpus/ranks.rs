@@ -1,6 +1,6 @@
 //! Metrics of the order of predicted values.
 
-use crate::core::field_types::Truth;
+use crate::core::rows::field_types::Truth;
 use crate::metric;
 use crate::stats::{ClassScores, ValuePairs};
 

@@ -1,7 +1,7 @@
 //! Builds a [`Diff`], in code or from the parameters of a command line.
 
 use super::{Diff, DiffStrictness};
-use crate::core::params::{Configure, ParamError, Params, read_param};
+use crate::core::metric::params::{Configure, ParamError, Params, read_param};
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
 use crate::core::value_type::ValueType as _;
 use crate::judge::configured::{PANEL, param, read_panel};

@@ -6,7 +6,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::DiffStrictness;
-use crate::core::check::{Check, Unscored};
+use crate::core::score::check::{Check, Unscored};
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 

@@ -13,19 +13,19 @@ pub use self::builder::DiffBuilder;
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::field;
 use super::language::LanguageSetting;
-use crate::core::answer::Answer;
-use crate::core::call::MetricCall;
-use crate::core::check::{Check, Unscored};
+use crate::core::declared::requirements::{Requirement, Requires};
 use crate::core::declared::{Declared, GoldRows, PredRows};
 use crate::core::dedup::key::{Configured, Key};
-use crate::core::error::{MetricError, Result};
+use crate::core::metric::answer::Answer;
+use crate::core::metric::call::MetricCall;
 use crate::core::metric::{Metric, ScoredAtOnce};
-use crate::core::params::Typed;
-use crate::core::requirements::{Requirement, Requires};
-use crate::core::return_types::{Decided, MetricReturn};
+use crate::core::probe::MaybeText;
 use crate::core::rows::by_name;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
+use crate::core::score::check::{Check, Unscored};
+use crate::core::score::error::{MetricError, Result};
+use crate::core::score::return_types::{Decided, MetricReturn};
 use crate::core::spec::{MetricSpec, MetricTier, Side};
 use crate::judge::configured::shown_panel;
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
@@ -225,8 +225,8 @@ impl Configured for Diff {
     fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
         let mut all = shown_panel(&self.panel);
         all.extend([
-            ("strictness", Typed(&self.strictness).text()),
-            ("language", Typed(&self.language).text()),
+            ("strictness", MaybeText(&self.strictness).text()),
+            ("language", MaybeText(&self.language).text()),
             ("field", Some(self.field.clone())),
         ]);
         all

@@ -1,7 +1,7 @@
 //! Whether an output has the strings of the configuration, or of the gold row; whether it is JSON.
 
 use super::searched;
-use crate::core::check::{Check, Unscored};
+use crate::core::score::check::{Check, Unscored};
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::matching as explained;
 use crate::metrics::proxies::format;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::de::IgnoredAny;
 
-use crate::core::check::{Check, Unscored};
+use crate::core::score::check::{Check, Unscored};
 use crate::metric;
 use crate::metrics::explained::proxies as explained;
 

@@ -1,7 +1,7 @@
 //! Required and forbidden keywords of an output.
 
-use crate::core::check::Unscored;
 use crate::core::score::FeedbackMetric;
+use crate::core::score::check::Unscored;
 use crate::metric;
 use crate::text::Searchable;
 

@@ -1,7 +1,7 @@
 //! The syntax of code in an output.
 
-use crate::core::check::{Check, Unscored};
-use crate::core::requirements::{Requirement, Requires};
+use crate::core::declared::requirements::{Requirement, Requires};
+use crate::core::score::check::{Check, Unscored};
 use crate::metric;
 use crate::metrics::explained::proxies as explained;
 use crate::metrics::language::LanguageSetting;

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "sparql")]
 use super::understanding::{EntityF1, IntentAccuracy};
-use crate::core::check::Check;
+use crate::core::score::check::Check;
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::rag as explained;

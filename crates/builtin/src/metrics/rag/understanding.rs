@@ -1,11 +1,12 @@
 //! The metrics of the heritage document for intents and entities.
 
-use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::return_types::WithCorpus;
 use crate::metric;
 use crate::text::{EntityCounts, NormalForm};
 
-use crate::core::check::within;
-use crate::core::corpus::record::CountFormula;
+use crate::core::score::check::within;
+use crate::core::score::corpus::record::CountFormula;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::explained::{number, rag as explained};
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};

@@ -1,7 +1,7 @@
 //! Errors of a registry.
 
 use super::settings::SETTINGS;
-use crate::core::params::ParamError;
+use crate::core::metric::params::ParamError;
 use crate::messages::suggest;
 
 /// Why a metric cannot be added to a [`Registry`](super::Registry).

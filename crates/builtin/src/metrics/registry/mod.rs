@@ -12,7 +12,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::core::metric::Metric;
-use crate::core::params::{Configure, ParamError, Params};
+use crate::core::metric::params::{Configure, ParamError, Params};
 use crate::core::spec::MetricSpec;
 use crate::messages::suggest::nearest;
 use builtin::{FEATURES, GROUPS};
@@ -256,7 +256,7 @@ impl std::fmt::Debug for Registry {
 #[cfg(test)]
 mod tests {
     use super::{FEATURES, Registry};
-    use crate::core::params::Params;
+    use crate::core::metric::params::Params;
 
     #[test]
     fn a_metric_of_a_disabled_feature_is_an_error_that_names_the_feature() {

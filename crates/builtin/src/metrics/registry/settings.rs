@@ -8,18 +8,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::core::answer::{Answer, RowAnswer};
-use crate::core::call::MetricCall;
+use crate::core::declared::requirements::Requirement;
 use crate::core::dedup::key::Key;
-use crate::core::error::MetricError;
-use crate::core::instance::Instance;
-use crate::core::instance_settings::InstanceSettings;
 use crate::core::metric::Metric;
-use crate::core::params::{ParamError, Params};
-use crate::core::requirements::Requirement;
+use crate::core::metric::answer::Answer;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::instance::Instance;
+use crate::core::metric::params::{ParamError, Params};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
+use crate::core::score::error::MetricError;
+use crate::core::score::row_answer::RowAnswer;
 use crate::core::spec::MetricSpec;
+use crate::core::spec::instance_settings::InstanceSettings;
 use crate::lm::parse_msats;
 
 /// The settings that every metric has.
@@ -199,12 +200,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::{THRESHOLD, adjust, settings};
-    use crate::core::fn_metric::metric_fn;
-    use crate::core::instance_settings::InstanceSettings;
     use crate::core::metric::Metric;
-    use crate::core::params::Params;
+    use crate::core::metric::fn_metric::metric_fn;
+    use crate::core::metric::params::Params;
     use crate::core::rows::dynamic::{Example, Prediction};
     use crate::core::spec::MetricSpec;
+    use crate::core::spec::instance_settings::InstanceSettings;
 
     fn params(name: &str, value: &str) -> Params {
         let mut params = Params::default();

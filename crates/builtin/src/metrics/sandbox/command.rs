@@ -7,8 +7,8 @@ use super::files::SandboxFiles;
 use super::isolation::Isolation;
 use super::stages::StageResults;
 use crate::ParamGroup;
-use crate::core::check::at_least;
-use crate::core::requirements::Requirement;
+use crate::core::declared::requirements::Requirement;
+use crate::core::score::check::at_least;
 use crate::sandbox::{Limits, Termination};
 
 /// How the command of a metric runs: its files and limits, its check stage, its isolation.
@@ -151,7 +151,7 @@ impl Command<'_> {
 /// parameters, and `file` on the builder.
 macro_rules! command_metric {
     ($metric:ident, $builder:ident $(<$state:ident>)?, $validate:expr) => {
-        impl $crate::core::requirements::Requires for $metric {
+        impl $crate::core::declared::requirements::Requires for $metric {
             fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
                 let Self { command, timeout_secs, settings, .. } = self;
                 let validate: fn(&Self) -> Result<(), String> = $validate;

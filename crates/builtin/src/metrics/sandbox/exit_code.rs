@@ -1,8 +1,8 @@
 //! The exit code of a command.
 
 use super::command::{Command, CommandSettings, command_metric};
-use crate::core::check::{Check, Explained, Unscored, within};
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::check::{Check, Explained, Unscored, within};
 use crate::metric;
 
 /// Whether a command over the row's files exits with the expected code, isolated from the host.

@@ -4,8 +4,8 @@ use indexmap::IndexMap;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::core::check::Unscored;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::check::Unscored;
 use crate::core::spec::Side;
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metrics::field as fields;

@@ -2,8 +2,8 @@
 
 use super::command::{Command, CommandSettings, command_metric, tail};
 use super::stages::StageResults;
-use crate::core::check::{Explained, Unscored};
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::check::{Explained, Unscored};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::sandbox::counts::{self, Counts};

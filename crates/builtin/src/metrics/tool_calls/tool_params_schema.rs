@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::schema_work::{PatternBudget, SchemaWork};
-use crate::core::check::{Check, Unscored};
+use crate::core::score::check::{Check, Unscored};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::messages::escape;

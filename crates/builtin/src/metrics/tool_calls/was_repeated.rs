@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::core::check::Check;
+use crate::core::score::check::Check;
 use crate::json::equality::same_value;
 use crate::metric;
 

@@ -1,12 +1,12 @@
 //! Evaluation of a checked composite on one row: the order in which components are evaluated, and the combination of
 //! their scores.
 
-mod fold;
+mod combine;
 mod numbers;
 mod run;
 mod schedule;
 mod tree;
 
-pub(super) use self::fold::Value;
+pub(super) use self::combine::Value;
 pub(super) use self::run::Run;
 pub(super) use self::tree::{Child, Node, Tree, Weighted};

@@ -8,18 +8,19 @@ use std::mem;
 
 use super::run::{Row, Run};
 use super::tree::Node;
-use crate::answer::{Answer, RowAnswer};
-use crate::call::MetricCall;
-use crate::component_results::{ComponentResult, Number};
-use crate::dedup::shared_answer;
 use crate::metric::Metric;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::metric::shared_answer;
 use crate::panic;
 use crate::score::Scored;
+use crate::score::component_results::{ComponentResult, Number};
+use crate::score::row_answer::RowAnswer;
 
 /// The number of components whose scores are collected on the stack.
 pub(super) const FEW: usize = 8;
 
-/// What the evaluation met that is not a number.
+/// A result that is not a number.
 enum Other<'a> {
     Answer(Answer<'a>),
     /// A panic with this message.

@@ -1,25 +1,26 @@
-//! The order in which components are evaluated: each once per row, those behind a gate only if it opens, those that
-//! have to be awaited concurrently.
+//! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens,
+//! asynchronous components concurrently.
 
 use std::cell::Cell;
 
 use futures_util::future::{BoxFuture, join_all};
 
-use super::fold::{Missing, Resolved, Value, fold, resolved};
+use super::combine::{Missing, Resolved, Value, combine, resolved};
 use super::numbers;
 use super::schedule::next;
 use super::tree::Tree;
-use crate::answer::{Answer, RowAnswer};
-use crate::call::MetricCall;
-use crate::component_results::{self, ComponentResult, Components};
 use crate::composite::OnMissing;
 use crate::dedup::key::Key;
-use crate::dedup::shared_answer;
-use crate::error::{MetricError, MetricErrorKind, Result};
 use crate::metric::Metric;
-use crate::outcome::Outcome;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::metric::shared_answer;
 use crate::panic;
 use crate::score::Scored;
+use crate::score::component_results::{self, ComponentResult, Components};
+use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::score::outcome::Outcome;
+use crate::score::row_answer::RowAnswer;
 use crate::spec::MetricSpec;
 
 /// The parts of a composite that are the same for all rows.
@@ -83,7 +84,7 @@ fn wait<'a, G: Sync, P: Sync>(
 
 async fn caught(name: &str, future: BoxFuture<'_, Result<RowAnswer>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
-        Ok(answer) => ComponentResult::of(answer),
+        Ok(answer) => answer.into(),
         Err(panic) => ComponentResult::panicked(name, panic.message),
     }
 }
@@ -107,7 +108,7 @@ impl<'a> Row<'a> {
         Self { run, results, is_explained, missing: Missing::Leaf(0), is_decided: false }
     }
 
-    /// Evaluates the components without a result. `pending` are those that have to be awaited already.
+    /// Evaluates the components without a result. `pending` are the components whose future is already awaited.
     pub(super) fn answer<G: Sync, P: Sync>(
         mut self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -124,7 +125,7 @@ impl<'a> Row<'a> {
         wait(self, pending, leaves.to_vec(), call)
     }
 
-    /// Evaluates every component that can be evaluated now, and adds those that have to be awaited.
+    /// Evaluates every component that can be evaluated now, and adds the components whose future has to be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,
         leaves: &[&'a dyn Metric<G, P>],
@@ -186,7 +187,7 @@ impl<'a> Row<'a> {
     ) {
         let result = &mut self.results[index];
         match answer {
-            Answer::Ready(answer) => *result = ComponentResult::of(answer),
+            Answer::Ready(answer) => *result = answer.into(),
             Answer::Pending(future) => {
                 result.set_pending();
                 pending.push((index, future));
@@ -209,7 +210,7 @@ impl<'a> Row<'a> {
             return Err(self.error());
         }
         let Self { run, results, missing, .. } = &mut self;
-        match fold(&run.tree.node, run.on_missing, results, missing) {
+        match combine(&run.tree.node, run.on_missing, results, missing) {
             Resolved::Value(Value { value, .. }) => {
                 let Self { run, results, is_explained, .. } = self;
                 let numbers = component_results::numbers(&results);
@@ -222,7 +223,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The error of a composite without a score. Its cost is that of the components that were evaluated.
+    /// The error of a composite without a score. Its cost is the cost of the components that were evaluated.
     #[cold]
     fn error(self) -> MetricError {
         let cost = self.results.iter().map(ComponentResult::cost_msats);

@@ -1,12 +1,11 @@
-//! Finds the components of a composite with gates that can be evaluated next. Their scores are combined in `fold.rs`.
+//! Finds the components of a composite with gates that can be evaluated next. Their scores are combined in `combine.rs`.
 
-use super::fold::{Fold, Missing, Resolved, Stop, resolved};
+use super::combine::{Combine, Missing, Resolved, Stop, resolved};
 use super::tree::{Child, Node};
-use crate::component_results::ComponentResult;
 use crate::composite::OnMissing;
+use crate::score::component_results::ComponentResult;
 
-/// Returns the components that can be evaluated now: those without a result, but those behind a gate only if all its proxies
-/// have a result and accept the row.
+/// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row.
 ///
 /// # Errors
 /// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in
@@ -72,7 +71,7 @@ impl Search<'_> {
             return Ok(());
         }
         let Self { on_missing, results, missing, .. } = self;
-        match (Fold { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
+        match (Combine { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
             Ok(()) => self.parts(truths.iter()),
             // All proxies are missing, but the composite may have a value without this gate.
             Err(Stop::Missing) => Ok(()),

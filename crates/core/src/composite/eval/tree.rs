@@ -2,8 +2,8 @@
 
 use std::slice;
 
-use super::fold::{Value, stable_sum, within};
-use crate::component_results::{ComponentResult, Number};
+use super::combine::{Value, stable_sum, within};
+use crate::score::component_results::{ComponentResult, Number};
 use crate::spec::ScoreRange;
 
 /// A checked expression over numbered components.

@@ -144,7 +144,7 @@ impl Derived {
     }
 
     /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
-    /// range includes that of each component.
+    /// range includes the range of each component.
     #[must_use]
     pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
         let mut index = 0;

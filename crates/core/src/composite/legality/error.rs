@@ -1,4 +1,4 @@
-//! What is wrong with a composite, found before the first row is scored.
+//! The errors of a composite, which are found before the first row is scored.
 
 use crate::spec::{MetricTier, ScoreRange};
 
@@ -8,7 +8,7 @@ use crate::spec::{MetricTier, ScoreRange};
 pub struct CompositeError {
     /// The composite's name.
     pub composite: String,
-    /// What is wrong with it.
+    /// The rule that it breaks.
     pub mistake: Mistake,
 }
 
@@ -16,19 +16,19 @@ pub struct CompositeError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
-    /// Nothing is put together.
+    /// A combination has no components.
     #[error("`{within}` has no components; add at least one")]
     Empty {
         /// The combination.
         within: &'static str,
     },
-    /// The name cannot stand on a command line or in a file.
+    /// The name has characters that command lines or files do not allow.
     #[error("expected a metric name in ASCII snake case that starts with a letter")]
     Name,
     /// The weights do not sum to 1.
     #[error("the weights sum to {sum}; they must sum to 1")]
     WeightsSum {
-        /// What they sum to.
+        /// The sum of the weights.
         sum: f64,
     },
     /// A weight is negative, NaN or infinite.
@@ -49,7 +49,7 @@ pub enum Mistake {
         /// `threshold` or `strict`.
         setting: &'static str,
     },
-    /// A component stands twice in one combination.
+    /// A component is listed twice in one combination.
     #[error("duplicate component `{component}` in `{within}`; use it once")]
     Twice {
         /// The component.
@@ -57,7 +57,7 @@ pub enum Mistake {
         /// The combination.
         within: &'static str,
     },
-    /// A truth metric stands where a gate expects proxies.
+    /// A truth metric is listed among the proxies of a gate.
     #[error(
         "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
     )]
@@ -65,7 +65,7 @@ pub enum Mistake {
         /// The component.
         component: String,
     },
-    /// A proxy metric stands where a gate expects truth metrics.
+    /// A proxy metric is listed among the truth metrics of a gate.
     #[error(
         "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
     )]
@@ -78,9 +78,9 @@ pub enum Mistake {
         "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
     )]
     TierBelow {
-        /// What was declared.
+        /// The declared tier.
         declared: MetricTier,
-        /// What the components make it.
+        /// The highest tier of the components.
         found: MetricTier,
     },
     /// The components may cost more than the budget.
@@ -88,7 +88,7 @@ pub enum Mistake {
         "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
     )]
     OverBudget {
-        /// What all components cost at most.
+        /// The largest cost of all components, in millisatoshis.
         cost: u64,
         /// The budget.
         budget: u64,
@@ -101,19 +101,19 @@ pub enum Mistake {
         /// The component.
         component: String,
     },
-    /// A lower-is-better component stands beside others.
+    /// A lower-is-better component is combined with higher-is-better ones.
     #[error("`{component}` is lower-is-better; write `invert({component})`")]
     LowerIsBetter {
         /// The component.
         component: String,
     },
-    /// A part of `all` or `any` is no pass or fail.
+    /// A component of `all` or `any` has no verdict.
     #[error("`{component}` has a score but no verdict; set a pass threshold with `at_least`")]
     NoVerdict {
         /// The component.
         component: String,
     },
-    /// A threshold that no score can reach, or a bound of a part.
+    /// A threshold of a component or of the composite that no score can reach.
     #[error(
         "the threshold {threshold} of `{component}` is outside its range {range}; set one within it"
     )]
@@ -145,7 +145,7 @@ pub enum Mistake {
         /// The range.
         range: ScoreRange,
     },
-    /// A bound on a part of which only the number counts.
+    /// A threshold on a component whose score is used, not its verdict.
     #[error(
         "thresholds are not supported in `{within}`, which uses the score of `{component}`; remove `at_least`"
     )]

@@ -1,4 +1,4 @@
-//! The fields that a `#[metric]` composite reads: those of its components, without duplicates, as a `const`.
+//! The fields that a `#[metric]` composite reads: the fields of its components, without duplicates, as a `const`.
 
 use crate::rows::by_name::WHOLE;
 use crate::sentence::same;
@@ -99,8 +99,8 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     false
 }
 
-/// Returns the fields of one side without duplicates. A field's type is that of the first component that reads it. It is
-/// required if any component requires it, and may be missing unless that is an error for any.
+/// Returns the fields of one side without duplicates. A field has the type in the first component that reads it. It is
+/// required if any component requires it, and may be missing unless a component rejects a row without it.
 #[must_use]
 pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) -> FieldList<N> {
     let mut union = FieldList::new();

@@ -1,5 +1,5 @@
 //! The rules of `#[metric]` composites that need the components' specs. Each returns the message that
-//! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro provides the place.
+//! `cargo check` shows if it is broken: the mistake, the value that was found, a correction. The macro provides the place.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use crate::sentence::{Sentence, same};

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, Role, Usage};
 use super::super::http::Call;
+use super::answer::{Answer, string, tokens};
+use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
-use super::{Answer, Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question { target, request, .. } = question;

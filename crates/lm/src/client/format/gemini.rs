@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::super::super::{LmError, Role, Usage};
 use super::super::http::Call;
-use super::{Answer, Question, insert, string, tokens};
+use super::answer::{Answer, string, tokens};
+use super::question::{Question, insert};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question { target, request, .. } = question;

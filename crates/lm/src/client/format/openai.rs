@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::super::super::{LmError, Role, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
+use super::answer::{Answer, string, tokens};
+use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
-use super::{Answer, Question, insert, string, tokens};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question { target, request, .. } = question;
@@ -60,8 +61,8 @@ fn max_tokens_key(model: &str) -> &'static str {
     if is_newer { "max_completion_tokens" } else { "max_tokens" }
 }
 
-/// Fireworks cuts replies at 2,048 tokens by default, and reduces a higher limit to that of the model, except for one
-/// model that rejects a limit beyond its own.
+/// Fireworks cuts replies at 2,048 tokens by default, and reduces a higher limit to the limit of the model, except for one
+/// model that rejects a higher limit.
 fn default_max_tokens(target: &Target) -> Option<u32> {
     let is_strict = target.model.contains("muse-glimmer-30b");
     (target.provider == "fireworks").then_some(if is_strict { 68_000 } else { 512_000 })

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// The rules of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// Objects list all of their properties as required, and nothing stands beside a `$ref`.
+    /// Objects list all of their properties as required, and an object with a `$ref` has no other keys.
     OpenAi,
     Anthropic,
 }
@@ -101,8 +101,8 @@ impl<'a> Adapter<'a> {
         Some(replaced)
     }
 
-    /// Whether the alternatives exclude each other by a required property with a constant, as those of an enum that
-    /// serde tags.
+    /// Whether the alternatives exclude each other by a required property with a constant, as in the schema of a
+    /// tagged enum of serde.
     fn have_tag(&self, branches: &'a Value) -> bool {
         let branches = branches.as_array().map_or(&[][..], Vec::as_slice);
         let branches: Vec<&'a Value> =

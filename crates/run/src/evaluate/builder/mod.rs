@@ -13,8 +13,8 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
-use crate::core::batching;
 use crate::core::metric::Metric;
+use crate::core::metric::batching;
 use crate::core::program::Fallible;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::real_path;

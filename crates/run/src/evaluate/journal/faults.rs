@@ -12,8 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::{Journal, JournalError, LogFile, RunIdentity, WrapFile, journal_cost_msats};
+use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult};
@@ -202,7 +202,7 @@ impl Metric for Checked {
         &self,
         _: &Example,
         _: &Prediction,
-    ) -> crate::core::error::Result<MetricScore> {
+    ) -> crate::core::score::error::Result<MetricScore> {
         Ok(MetricScore::new(1.0))
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::JournalError;
-use crate::core::identity::{self, MetricIdentity};
+use crate::core::metric::identity::{self, MetricIdentity};
 use crate::messages::escape;
 
 /// The settings that the outcomes of a run depend on, apart from its rows.
@@ -72,8 +72,8 @@ fn place(path: &[&str]) -> String {
 mod tests {
     use super::*;
     use crate::composite::{Composite, component, max, min};
-    use crate::core::instance::WithSettings;
     use crate::core::metric::Metric;
+    use crate::core::metric::instance::WithSettings;
     use crate::core::rows::dynamic::{Example, Prediction};
     use dsrs_metrics::judge::shipped::LlmJudge;
     use dsrs_metrics::judge::{Aggregation, Panel};

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::identity::RunIdentity;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
+use crate::core::score::outcome::Outcome;
 use crate::lm::LmReply;
 
 /// The version of the format of the file. Since version 2 it has records of spending.

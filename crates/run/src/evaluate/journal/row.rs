@@ -8,7 +8,7 @@ use super::Journal;
 use super::error::JournalError;
 use super::log::Write;
 use super::record::{Record, StoredProgram, StoredReply, StoredScores};
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::lock::lock;
 use crate::lm::recording::ReplyRecorder;
 use crate::lm::{Hash, LmReply};

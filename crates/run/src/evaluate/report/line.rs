@@ -2,6 +2,8 @@
 //!
 //! A line is written key by key, without a copy of the row. Its scores are the records of `record.rs`.
 
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::outcome::Outcome;
 use std::borrow::Cow;
 
 use serde::Serialize;
@@ -9,8 +11,6 @@ use serde::ser::Serializer;
 use serde_json::Value;
 
 use super::record::{ResultScore, RunRecord, not_json};
-use crate::core::corpus::CorpusCounts;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
 use crate::evaluate::row::RowResult;

@@ -12,12 +12,12 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::core::component_results::Component;
-use crate::core::counted::Counted;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
+use crate::core::score::component_results::Component;
+use crate::core::score::counted::Counted;
+use crate::core::score::outcome::Outcome;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
 use crate::evaluate::row::RowResult;
 use crate::json::path;

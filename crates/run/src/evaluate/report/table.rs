@@ -9,7 +9,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;

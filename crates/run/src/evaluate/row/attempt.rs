@@ -5,9 +5,9 @@ use std::pin::pin;
 use tokio::time::Instant;
 
 use super::options::RowOptions;
-use crate::core::answer::RowAnswer;
-use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::panic::{self, Panic};
+use crate::core::score::error::{MetricError, MetricErrorKind};
+use crate::core::score::row_answer::RowAnswer;
 
 pub(super) type Attempt<T> = Result<T, Failure>;
 

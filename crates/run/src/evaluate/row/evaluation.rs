@@ -5,10 +5,10 @@
 use super::plan::Plan;
 use super::row_result::RowResult;
 use super::run_journal::{JournaledRow, RowToJournal, RunJournal};
-use crate::core::outcome::Outcome;
+use crate::core::metric::repeat::RepeatNumber;
+use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
-use crate::core::repeat::RepeatNumber;
-use crate::core::settings::Settings;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
 use crate::evaluate::journal::{JournalRow, ProgramFailure};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::budget::{BudgetReport, Ledger, Reservation};
 use super::spending::Spending;
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::journal::Journal;
 use crate::evaluate::lock::lock;
 

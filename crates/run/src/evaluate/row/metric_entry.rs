@@ -1,17 +1,17 @@
 //! A metric of a run.
 
+use crate::core::declared::requirements::Requirement;
 use std::sync::Arc;
 
-use crate::core::answer::Answer;
-use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::dedup::memo::Sharing;
-use crate::core::dedup::shared_answer;
-use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
-use crate::core::outcome::Outcome;
-use crate::core::requirements::Requirement;
+use crate::core::metric::answer::Answer;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::shared_answer;
 use crate::core::score::Scored;
+use crate::core::score::error::{MetricError, MetricErrorKind};
+use crate::core::score::outcome::Outcome;
 use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::error::EvaluateError;
 

@@ -10,10 +10,10 @@ use super::metric_entry::MetricEntry;
 use super::options::RowOptions;
 use super::repeats;
 use super::repeats::Repeat;
-use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Sharing;
-use crate::core::outcome::Outcome;
+use crate::core::metric::call::MetricCall;
 use crate::core::program_run::ProgramRun;
+use crate::core::score::outcome::Outcome;
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {

@@ -4,7 +4,7 @@ use tokio::sync::OnceCell;
 
 use super::metric_entry;
 use super::metric_entry::MetricEntry;
-use crate::core::requirements::{self, NotReady, Requirement};
+use crate::core::declared::requirements::{self, NotReady, Requirement};
 
 /// The requirements of the metrics of a run, which are checked once.
 pub(crate) struct Preflight {

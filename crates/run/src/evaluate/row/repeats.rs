@@ -1,7 +1,7 @@
 //! A row that is evaluated several times, and the reduction of its outcomes to one.
 
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
+use crate::core::score::outcome::Outcome;
 use crate::core::score::{MetricScore, Part, Scored};
 use crate::stats::Moments;
 

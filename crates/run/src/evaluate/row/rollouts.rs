@@ -1,6 +1,7 @@
 //! Evaluates all rollouts of one row under a gate: the metrics of the first tier on each, then the metrics of the second tier on
 //! the rollouts that pass, if the budget covers all of them.
 
+use crate::core::score::outcome::Outcome;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -13,13 +14,12 @@ use super::plan::Plan;
 use super::row_result::{Gated, RowResult, ScoredRollouts};
 use super::run_journal::{JournaledRow, RowToJournal};
 use super::spending::Spending;
-use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
-use crate::core::outcome::Outcome;
+use crate::core::metric::call::MetricCall;
+use crate::core::metric::repeat::RepeatNumber;
+use crate::core::metric::settings::Settings;
 use crate::core::program::Program;
 use crate::core::program_run::ProgramRun;
-use crate::core::repeat::RepeatNumber;
-use crate::core::settings::Settings;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::journal::{ProgramFailure, StoredScores};
 use crate::evaluate::lock::lock;

@@ -1,10 +1,10 @@
 //! One row of a result: the row, its prediction and the outcomes.
 
+use crate::core::score::outcome::Outcome;
 use std::sync::Arc;
 
 use super::repeats::{Repeat, RepeatPred};
 use super::spending::Spending;
-use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::{Origin, Pair};

@@ -2,6 +2,7 @@
 //!
 //! The prediction comes from `evaluation.rs`, several predictions of a row from `rollouts.rs`.
 
+use crate::core::score::row_answer::RowAnswer;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -13,11 +14,11 @@ use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::gate::Charge;
 use super::metric_entry::MetricEntry;
 use super::plan::Plan;
-use crate::core::answer::{Answer, RowAnswer};
-use crate::core::call::MetricCall;
-use crate::core::error::{MetricError, MetricErrorKind};
-use crate::core::outcome::Outcome;
+use crate::core::metric::answer::Answer;
+use crate::core::metric::call::MetricCall;
 use crate::core::panic;
+use crate::core::score::error::{MetricError, MetricErrorKind};
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::journal::{JournalRow, StoredScores};
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {

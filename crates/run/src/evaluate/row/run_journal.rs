@@ -16,7 +16,7 @@ use super::metric_entry::MetricEntry;
 use super::plan::Plan;
 use super::preflight::Preflight;
 use super::row_result::RowResult;
-use crate::core::identity::MetricIdentity;
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
 use crate::core::rows::inputs::declared_by;

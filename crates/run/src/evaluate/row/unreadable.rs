@@ -3,11 +3,11 @@
 use futures_util::FutureExt;
 
 use super::plan::Plan;
-use crate::core::call::MetricCall;
-use crate::core::error::MetricError;
 use crate::core::metric::Metric;
+use crate::core::metric::call::MetricCall;
 use crate::core::panic;
 use crate::core::rows::pair::Origin;
+use crate::core::score::error::MetricError;
 use crate::evaluate::error::EvaluateError;
 
 impl<G: Sync, P: Sync> Plan<'_, G, P> {

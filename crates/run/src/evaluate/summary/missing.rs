@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::core::missing::MissingFields;
+use crate::core::rows::missing::MissingFields;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::suggest;
 

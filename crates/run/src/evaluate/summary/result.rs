@@ -8,8 +8,8 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::metric_summary::MetricSummary;
 use super::totals::ProgramTotals;
-use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::outcome::Outcome;
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::journal::JournalUse;

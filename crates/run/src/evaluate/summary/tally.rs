@@ -7,10 +7,10 @@ use super::missing::MissingTally;
 use super::plain_tally::{PlainTally, add_passed};
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
-use crate::core::corpus::CorpusCounts;
-use crate::core::counted::Counted;
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::corpus::CorpusCounts;
+use crate::core::score::counted::Counted;
+use crate::core::score::outcome::Outcome;
 use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::stats::{Histogram, Uncertainty};
 

@@ -1,7 +1,7 @@
 //! Collects finished rows: counts, stores, writes and displays them. Each row costs the same,
 //! however many came before.
 
-use crate::core::outcome::Outcome;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::report::{Lines, Progress, ResultFiles};
 use crate::evaluate::row::RowResult;

@@ -9,9 +9,9 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
 use super::wake_up::WakeUp;
+use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::program::Program;
-use crate::core::settings::Settings;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Numbered, Stop};
 use crate::evaluate::report::Lines;

@@ -7,8 +7,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::collector::Collector;
-use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::report::Lines;
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::{PlainTally, Tally};

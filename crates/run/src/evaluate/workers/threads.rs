@@ -3,6 +3,7 @@
 //! They are not the threads of the runtime, so that a metric that computes for long or blocks delays neither timers nor
 //! tasks. A thread may take the rows of another thread that is blocked.
 
+use crate::core::score::outcome::Outcome;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,10 +15,9 @@ use tokio::sync::Notify;
 
 use super::state::{Run, stop_signal};
 use super::thread_rows::{SharedRows, is_simple};
-use crate::core::outcome::Outcome;
+use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::rows::pair::{Pair, SpareRows};
-use crate::core::settings::Settings;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::{Input, Numbered, OwnRows, Stop};
 use crate::evaluate::lock::lock;

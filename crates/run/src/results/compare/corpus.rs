@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::difference::{DifferenceTest, PairedDifference, Testing, power_rows};
 use super::pairs::{ABSENT, NotCompared, Pair, Selected};
-use crate::core::counted::Counted;
+use crate::core::score::counted::Counted;
 use crate::results::{ResultOutcome, ResultRow};
 use crate::stats::{Bootstrap, Uncertainty, exchange_test};
 

@@ -133,7 +133,7 @@ pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
             return quote_spanned!(*span=> all.extend(#texts()););
         }
         let text = match default_fn(cx, name, param, config) {
-            Some(default) => quote_spanned!(*span=> #private::Typed(&Self::#default()).text()),
+            Some(default) => quote_spanned!(*span=> #private::MaybeText(&Self::#default()).text()),
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         quote_spanned!(*span=> all.push(#text);)
@@ -142,7 +142,7 @@ pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
-                use #private::Untyped as _;
+                use #private::FallbackText as _;
                 let mut all = #private::vec::Vec::new();
                 #(#defaults)*
                 all

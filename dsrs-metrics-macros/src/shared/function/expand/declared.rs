@@ -105,11 +105,11 @@ fn files(cx: &Context<'_>) -> TokenStream {
             return quote_spanned!(*span=> #files(&self.#name, #metric, all););
         }
         let text = format!("{ident}.{}", syn::ext::IdentExt::unraw(name));
-        quote_spanned!(*span=> #private::Naming(&self.#name).files(#text, all);)
+        quote_spanned!(*span=> #private::MaybeNamesFiles(&self.#name).files(#text, all);)
     });
     quote_spanned! {*span=>
         {
-            use #private::NamesNothing as _;
+            use #private::FallbackNamesFiles as _;
             #(#named)*
         }
         #required
@@ -123,8 +123,8 @@ fn required(cx: &Context<'_>, method: &str, argument: &TokenStream) -> TokenStre
     match cx.model.judged {
         Some(_) => quote_spanned!(*span=> #private::Requires::#method(self, #argument)),
         None => quote_spanned! {*span=>
-            use #private::RequiresNothing as _;
-            #private::Requiring(self).#method(#argument)
+            use #private::FallbackRequires as _;
+            #private::MaybeRequires(self).#method(#argument)
         },
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
             let same = group_item(cx, param, "has_same_parameters");
             quote_spanned!(*span=> #same(&self.#name, &other.#name))
         }
-        false => quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal()),
+        false => quote_spanned!(*span=> #private::MaybeEq(&self.#name, &other.#name).are_equal()),
     });
     let shown = cx.model.configs().map(|(name, param, config)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
@@ -159,14 +159,14 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
                 quote_spanned!(*span=> all.extend(#shown(&self.#name));)
             }
             false => {
-                let shown = quote_spanned!(*span=> (&#private::Parameter(&self.#name)).shown());
+                let shown = quote_spanned!(*span=> (&#private::MaybeShown(&self.#name)).shown());
                 quote_spanned!(*span=> all.push((#text, #shown));)
             }
         }
     });
     quote_spanned! {*span=>
         fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
-            use #private::NotComparable as _;
+            use #private::FallbackEq as _;
             #(#equal)&&*
         }
 
@@ -177,7 +177,7 @@ pub(super) fn parameters(cx: &Context<'_>) -> TokenStream {
             ::core::option::Option<#private::string::String>,
         )> {
             #[allow(unused_imports)]
-            use #private::{Debugged as _, Undisplayed as _};
+            use #private::{FallbackDebug as _, FallbackShown as _};
             let mut all = #private::vec::Vec::new();
             #(#shown)*
             all

@@ -96,8 +96,8 @@ pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
     }
     let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
     quote_spanned!(*span=> {
-        use #private::Undescribed as _;
-        #private::Described::<#ty>::HELP
+        use #private::FallbackValueType as _;
+        #private::MaybeValueType::<#ty>::HELP
     })
 }
 

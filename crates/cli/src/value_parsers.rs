@@ -1,0 +1,28 @@
+//! Parsers of values of options.
+
+use std::time::Duration;
+
+/// Parses a finite number.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok(number),
+        _ => Err(format!("expected a finite number, found `{text}`")),
+    }
+}
+
+/// Parses a time limit.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => Err("a time limit of zero would fail every row".to_owned()),
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Parses the name of a model. An empty name is rejected: it comes from an unset shell variable.
+pub(super) fn model(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("expected provider:model, as in openai:gpt-5-mini"),
+        id => Ok(id.to_owned()),
+    }
+}

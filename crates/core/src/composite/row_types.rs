@@ -1,0 +1,139 @@
+//! The row types of a composite's components, which must be compatible with each other. rustc checks them in a function
+//! that the macro emits.
+
+use std::marker::PhantomData;
+
+use crate::declared::{AnyRow, Declared, GoldRows, PredRows};
+use crate::metric::Metric;
+
+/// Combines the row types of several components: the first one that is not [`AnyRow`].
+pub trait First<Other> {
+    /// The combined row type.
+    type Rows;
+}
+
+/// A component's row type that is compatible with the row type of the components before it.
+#[diagnostic::on_unimplemented(
+    message = "the components are over different rows: `{Self}` here, `{Before}` before",
+    label = "over other rows than the components before it",
+    note = "no row is of both types: remove a component, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
+)]
+pub trait SameRows<Before> {}
+
+impl<Other> First<Other> for AnyRow {
+    type Rows = Other;
+}
+#[diagnostic::do_not_recommend]
+impl<Before> SameRows<Before> for AnyRow {}
+
+impl<T, Other> First<Other> for GoldRows<T> {
+    type Rows = Self;
+}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<Self> for GoldRows<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<AnyRow> for GoldRows<T> {}
+
+impl<T, Other> First<Other> for PredRows<T> {
+    type Rows = Self;
+}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<Self> for PredRows<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<AnyRow> for PredRows<T> {}
+
+/// The row types of a component, or the combined row types of a composite's components.
+#[derive(Debug)]
+pub struct Rows<G, P>(PhantomData<(G, P)>);
+
+impl Rows<AnyRow, AnyRow> {
+    /// Returns the row types before any component is added.
+    #[must_use]
+    pub const fn any() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<G, P> Rows<G, P> {
+    /// Combines these row types with the row types of another component.
+    #[must_use]
+    pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
+    where
+        G: First<G2>,
+        P: First<P2>,
+        G2: SameRows<G>,
+        P2: SameRows<P>,
+    {
+        Rows(PhantomData)
+    }
+
+    /// Requires that a component which reads fields of any row type finds them in these rows.
+    pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: MaybeMetric<M>)
+    where
+        Self: ScoredBy<M, G2, P2>,
+    {
+    }
+}
+
+/// The type of a component, which may implement [`Declared`]; see `probe.rs`.
+#[derive(Debug)]
+pub struct MaybeMetric<M>(PhantomData<M>);
+
+impl<M> MaybeMetric<M> {
+    /// Creates the value.
+    #[must_use]
+    pub const fn component() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: Declared> MaybeMetric<M> {
+    /// Returns the component's row types.
+    #[must_use]
+    pub const fn rows(&self) -> Rows<M::OverGold, M::OverPred> {
+        Rows(PhantomData)
+    }
+}
+
+/// The fallback of [`MaybeMetric`]: a component that is not a metric. Another bound reports that error.
+pub trait FallbackMetric {
+    /// Returns row types that are compatible with all others.
+    fn rows(&self) -> Rows<AnyRow, UnknownRows>;
+}
+
+/// A row type that is compatible with all others and is not checked.
+#[derive(Debug)]
+pub enum UnknownRows {}
+
+#[diagnostic::do_not_recommend]
+impl<Before> SameRows<Before> for UnknownRows {}
+
+impl<M> FallbackMetric for &MaybeMetric<M> {
+    fn rows(&self) -> Rows<AnyRow, UnknownRows> {
+        Rows(PhantomData)
+    }
+}
+
+/// Row types, as far as they are known where a composite is declared, that the component `M` can score.
+pub trait ScoredBy<M, G2, P2> {}
+
+impl<M, G: Sync, P: Sync> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, PredRows<P>> where
+    M: Metric<G, P>
+{
+}
+#[diagnostic::do_not_recommend]
+impl<M, P> ScoredBy<M, AnyRow, AnyRow> for Rows<AnyRow, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, AnyRow> {}
+#[diagnostic::do_not_recommend]
+impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, UnknownRows> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P, P2> ScoredBy<M, AnyRow, PredRows<P2>> for Rows<G, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P> ScoredBy<M, AnyRow, UnknownRows> for Rows<G, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P, G2, P2> ScoredBy<M, GoldRows<G2>, P2> for Rows<G, P> {}
+
+impl<Other> First<Other> for UnknownRows {
+    type Rows = Other;
+}

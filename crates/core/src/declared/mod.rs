@@ -1,0 +1,161 @@
+//! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks
+//! composites: the spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which
+//! row types it reads, and how it is built. Its requirements are in `requirements.rs`.
+
+#[doc(hidden)]
+pub mod requirements;
+
+use std::marker::PhantomData;
+
+use crate::declared::requirements::Requirement;
+use crate::dedup::key::Key;
+use crate::files::MetricFile;
+use crate::spec::MetricSpec;
+
+/// A metric whose declaration is known at compile time. `#[metric]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a metric that the compiler knows",
+    label = "not a metric, or one written by hand",
+    note = "components are named after functions with `#[metric]`, or after structs with it; the judge\nof `struct Polite` is `polite_judge`; a metric written by hand goes into `Composite::builder(..)`"
+)]
+pub trait Declared: Sized {
+    /// [`Decided`](crate::score::return_types::Decided) or [`Undecided`](crate::score::return_types::Undecided).
+    type Verdict;
+    /// [`AnyRow`] or [`GoldRows`].
+    type OverGold;
+    /// [`AnyRow`] or [`PredRows`].
+    type OverPred;
+    /// The builder, before the parameters without a default are set.
+    type Start;
+
+    /// The spec that all values of the type have by default.
+    const SPEC: MetricSpec<'static>;
+
+    /// Returns the metric's builder.
+    fn start() -> Self::Start;
+
+    /// Returns the spec of this value, which may be configured to read other fields; see [`Metric::spec`](crate::Metric::spec).
+    fn spec(&self) -> MetricSpec<'static> {
+        Self::SPEC
+    }
+
+    /// Returns the metric's identity, or `None` if it cannot be compared with other metrics.
+    fn key(&self) -> Option<Key> {
+        None
+    }
+
+    /// Adds the keys of the metric and of all its components.
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(self.key());
+    }
+
+    /// Adds the metric's requirements; see [`Metric::requirements`](crate::Metric::requirements).
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let _ = all;
+    }
+
+    /// Adds the files that the metric reads; see [`Metric::files`](crate::Metric::files).
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        let _ = all;
+    }
+
+    /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
+    fn max_cost(&self) -> u64 {
+        self.max_cost_of(Declared::spec(self).cost_msats)
+    }
+
+    /// Returns the largest expected cost of one call of this value, if `declared_msats` is the declared cost.
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        declared_msats
+    }
+}
+
+/// [`Declared`] as a trait object, independent of the row types.
+#[doc(hidden)]
+pub trait Declaration {
+    fn spec(&self) -> MetricSpec<'_>;
+    fn key(&self) -> Option<Key>;
+    fn keys(&self, all: &mut Vec<Key>);
+    fn requirements(&self, all: &mut Vec<Requirement>);
+    fn files(&self, all: &mut Vec<MetricFile>);
+    fn max_cost(&self) -> u64;
+    fn max_cost_of(&self, declared_msats: u64) -> u64;
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Declared> Declaration for M {
+    fn spec(&self) -> MetricSpec<'_> {
+        Declared::spec(self)
+    }
+
+    fn key(&self) -> Option<Key> {
+        Declared::key(self)
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        Declared::keys(self, all);
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        Declared::requirements(self, all);
+    }
+
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        Declared::files(self, all);
+    }
+
+    fn max_cost(&self) -> u64 {
+        Declared::max_cost(self)
+    }
+
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        Declared::max_cost_of(self, declared_msats)
+    }
+}
+
+/// The builder of a metric without parameters.
+#[derive(Debug)]
+pub struct WithoutParameters<M>(pub fn() -> M);
+
+impl<M: Default> WithoutParameters<M> {
+    /// Creates the builder of a metric that implements `Default`.
+    #[must_use]
+    pub const fn of_default() -> Self {
+        Self(M::default)
+    }
+}
+
+impl<M> WithoutParameters<M> {
+    /// Builds the metric.
+    pub fn build(self) -> M {
+        (self.0)()
+    }
+}
+
+/// [`Declared`] as a bound that rustc accepts in a `where` clause even if it is trivially false, so that the
+/// error is reported only where the metric is named. `N` is the metric's position in the composite, so that a
+/// metric used in two positions can have its associated types bound in each.
+#[doc(hidden)]
+pub trait DeclaredIn<'a, const N: usize> {
+    type Verdict;
+    type OverGold;
+    type OverPred;
+}
+
+impl<M: Declared, const N: usize> DeclaredIn<'_, N> for M {
+    type Verdict = M::Verdict;
+    type OverGold = M::OverGold;
+    type OverPred = M::OverPred;
+}
+
+/// Rows of any type that has the required fields.
+#[derive(Debug)]
+pub enum AnyRow {}
+
+/// Gold rows of one type.
+#[derive(Debug)]
+pub struct GoldRows<T>(PhantomData<T>);
+
+/// Predictions of one type.
+#[derive(Debug)]
+pub struct PredRows<T>(PhantomData<T>);

@@ -1,0 +1,215 @@
+//! The requirements of a metric before it can score a row, and their preflight check.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::files::MetricFile;
+use crate::lm::{LanguageModel, LmError, LmErrorKind};
+
+/// A language model that a metric calls, another check before the first row, or the reason why it
+/// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
+#[derive(Clone)]
+pub struct Requirement {
+    metric: String,
+    need: Need,
+}
+
+#[derive(Clone)]
+enum Need {
+    Model(Arc<dyn LanguageModel>),
+    Check(Arc<Check>),
+    Missing(String),
+    /// As `Missing`: a judge without a model.
+    MissingModel(String),
+    /// The offline stand-in of a judge, in place of a model.
+    Offline,
+}
+
+type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
+
+impl Requirement {
+    /// Creates the requirement of a metric that calls this model.
+    pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
+        Self { metric: metric.into(), need: Need::Model(lm) }
+    }
+
+    /// Returns the language model that the metric calls, if it calls one.
+    #[must_use]
+    pub fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
+        match &self.need {
+            Need::Model(lm) => Some(lm),
+            _ => None,
+        }
+    }
+
+    /// Returns whether this is a check that needs no model.
+    #[doc(hidden)]
+    pub fn is_check(&self) -> bool {
+        matches!(self.need, Need::Check(_))
+    }
+
+    /// Creates the requirement of a metric that runs a check before the first row. The error is one line with the
+    /// setting to change.
+    pub fn check<F>(
+        metric: impl Into<String>,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        Self { metric: metric.into(), need: Need::Check(Arc::new(move || Box::pin(check()))) }
+    }
+
+    /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
+    pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
+    }
+
+    /// As [`missing`](Self::missing), for a judge without a language model.
+    pub(crate) fn missing_model(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self { metric: metric.into(), need: Need::MissingModel(reason.to_string()) }
+    }
+
+    /// Creates the requirement of a judge that scores by its offline stand-in.
+    pub(crate) fn offline(metric: impl Into<String>) -> Self {
+        Self { metric: metric.into(), need: Need::Offline }
+    }
+
+    /// Returns whether the metric is a judge without a language model, which cannot score any row.
+    #[must_use]
+    pub fn needs_model(&self) -> bool {
+        matches!(self.need, Need::MissingModel(_))
+    }
+
+    /// Returns whether the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        matches!(self.need, Need::Offline)
+    }
+
+    /// Returns why the metric cannot score any row, if it cannot.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::Requirement;
+    ///
+    /// let requirement = Requirement::missing("keyword", "`keywords` is empty; set it");
+    /// assert_eq!(requirement.missing_reason(), Some("`keywords` is empty; set it"));
+    /// ```
+    #[must_use]
+    pub fn missing_reason(&self) -> Option<&str> {
+        match &self.need {
+            Need::Missing(reason) | Need::MissingModel(reason) => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// Converts the error of an invalid configuration to a requirement. Returns `None` if the configuration is valid.
+    #[doc(hidden)]
+    pub fn unless(
+        metric: impl Into<String>,
+        configured: Result<(), impl fmt::Display>,
+    ) -> Option<Self> {
+        configured.err().map(|reason| Self::missing(metric, reason))
+    }
+
+    /// Returns the same requirement for another metric's name.
+    #[doc(hidden)]
+    pub fn of(self, metric: &str) -> Self {
+        Self { metric: metric.to_owned(), ..self }
+    }
+}
+
+impl fmt::Debug for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Requirement");
+        shown.field("metric", &self.metric);
+        match &self.need {
+            Need::Model(lm) => shown.field("lm", &lm.id()).finish(),
+            Need::Missing(reason) | Need::MissingModel(reason) => {
+                shown.field("missing", reason).finish()
+            }
+            Need::Offline => shown.field("offline", &true).finish(),
+            Need::Check(_) => shown.finish_non_exhaustive(),
+        }
+    }
+}
+
+/// A metric that cannot score any row, and one line with the setting to change.
+#[derive(Debug, Clone)]
+pub struct NotReady {
+    pub metric: String,
+    pub reason: String,
+}
+
+/// Returns the first metric that cannot score any row, as far as that is known without a call.
+pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
+    let missing = |it: &Requirement| {
+        let reason = it.missing_reason()?.to_owned();
+        Some(NotReady { metric: it.metric.clone(), reason })
+    };
+    requirements.iter().find_map(missing).map_or(Ok(()), Err)
+}
+
+/// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
+pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
+    check(&requirements)?;
+    let not_ready = |metric, reason| Err(NotReady { metric, reason });
+    let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
+    let mut checks = Vec::new();
+    for Requirement { metric, need } in requirements {
+        match need {
+            Need::Model(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
+            Need::Model(lm) => models.push((metric, lm)),
+            Need::Check(check) => checks.push((metric, check)),
+            Need::Missing(_) | Need::MissingModel(_) | Need::Offline => {}
+        }
+    }
+    let probes = models.iter().map(|(_, lm)| lm.probe());
+    let probes = futures_util::future::join_all(probes).await;
+    for ((metric, _), probed) in models.into_iter().zip(probes) {
+        match probed {
+            Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
+            _ => {}
+        }
+    }
+    for (metric, check) in checks {
+        if let Err(reason) = check().await {
+            return not_ready(metric, reason);
+        }
+    }
+    Ok(())
+}
+
+fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
+    Arc::ptr_eq(a, b)
+}
+
+/// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.
+fn is_temporary(error: &LmError) -> bool {
+    match error.kind() {
+        LmErrorKind::RateLimited { .. }
+        | LmErrorKind::Disconnected { .. }
+        | LmErrorKind::TruncatedReply { .. } => true,
+        LmErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
+        _ => false,
+    }
+}
+
+/// A metric with requirements in addition to the requirements that the macros derive. `#[metric]` finds the implementation.
+#[doc(hidden)]
+pub trait Requires {
+    /// Adds the requirements of the metric.
+    fn requirements(&self, all: &mut Vec<Requirement>);
+
+    /// Adds the files that the metric reads, apart from the files that the types of its parameters name.
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        let _ = all;
+    }
+
+    /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec. The cost of a
+    /// judge depends on its panel.
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        declared_msats
+    }
+}

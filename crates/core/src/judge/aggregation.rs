@@ -1,0 +1,119 @@
+//! Aggregates the values of several judges on one row, and computes their agreement.
+
+use serde::Deserialize;
+
+use crate::spec::ScoreRange;
+
+/// How the answers of several judges are aggregated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Aggregation {
+    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
+    /// grade, and the median of several such grades. The default for verdicts.
+    Majority,
+    /// The median. The default for grades.
+    Median,
+    /// The mean.
+    Average,
+}
+
+impl Aggregation {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Majority => "majority",
+            Self::Median => "median",
+            Self::Average => "average",
+        }
+    }
+}
+
+/// Aggregates the grades of at least one judge.
+pub(super) fn aggregate(values: &[f64], aggregation: Aggregation) -> f64 {
+    match aggregation {
+        Aggregation::Average => mean(values),
+        Aggregation::Median => median(values),
+        Aggregation::Majority => median(&most_frequent(values)),
+    }
+}
+
+/// Returns the majority of votes, 1 for yes and 0 for no; `None` on a tie.
+pub(super) fn majority(votes: &[f64]) -> Option<f64> {
+    let yes = votes.iter().filter(|vote| **vote >= 1.0).count();
+    let no = votes.len() - yes;
+    (yes != no).then(|| f64::from(u8::from(yes > no)))
+}
+
+/// Returns the agreement of the judges, in [0, 1]: the mean closeness of their values to the aggregate, where
+/// closeness is 1 minus the distance as a fraction of the range. For votes it is the fraction of judges that
+/// voted with the majority. Without a range the distance is compared with the aggregate itself: closeness is
+/// `|value| / (|value| + distance)`.
+pub(super) fn agreement(values: &[f64], aggregated: f64, range: Option<ScoreRange>) -> f64 {
+    let closeness = |value: &f64| {
+        let distance = (value - aggregated).abs();
+        match range {
+            Some(range) => 1.0 - distance / (range.max - range.min),
+            None if distance == 0.0 => 1.0,
+            None => aggregated.abs() / (aggregated.abs() + distance),
+        }
+    };
+    mean(&values.iter().map(closeness).collect::<Vec<_>>()).clamp(0.0, 1.0)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    // Far fewer than 2^52 judges.
+    let count = values.len() as f64;
+    values.iter().sum::<f64>() / count
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    }
+}
+
+/// Returns the most frequent values, each once.
+fn most_frequent(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let runs: Vec<&[f64]> = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).collect();
+    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
+    runs.iter().filter(|run| run.len() == longest).map(|run| run[0]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{aggregate, agreement, majority};
+    use crate::judge::Aggregation::{Average, Majority, Median};
+    use crate::spec::ScoreRange;
+
+    #[test]
+    fn each_aggregation_has_its_value() {
+        let grades = [1.0, 5.0, 5.0, 2.0];
+        assert_eq!(aggregate(&grades, Average), 3.25);
+        assert_eq!(aggregate(&grades, Median), 3.5);
+        assert_eq!(aggregate(&grades, Majority), 5.0);
+        assert_eq!(aggregate(&[1.0, 4.0, 2.0], Majority), 2.0, "all are equally frequent");
+    }
+
+    #[test]
+    fn a_tie_has_no_majority() {
+        assert_eq!(majority(&[1.0, 0.0]), None);
+        assert_eq!(majority(&[1.0, 0.0, 1.0]), Some(1.0));
+        assert_eq!(majority(&[0.0, 0.0, 1.0]), Some(0.0));
+    }
+
+    #[test]
+    fn agreement_is_the_share_of_equal_votes_and_falls_with_the_spread() {
+        let unit = Some(ScoreRange::UNIT);
+        assert_eq!(agreement(&[1.0, 1.0, 1.0, 0.0], 1.0, unit), 0.75);
+        assert_eq!(agreement(&[0.5, 0.5], 0.5, unit), 1.0);
+        assert_eq!(agreement(&[1.0, 5.0], 3.0, Some(ScoreRange { min: 1.0, max: 5.0 })), 0.5);
+        assert_eq!(agreement(&[2.0, 6.0], 4.0, None), 4.0 / 6.0);
+        assert_eq!(agreement(&[0.0, 0.0], 0.0, None), 1.0);
+    }
+}

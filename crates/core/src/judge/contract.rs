@@ -1,0 +1,30 @@
+//! The trait that `#[judge]` implements.
+
+use super::panel::Panel;
+use super::reply::JudgeOutput;
+use super::score::Overflow;
+use super::signature::Signature;
+use super::untrusted::Content;
+
+/// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
+pub trait Judge: Send + Sync {
+    /// The inputs, from a row.
+    type Input: Send + Sync;
+    /// The outputs.
+    type Output: JudgeOutput;
+
+    /// Returns the signature.
+    fn signature() -> &'static Signature;
+
+    /// Returns the panel.
+    fn panel(&self) -> &Panel;
+
+    /// Returns the inputs for the prompt.
+    fn shown(&self, input: &Self::Input) -> Vec<Content>;
+
+    /// Returns the configuration for the prompt.
+    fn configured(&self) -> Vec<(&'static str, Content)>;
+
+    /// Returns the score of an answer.
+    fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
+}

@@ -1,0 +1,116 @@
+//! The answer of a metric to one call: ready, or a future. Its value is in `score/row_answer.rs`.
+
+use std::fmt;
+use std::future::{IntoFuture, Ready, ready};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Either, Map};
+
+use crate::score::Scored;
+use crate::score::error::Result;
+use crate::score::row_answer::{RowAnswer, no_row_score, row_answer};
+
+/// The answer of a metric to one call.
+///
+/// A synchronous metric returns [`Ready`](Self::Ready), so that no future is allocated per row. A metric that has to
+/// wait, for a language model for instance, returns [`Pending`](Self::Pending). Both can be awaited for the score;
+/// [`resolved`](Self::resolved) also returns the contribution of a row to a score of all rows.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn is_short(#[pred] answer: &str) -> bool {
+///     answer.chars().count() <= 10
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
+/// let call = MetricCall::new(&gold, &pred);
+/// assert_eq!(IsShort.answer(call).await?.passed, Some(true));
+/// assert!(IsShort.answer(call).ready().is_some());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a pending answer does nothing unless it is awaited"]
+pub enum Answer<'a> {
+    /// The metric has finished.
+    Ready(Result<RowAnswer>),
+    /// The metric has to wait. Nothing happens before the future is polled.
+    Pending(BoxFuture<'a, Result<RowAnswer>>),
+}
+
+impl<'a> Answer<'a> {
+    /// Creates an answer that has to be awaited.
+    pub fn pending<F, T>(future: F) -> Self
+    where
+        // Rustc prints the line of the bound.
+        F: Future<Output = Result<T>> + Send + 'a, // drop what is not `Send` before `.await`
+        T: Into<RowAnswer> + 'a,
+    {
+        Self::Pending(Box::pin(future.map(row_answer)))
+    }
+
+    /// Returns the score of a metric that has finished, or `None` if it has to be awaited.
+    #[inline]
+    #[must_use]
+    pub fn ready(self) -> Option<Result<Scored>> {
+        match self {
+            // Not `scored`, with which a score is moved once more.
+            Self::Ready(Ok(RowAnswer::Scored(scored))) => Some(Ok(scored)),
+            Self::Ready(Ok(RowAnswer::Counted { metric, cost_msats, counted })) => {
+                Some(Err(no_row_score(metric, cost_msats, counted)))
+            }
+            Self::Ready(Err(error)) => Some(Err(error)),
+            Self::Pending(_) => None,
+        }
+    }
+
+    /// Returns the result of the metric, which a metric over all rows has as well.
+    ///
+    /// # Errors
+    /// The reason why the row has neither a score nor a contribution.
+    pub async fn resolved(self) -> Result<RowAnswer> {
+        match self {
+            Self::Ready(result) => result,
+            Self::Pending(future) => future.await,
+        }
+    }
+}
+
+impl<T: Into<RowAnswer>> From<Result<T>> for Answer<'_> {
+    #[inline]
+    fn from(result: Result<T>) -> Self {
+        Self::Ready(row_answer(result))
+    }
+}
+
+impl<'a> IntoFuture for Answer<'a> {
+    type Output = Result<Scored>;
+    type IntoFuture = Either<
+        Ready<Result<Scored>>,
+        Map<BoxFuture<'a, Result<RowAnswer>>, fn(Result<RowAnswer>) -> Result<Scored>>,
+    >;
+
+    fn into_future(self) -> Self::IntoFuture {
+        match self {
+            Self::Ready(result) => Either::Left(ready(scored(result))),
+            Self::Pending(future) => Either::Right(future.map(scored)),
+        }
+    }
+}
+
+impl fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(result) => f.debug_tuple("Ready").field(result).finish(),
+            Self::Pending(_) => f.write_str("Pending(..)"),
+        }
+    }
+}
+
+#[inline]
+fn scored(result: Result<RowAnswer>) -> Result<Scored> {
+    result.and_then(RowAnswer::scored)
+}

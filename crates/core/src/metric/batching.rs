@@ -1,0 +1,187 @@
+//! Collects the concurrent calls of a run into batches, for a metric that overrides
+//! [`Metric::evaluate_batch`] and [`Metric::batch_size`].
+//!
+//! Each call of a batch waits while other calls arrive; the first one that finds that none arrives any more evaluates all
+//! of them. A call that completes the batch evaluates it at once. If the evaluating call is cancelled or the metric panics,
+//! each call evaluates its own row.
+
+use std::any::Any;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use tokio::sync::oneshot;
+
+use crate::dedup::key::Key;
+use crate::metric::Metric;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::panic;
+use crate::rows::dynamic::{Example, Prediction};
+use crate::score::error::{MetricError, Result};
+use crate::score::{MetricScore, Scored};
+
+/// How often a call yields without a new call before it evaluates the batch.
+const IDLE_YIELDS: usize = 4;
+
+/// Returns a metric whose calls are collected into batches, if its [`batch_size`](Metric::batch_size) is above 1 and
+/// its rows are dynamic, so that a batch can own copies of them.
+pub fn batched<G, P>(metric: Arc<dyn Metric<G, P>>) -> Arc<dyn Metric<G, P>>
+where
+    G: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    match metric.batch_size() {
+        0 | 1 => metric,
+        size => Arc::new(Batched { metric, size, open: Mutex::default() }),
+    }
+}
+
+/// A copy of a dynamic row, or `None` for a row of another type.
+fn copy<T: 'static>(row: &T) -> Option<T> {
+    let row: &dyn Any = row;
+    let example =
+        row.downcast_ref::<Example>().map(|row| -> Box<dyn Any> { Box::new(row.clone()) });
+    let prediction = || row.downcast_ref::<Prediction>().cloned();
+    let copy = example.or_else(|| prediction().map(|row| -> Box<dyn Any> { Box::new(row) }))?;
+    copy.downcast().ok().map(|row| *row)
+}
+
+struct Batched<G, P> {
+    metric: Arc<dyn Metric<G, P>>,
+    size: usize,
+    open: Mutex<Open<G, P>>,
+}
+
+/// The batch that is being collected.
+struct Open<G, P> {
+    /// The number of batches before this one.
+    number: u64,
+    calls: Vec<Waiting<G, P>>,
+}
+
+/// A call: copies of its rows, and where its score is sent to.
+type Waiting<G, P> = ((G, P), oneshot::Sender<Result<MetricScore>>);
+
+impl<G, P> Default for Open<G, P> {
+    fn default() -> Self {
+        Self { number: 0, calls: Vec::new() }
+    }
+}
+
+impl<G, P> Open<G, P> {
+    /// Takes the calls that were not cancelled, and opens the next batch.
+    fn take(&mut self) -> Vec<Waiting<G, P>> {
+        self.number += 1;
+        let mut calls = mem::take(&mut self.calls);
+        calls.retain(|(_, reply)| !reply.is_closed());
+        calls
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Batched<G, P> {
+    fn lock(&self) -> MutexGuard<'_, Open<G, P>> {
+        // A panic cannot leave the batch inconsistent, so a poisoned lock is safe to use.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a call to the batch, and waits while other calls arrive. Returns the batch if this call has to evaluate it:
+    /// because it completes the batch, or is the first to find that no more calls arrive.
+    async fn collect(&self, call: Waiting<G, P>) -> Option<Vec<Waiting<G, P>>> {
+        let (number, mut seen) = {
+            let mut open = self.lock();
+            open.calls.push(call);
+            if open.calls.len() == self.size {
+                return Some(open.take());
+            }
+            (open.number, open.calls.len())
+        };
+        let mut idle = 0;
+        loop {
+            tokio::task::yield_now().await;
+            let mut open = self.lock();
+            if open.number != number {
+                return None;
+            }
+            idle = if open.calls.len() == seen { idle + 1 } else { 0 };
+            seen = open.calls.len();
+            if idle == IDLE_YIELDS {
+                return Some(open.take());
+            }
+        }
+    }
+
+    async fn scored(&self, call: MetricCall<'_, G, P>, pair: (G, P)) -> Result<Scored> {
+        let (reply, score) = oneshot::channel();
+        if let Some(batch) = self.collect((pair, reply)).await {
+            self.evaluate_all(batch).await;
+        }
+        let score = match score.await {
+            Ok(score) => score,
+            Err(_) => self.alone(call).await,
+        };
+        Scored::validated(score?, &self.metric.spec())
+    }
+
+    async fn evaluate_all(&self, batch: Vec<Waiting<G, P>>) {
+        let (pairs, replies): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+        // After a panic each call evaluates its own row, so that only the row that causes the panic fails.
+        let scores = panic::catch_async(false, self.metric.evaluate_batch(&pairs)).await;
+        let Ok(scores) = scores else { return };
+        let (expected, found) = (pairs.len(), scores.len());
+        let mut scores = scores.into_iter();
+        for reply in replies {
+            let score = scores.next().filter(|_| found == expected);
+            let _ = reply.send(score.unwrap_or_else(|| Err(self.wrong_count(expected, found))));
+        }
+    }
+
+    /// Scores the row of a call whose batch was not evaluated.
+    async fn alone(&self, call: MetricCall<'_, G, P>) -> Result<MetricScore> {
+        let Some(pair) = copy(call.gold).zip(copy(call.pred)) else {
+            return self.metric.evaluate(call.gold, call.pred).await;
+        };
+        let mut scores = self.metric.evaluate_batch(&[pair]).await;
+        match (scores.len(), scores.pop()) {
+            (1, Some(score)) => score,
+            (found, _) => Err(self.wrong_count(1, found)),
+        }
+    }
+
+    fn wrong_count(&self, expected: usize, found: usize) -> MetricError {
+        let message = format!("expected {expected} results of `evaluate_batch`, found {found}");
+        MetricError::failed(self.metric.name(), message)
+    }
+}
+
+#[async_trait]
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batched<G, P> {
+    crate::forward_metric!(all < G, P > |this| this.metric);
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        self.metric.evaluate(gold, pred).await
+    }
+
+    /// A call with a trace belongs to an optimizer; it is not batched, since a batch has no traces.
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        if call.trace.is_some() || call.pred_name.is_some() || call.pred_trace.is_some() {
+            return self.metric.answer(call);
+        }
+        match copy(call.gold).zip(copy(call.pred)) {
+            Some(pair) => Answer::pending(self.scored(call, pair)),
+            None => self.metric.answer(call),
+        }
+    }
+
+    async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+        self.metric.evaluate_batch(pairs).await
+    }
+
+    fn key(&self) -> Option<Key> {
+        self.metric.key()
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        self.metric.keys(all);
+    }
+}

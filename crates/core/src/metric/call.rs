@@ -1,0 +1,194 @@
+//! The arguments of one call of a metric.
+
+use std::fmt;
+use std::ptr;
+
+use crate::dedup::memo::{Address, Memo};
+use crate::program_run::ProgramRun;
+use crate::rows::dynamic::{Example, Prediction, Trace};
+use crate::spec::MetricSpec;
+
+/// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric(threshold = 0.5)]
+/// fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
+///     1.0 - (answer - guess).abs()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => 0.9 }, prediction! { "answer" => 0.5 });
+/// let trace = Trace::default();
+/// let call = MetricCall::new(&gold, &pred);
+/// assert_eq!(Overlap.grade(call).await?, Grade::Score(MetricScore::new(0.6)));
+/// assert_eq!(Overlap.grade(call.with_trace(&trace)).await?, Grade::Verdict(true));
+/// # Ok(())
+/// # }
+/// ```
+pub struct MetricCall<'a, G = Example, P = Prediction> {
+    /// The labelled example.
+    pub gold: &'a G,
+    /// The program's prediction.
+    pub pred: &'a P,
+    /// The trace of the whole program; `Some` while an optimizer is running.
+    pub trace: Option<&'a Trace>,
+    /// The predictor that is being scored, if only one step of the program is.
+    pub pred_name: Option<&'a str>,
+    /// That predictor's part of the trace.
+    pub pred_trace: Option<&'a Trace>,
+    /// Trace, usage and latency that the program returned with the prediction. They are for information: unlike
+    /// [`trace`](Self::trace), they do not turn the score into a verdict.
+    pub run: Option<&'a ProgramRun>,
+    /// Answers to this call, if metrics of one run are equal or share components.
+    pub(crate) memo: Option<&'a Memo>,
+    /// The spec of an instance with settings of its own.
+    pub(crate) spec: Option<&'a MetricSpec<'a>>,
+    /// Whether details and feedback of the answer are read.
+    pub(crate) is_explained: bool,
+}
+
+impl<'a, G, P> MetricCall<'a, G, P> {
+    /// Creates a call as in evaluation: without a trace.
+    pub const fn new(gold: &'a G, pred: &'a P) -> Self {
+        let (trace, pred_name, pred_trace, run) = (None, None, None, None);
+        let (memo, spec) = (None, None);
+        Self { gold, pred, trace, pred_name, pred_trace, run, memo, spec, is_explained: true }
+    }
+
+    /// Returns the call without answers of equal metrics.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn without_memo(mut self) -> Self {
+        self.memo = None;
+        self
+    }
+
+    /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
+    /// score. A composite leaves out components that are numbers only.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Em;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+    /// let call = MetricCall::new(&gold, &pred);
+    /// let scored = Em::default().answer(call).await?;
+    /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
+    /// let scored = Em::default().answer(call.without_explanation()).await?;
+    /// assert_eq!(scored.score.details, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn without_explanation(mut self) -> Self {
+        self.is_explained = false;
+        self
+    }
+
+    /// Returns whether details and feedback of the answer are read. A metric that implements
+    /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
+    #[inline]
+    #[must_use]
+    pub const fn is_explained(&self) -> bool {
+        self.is_explained
+    }
+
+    /// Sets the trace, as an optimizer does.
+    #[must_use]
+    pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// Sets the predictor of the program that is being scored.
+    #[must_use]
+    pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
+        self.pred_name = Some(name);
+        self.pred_trace = Some(trace);
+        self
+    }
+
+    /// Sets the run of the program that made the prediction, as `Evaluate` does.
+    #[must_use]
+    pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Returns the steps of the program: the optimizer's trace, or else the trace that the program returned.
+    #[must_use]
+    pub fn program_trace(&self) -> Option<&'a Trace> {
+        self.trace.or_else(|| self.run?.trace.as_ref())
+    }
+
+    /// Returns the addresses that distinguish the call from others of a run.
+    #[doc(hidden)]
+    pub fn address(&self) -> Address {
+        let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
+        [
+            ptr::from_ref(self.gold).addr(),
+            ptr::from_ref(self.pred).addr(),
+            trace(self.trace),
+            self.pred_name.map_or(0, |name| name.as_ptr().addr()),
+            trace(self.pred_trace),
+            self.run.map_or(0, |run| ptr::from_ref(run).addr()),
+            usize::from(self.is_explained),
+        ]
+    }
+
+    /// Sets the memo, unless the call already has one.
+    #[doc(hidden)]
+    pub fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
+    where
+        'a: 'b,
+    {
+        MetricCall { memo: self.memo.or(memo), ..self }
+    }
+
+    /// Returns the spec to validate the score against: the spec of the instance if it has its own threshold, strictness
+    /// or cost, otherwise `declared`. A metric that implements [`Metric::answer`](crate::Metric::answer) by hand uses it.
+    #[inline]
+    #[must_use]
+    pub fn spec(&self, declared: &'a MetricSpec<'a>) -> &'a MetricSpec<'a> {
+        self.spec.unwrap_or(declared)
+    }
+
+    /// Sets the spec of an instance. The components of a composite are called without one.
+    #[doc(hidden)]
+    pub const fn with_spec(mut self, spec: Option<&'a MetricSpec<'a>>) -> Self {
+        self.spec = spec;
+        self
+    }
+
+    /// Returns the same call with other rows.
+    #[doc(hidden)]
+    pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
+    where
+        'a: 'b,
+    {
+        let Self { trace, pred_name, pred_trace, run, spec, is_explained, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec, is_explained }
+    }
+}
+
+impl<G, P> Clone for MetricCall<'_, G, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G, P> Copy for MetricCall<'_, G, P> {}
+
+impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("MetricCall");
+        call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
+        call.field("run", &self.run.is_some());
+        call.finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,181 @@
+//! The identity of a metric: everything that its score depends on, to compare the metrics of two processes or runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::declared::requirements::Requirement;
+use crate::files::{self, Contents};
+use crate::messages::escape;
+use crate::metric::Metric;
+use crate::score::OFFLINE_JUDGE;
+
+/// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
+/// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
+/// the fact that a judge scores offline. The code of the metric is not compared: increment its `version` when it changes.
+///
+/// ```
+/// use dsrs_metrics::contract::MetricIdentity;
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// let (f1, strict) = (F1::default(), F1::default().with_threshold(0.8));
+/// let one = MetricIdentity::of::<Example, Prediction>(&f1);
+/// let other = MetricIdentity::of::<Example, Prediction>(&strict);
+/// assert_eq!(one.differences(&one), []);
+/// let [difference] = &one.differences(&other)[..] else { panic!("one setting differs") };
+/// assert_eq!(difference.place, "`threshold`");
+/// assert_eq!((&*difference.expected, &*difference.found), ("not set", "0.8"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricIdentity {
+    /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
+    models: Vec<String>,
+    parameters: BTreeMap<String, String>,
+    /// The contents of the files that it reads.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    files: Contents,
+    /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
+    #[serde(flatten)]
+    spec: Value,
+}
+
+/// A difference between the identities of two metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IdentityDifference {
+    /// What differs, such as `` `threshold` `` or `` parameter `F1.profile` ``.
+    pub place: String,
+    /// The value of the first one, for a message.
+    pub expected: String,
+    /// The value of the other one, for a message.
+    pub found: String,
+}
+
+impl MetricIdentity {
+    /// Returns the identity of a metric. The files that it reads are read; one that cannot be read is compared by the
+    /// reason.
+    pub fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
+        let unreadable = |reason| Contents::from([(reason, BTreeMap::new())]);
+        Self::new(metric, contents_of(metric).unwrap_or_else(unreadable))
+    }
+
+    /// As [`of`](Self::of).
+    ///
+    /// # Errors
+    /// One line about a file that cannot be read.
+    #[doc(hidden)]
+    pub fn with_readable_files<G: Sync, P: Sync>(
+        metric: &dyn Metric<G, P>,
+    ) -> Result<Self, String> {
+        Ok(Self::new(metric, contents_of(metric)?))
+    }
+
+    fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, files: Contents) -> Self {
+        let mut requirements = Vec::new();
+        metric.requirements(&mut requirements);
+        let model = |it: &Requirement| match it.lm().map(|lm| (lm.id(), lm.endpoint())) {
+            Some((id, Some(endpoint))) => Some(format!("{id} at {endpoint}")),
+            Some((id, None)) => Some(id.to_owned()),
+            None => it.is_offline().then(|| OFFLINE_JUDGE.to_owned()),
+        };
+        let mut parameters = Vec::new();
+        metric.parameters(&mut parameters);
+        let spec = metric.spec();
+        let mut value = serde_json::to_value(spec).unwrap_or_default();
+        if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
+            spec_fields.remove("doc");
+        }
+        let models = requirements.iter().filter_map(model).collect();
+        Self { spec: value, parameters: numbered(parameters), files, models }
+    }
+
+    /// Returns the differences between this identity and another one, ordered by what differs.
+    #[must_use]
+    pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
+        let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();
+        let mut all = Vec::new();
+        each_difference(Some(&value(self)), Some(&value(found)), &mut |path, expected, found| {
+            all.push(IdentityDifference { place: place(path), expected, found });
+        });
+        all
+    }
+}
+
+fn contents_of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Result<Contents, String> {
+    let mut files = Vec::new();
+    metric.files(&mut files);
+    files::contents(files)
+}
+
+/// Numbers equal names: two components of one type.
+fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (name, value) in parameters {
+        all.insert(files::unique(&all, name), value);
+    }
+    all
+}
+
+/// Calls a function with each difference between two values: the path to it, and both values for a message.
+pub fn each_difference(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    each: &mut dyn FnMut(&[&str], String, String),
+) {
+    differences(&mut Vec::new(), before, after, each);
+}
+
+fn differences<'a>(
+    path: &mut Vec<&'a str>,
+    before: Option<&'a Value>,
+    after: Option<&'a Value>,
+    each: &mut dyn FnMut(&[&str], String, String),
+) {
+    if before == after || path.last() == Some(&"params") && declared(before) == declared(after) {
+        return;
+    }
+    if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
+        // Sorted, since the features of `serde_json` determine the order of keys.
+        let keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
+        for key in keys {
+            path.push(key);
+            differences(path, before.get(key), after.get(key), each);
+            path.pop();
+        }
+        return;
+    }
+    each(path, short(before), short(after));
+}
+
+/// Returns the declarations of parameters by name. Neither their order nor the spelling of their types is part of a
+/// metric's identity: a parameter that moves to a struct of parameters is the same one.
+fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
+    let mut all = BTreeMap::new();
+    for param in params?.as_array()? {
+        let fields = param.as_object()?.iter().filter(|(key, _)| *key != "type");
+        all.insert(param.get("name")?.as_str()?, fields.collect());
+    }
+    Some(all)
+}
+
+/// Returns the name of a path in an identity: `` `threshold` ``, or `` parameter `F1.profile` ``.
+pub fn place(path: &[&str]) -> String {
+    match path {
+        ["parameters", parameter] => format!("parameter `{}`", escape::name(parameter)),
+        ["files", parameter] => format!("the files of parameter `{}`", escape::name(parameter)),
+        ["files", parameter, file] => {
+            format!("file `{}` of parameter `{}`", escape::name(file), escape::name(parameter))
+        }
+        other => format!("`{}`", escape::name(&other.join("."))),
+    }
+}
+
+fn short(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "not set".to_owned(),
+        Some(Value::String(text)) => escape::quoted(text),
+        Some(other) => escape::name(&other.to_string()).into_owned(),
+    }
+}

@@ -1,0 +1,195 @@
+//! Metrics with settings of their own: [`Instance`].
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::declared::Declared;
+use crate::declared::requirements::Requirement;
+use crate::dedup::key::Key;
+use crate::metric::answer::Answer;
+use crate::metric::call::MetricCall;
+use crate::metric::optimizer::AcceptanceTest;
+use crate::metric::{Metric, ScoredAtOnce, is_asynchronous};
+use crate::score::error::{MetricError, Result};
+use crate::score::{MetricScore, Scored};
+use crate::spec::MetricSpec;
+use crate::spec::instance_settings::{InstanceSettings, SettingError};
+
+/// Changes threshold, strictness and cost of one instance of a metric. Every metric of `#[metric]` has these methods;
+/// a judge has its own, which return the judge.
+///
+/// The attribute sets the default, and the spec of the instance shows the change. Equal settings are part of what makes
+/// two metrics equal. An invalid setting is reported before the first row, and by every call.
+///
+/// ```
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(F1::default().score(&gold, &pred)?.value, 2.0 / 3.0);
+///
+/// let f1 = F1::default().with_threshold(0.8);
+/// assert_eq!((f1.spec().threshold, f1.spec().is_success(0.9)), (Some(0.8), Some(true)));
+/// assert_eq!(f1.strict().score(&gold, &pred)?.value, 0.0);
+///
+/// let error = F1::default().with_threshold(1.5).score(&gold, &pred).unwrap_err();
+/// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+/// assert!(error.to_string().contains(message));
+/// # Ok(())
+/// # }
+/// ```
+pub trait WithSettings: Declared {
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    fn with_threshold(self, threshold: f64) -> Instance<Self> {
+        Instance::of(self).with_threshold(threshold)
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    fn strict(self) -> Instance<Self> {
+        Instance::of(self).strict()
+    }
+
+    /// Sets the largest expected cost of one call, in millisatoshis.
+    fn with_cost_msats(self, cost_msats: u64) -> Instance<Self> {
+        Instance::of(self).with_cost_msats(cost_msats)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Declared> WithSettings for M {}
+
+/// A metric with its own threshold, strictness or cost, created by [`WithSettings`].
+#[derive(Clone)]
+#[must_use]
+pub struct Instance<M> {
+    metric: M,
+    /// The spec of the metric's type.
+    declared: MetricSpec<'static>,
+    settings: InstanceSettings,
+    /// The spec of the instance, which scores are validated against.
+    spec: std::result::Result<MetricSpec<'static>, SettingError>,
+}
+
+impl<M: Declared> Instance<M> {
+    fn of(metric: M) -> Self {
+        Self::new(metric, M::SPEC, InstanceSettings::default())
+    }
+}
+
+impl<M> Instance<M> {
+    /// Applies settings to a metric whose type has the spec `declared`.
+    #[doc(hidden)]
+    pub fn new(metric: M, declared: MetricSpec<'static>, settings: InstanceSettings) -> Self {
+        Self { metric, declared, settings, spec: settings.apply(declared) }
+    }
+
+    /// Returns the instance, or the error of an invalid setting.
+    #[doc(hidden)]
+    pub fn checked(self) -> std::result::Result<Self, SettingError> {
+        self.spec.map(|_| self)
+    }
+
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    pub fn with_threshold(self, threshold: f64) -> Self {
+        let settings = InstanceSettings { threshold: Some(threshold), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    pub fn strict(self) -> Self {
+        let settings = InstanceSettings { strict: Some(true), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Sets the largest expected cost of one call, in millisatoshis.
+    pub fn with_cost_msats(self, cost_msats: u64) -> Self {
+        let settings = InstanceSettings { cost_msats: Some(cost_msats), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Returns the spec of the instance. Where a parameter names a field, [`Metric::spec`] has that name.
+    #[must_use]
+    pub fn spec(&self) -> MetricSpec<'static> {
+        self.spec.unwrap_or(self.declared)
+    }
+
+    /// Scores one pair of rows, if the metric is synchronous.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`]; an invalid setting.
+    pub fn score<G: Sync, P: Sync>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    where
+        M: Metric<G, P> + ScoredAtOnce<G>,
+    {
+        let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
+        Ok(answer.unwrap_or_else(|| Err(is_asynchronous(self.declared.name)))?.into_score())
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Instance<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut instance = f.debug_struct("Instance");
+        instance.field("metric", &self.metric).field("settings", &self.settings);
+        instance.finish_non_exhaustive()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
+    crate::forward_metric!(<G, P> |this| this.metric);
+
+    fn cost_estimate(&self) -> u64 {
+        match (self.settings.cost_msats, self.metric.declaration()) {
+            (None, _) => self.metric.cost_estimate(),
+            (Some(cost_msats), None) => cost_msats,
+            (Some(cost_msats), Some(declared)) => declared.max_cost_of(cost_msats),
+        }
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        let scored: Scored = self.answer(MetricCall::new(gold, pred)).await?;
+        Ok(scored.into_score())
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        match &self.spec {
+            Ok(spec) => self.metric.answer(call.with_spec(Some(spec))),
+            Err(error) => Answer::Ready(Err(MetricError::failed(self.declared.name, error))),
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        self.settings.shown(self.metric.spec())
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(self.declared.name, self.spec.map(|_| ())));
+        self.metric.requirements(all);
+    }
+
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        self.metric.parameters(all);
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of_instance(self.metric.key()?, self.settings))
+    }
+
+    /// The metric's components have keys of their own. The metric itself is evaluated only with the settings.
+    fn keys(&self, all: &mut Vec<Key>) {
+        let (start, own) = (all.len(), self.metric.key());
+        self.metric.keys(all);
+        if let (Some(own), Some(first)) = (own, all.get(start))
+            && own == *first
+        {
+            all.remove(start);
+        }
+        all.extend(Metric::<G, P>::key(self));
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, M: Metric<G, P>> AcceptanceTest<G, P> for Instance<M> {}

@@ -1,0 +1,385 @@
+//! The trait of a metric, [`Metric`]. The methods that optimizers call are in `optimizer.rs`.
+//!
+//! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`. Parameters
+//! are read in `params.rs`, settings of one value are in `instance.rs`.
+
+#[doc(hidden)]
+pub mod answer;
+#[doc(hidden)]
+pub mod batch;
+#[doc(hidden)]
+pub mod batching;
+#[doc(hidden)]
+pub mod call;
+#[doc(hidden)]
+pub mod closure_return;
+#[doc(hidden)]
+pub mod fn_metric;
+#[doc(hidden)]
+pub mod identity;
+#[doc(hidden)]
+pub mod instance;
+#[doc(hidden)]
+pub mod objectives;
+#[doc(hidden)]
+pub mod optimizer;
+#[doc(hidden)]
+pub mod param_group;
+mod param_reason;
+#[doc(hidden)]
+pub mod params;
+#[doc(hidden)]
+pub mod repeat;
+#[doc(hidden)]
+pub mod settings;
+#[doc(hidden)]
+pub mod shared_answer;
+#[doc(hidden)]
+pub mod typed_rows;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::answer::Answer;
+use self::call::MetricCall;
+use crate::declared::Declaration;
+use crate::declared::requirements::Requirement;
+use crate::dedup::key::Key;
+use crate::files::MetricFile;
+use crate::rows::dynamic::{Example, Prediction};
+use crate::score::error::{MetricError, Result};
+use crate::score::{Grade, MetricScore, Scored};
+use crate::spec::{MetricSpec, MetricTier};
+
+/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
+///
+/// `#[metric]` implements it for a function. A metric that is written by hand needs a name and
+/// [`evaluate`](Self::evaluate):
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore {
+///             value: if answer.chars().count() <= 10 { 1.0 } else { 0.0 },
+///             confidence: 1.0,
+///             details: None,
+///             cost_msats: 0,
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let score = Brevity.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
+/// assert_eq!(score.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a metric over the rows `{G}` and `{P}`",
+    label = "not a metric over these rows",
+    note = "annotate a function with `#[metric]` and write its struct (`Overlap` for `fn overlap`), wrap a closure in\n`metric_fn(\"name\", |gold, pred| ..)`, or implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
+)]
+#[async_trait]
+pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// Returns the name, in snake case.
+    fn name(&self) -> &str;
+
+    /// Returns the tier: proxy (cheap and fast) or truth (expensive and accurate).
+    fn tier(&self) -> MetricTier {
+        self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
+    }
+
+    /// Returns the largest expected cost of one call, in millisatoshis. For a judge it is the declared cost of one
+    /// verdict, for each model of its panel, and once more for the repairs of their replies.
+    fn cost_estimate(&self) -> u64 {
+        self.declaration().map_or(0, Declaration::max_cost)
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// A missing or unreadable field, a score that is not finite or out of range, the metric's own
+    /// error, or an abstention.
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>;
+
+    /// Scores one call: the entry point that the harness, composites, `Scorer` and the command line
+    /// use. The answer has the verdict, feedback and named scores as well.
+    ///
+    /// The default awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        Answer::pending(async move {
+            let score = self.evaluate(call.gold, call.pred).await?;
+            Scored::validated(score, call.spec(&self.spec()))
+        })
+    }
+
+    /// Returns the metric's declaration. The declaration of a metric written by hand has the name, tier and cost of the other
+    /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
+    /// a threshold or fields.
+    fn spec(&self) -> MetricSpec<'_> {
+        let by_hand = || {
+            let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
+            spec.with_cost_msats(self.cost_estimate()).with_range(0.0, 1.0)
+        };
+        self.declaration().map_or_else(by_hand, Declaration::spec)
+    }
+
+    /// Returns whether the rows have the fields that the metric reads, with values of the right types.
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        let _ = (gold, pred);
+        true
+    }
+
+    /// Scores pairs of rows and returns one result for each, in the same order. An error of one pair does not affect
+    /// the others.
+    ///
+    /// The default scores up to 32 pairs concurrently. A metric that can score several rows with one call overrides it
+    /// together with [`batch_size`](Self::batch_size).
+    async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+        batch::evaluate(self, pairs).await
+    }
+
+    /// Returns the largest number of rows for one call of [`evaluate_batch`](Self::evaluate_batch) by
+    /// `Evaluate`, `Scorer` and the command line; the default, 1, means that they
+    /// score each row with [`answer`](Self::answer).
+    ///
+    /// Concurrent calls are collected, so a batch has at most as many rows as are evaluated concurrently. It owns
+    /// copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and components
+    /// of composites are scored one by one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Result, rows::Pair};
+    ///
+    /// struct Remote;
+    ///
+    /// #[async_trait]
+    /// impl Metric for Remote {
+    ///     fn name(&self) -> &str {
+    ///         "remote"
+    ///     }
+    ///
+    ///     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+    ///         Ok(MetricScore::new(f64::from(gold.get("answer") == pred.get("answer"))))
+    ///     }
+    ///
+    ///     fn batch_size(&self) -> usize {
+    ///         16
+    ///     }
+    ///
+    ///     async fn evaluate_batch(&self, pairs: &[(Example, Prediction)]) -> Vec<Result<MetricScore>> {
+    ///         // One request to a service for all pairs.
+    ///         pairs.iter().map(|_| Ok(MetricScore::new(1.0 / pairs.len() as f64))).collect()
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::result::Result<(), dsrs_metrics::runs::EvaluateError> {
+    /// let rows = (0..8).map(|row| Pair::new(row.to_string(), example! {}, prediction! {}));
+    /// let result = Evaluate::builder().metric(Remote).concurrency(8).score(rows).await?;
+    /// assert_eq!(result.score, Some(1.0 / 8.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn batch_size(&self) -> usize {
+        1
+    }
+
+    /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
+        Ok(self.answer(call).await?.grade(call.trace.is_some()))
+    }
+
+    /// Adds the requirements of the metric and its components: language models, or the reason why they cannot score any row. A
+    /// harness probes each model once, before the first row is paid for.
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        if let Some(declared) = self.declaration() {
+            declared.requirements(all);
+        }
+    }
+
+    /// Adds the files whose content the score depends on, such as tests, a graph or a schema that a parameter names. The
+    /// journal of a run and [`MetricIdentity`](crate::MetricIdentity) compare their names and contents, so that no score is
+    /// restored after a change.
+    ///
+    /// A metric from `#[metric]` adds the files of parameters whose type implements [`NamesFiles`](crate::NamesFiles), such as
+    /// [`PathBuf`](std::path::PathBuf). A metric that is written by hand and reads files overrides it:
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::contract::{MetricFile, MetricIdentity};
+    ///
+    /// struct Listed(std::path::PathBuf);
+    ///
+    /// #[async_trait]
+    /// impl Metric for Listed {
+    ///     fn name(&self) -> &str {
+    ///         "listed"
+    ///     }
+    ///
+    ///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    ///         let words = std::fs::read_to_string(&self.0).unwrap_or_default();
+    ///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+    ///         Ok(MetricScore::new(f64::from(words.lines().any(|word| word == answer))))
+    ///     }
+    ///
+    ///     fn files(&self, all: &mut Vec<MetricFile>) {
+    ///         all.push(MetricFile::new("Listed.words", &self.0));
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// # let path = std::env::temp_dir().join(format!("dsrs-doc-files-{}.txt", std::process::id()));
+    /// std::fs::write(&path, "yes")?;
+    /// let before = MetricIdentity::of(&Listed(path.clone()));
+    /// std::fs::write(&path, "no")?;
+    /// let differences = before.differences(&MetricIdentity::of(&Listed(path.clone())));
+    /// assert!(differences[0].place.ends_with("of parameter `Listed.words`"));
+    /// # std::fs::remove_file(path)
+    /// # }
+    /// ```
+    fn files(&self, all: &mut Vec<MetricFile>) {
+        if let Some(declared) = self.declaration() {
+            declared.files(all);
+        }
+    }
+
+    /// Returns the metric's declaration, if its type was generated by a macro.
+    #[doc(hidden)]
+    fn declaration(&self) -> Option<&dyn Declaration> {
+        None
+    }
+
+    /// Returns the metric's identity, or `None` if it cannot be compared with other metrics.
+    #[doc(hidden)]
+    fn key(&self) -> Option<Key> {
+        self.declaration()?.key()
+    }
+
+    /// Adds the parameters of the metric and of its components, as `TYPE.NAME` with their values, as far as these can be
+    /// shown.
+    #[doc(hidden)]
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        let mut keys = Vec::new();
+        self.keys(&mut keys);
+        keys.iter().for_each(|key| all.extend(key.parameters()));
+    }
+
+    /// Adds the keys of the metric and of all its components.
+    #[doc(hidden)]
+    fn keys(&self, all: &mut Vec<Key>) {
+        match self.declaration() {
+            Some(declared) => declared.keys(all),
+            None => all.extend(self.key()),
+        }
+    }
+}
+
+/// Implements methods of [`Metric`] that a metric around another one takes from it unchanged. With `all` these are also
+/// the methods that depend on settings.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! forward_metric {
+    (<$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
+        fn name(&self) -> &str {
+            let $this = self;
+            $metric.name()
+        }
+        fn tier(&self) -> $crate::spec::MetricTier {
+            let $this = self;
+            $metric.tier()
+        }
+        fn can_evaluate(&self, gold: &$gold, pred: &$pred) -> bool {
+            let $this = self;
+            $metric.can_evaluate(gold, pred)
+        }
+        fn files(&self, all: &mut Vec<$crate::files::MetricFile>) {
+            let $this = self;
+            $metric.files(all);
+        }
+    };
+    (all <$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
+        $crate::forward_metric!(<$gold, $pred> |$this| $metric);
+        fn cost_estimate(&self) -> u64 {
+            let $this = self;
+            $metric.cost_estimate()
+        }
+        fn spec(&self) -> $crate::spec::MetricSpec<'_> {
+            let $this = self;
+            $metric.spec()
+        }
+        fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
+            let $this = self;
+            $metric.requirements(all);
+        }
+        fn parameters(&self, all: &mut Vec<(String, String)>) {
+            let $this = self;
+            $metric.parameters(all);
+        }
+    };
+}
+
+macro_rules! metric_of_pointer {
+    ($($pointer:ty => $key:expr),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
+            forward_metric!(all <G, P> |this| (**this));
+            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+                (**self).evaluate(gold, pred).await
+            }
+            fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+                (**self).answer(call)
+            }
+            async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+                (**self).evaluate_batch(pairs).await
+            }
+            fn batch_size(&self) -> usize {
+                (**self).batch_size()
+            }
+            fn key(&self) -> Option<Key> {
+                let key: fn(&Self) -> Option<Key> = $key;
+                (**self).key().or_else(|| key(self))
+            }
+            fn keys(&self, all: &mut Vec<Key>) {
+                let before = all.len();
+                (**self).keys(all);
+                if (**self).key().is_none() {
+                    all.splice(before..before, self.key());
+                }
+            }
+        }
+    )*};
+}
+// One value that is used in several places is one metric, even if its type cannot be compared.
+metric_of_pointer!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
+
+/// Returns the error of an asynchronous metric in a synchronous call.
+#[cold]
+pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
+    MetricError::failed(metric, "the metric is asynchronous; call `evaluate(..).await`")
+}
+
+/// A synchronous metric. `G` defers the check to the call of `score`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}

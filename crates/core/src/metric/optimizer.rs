@@ -1,0 +1,159 @@
+//! The methods that optimizers call: [`AcceptanceTest`] and [`FeedbackEvaluator`].
+
+use async_trait::async_trait;
+
+use crate::declared::Declared;
+use crate::metric::Metric;
+use crate::metric::call::MetricCall;
+use crate::metric::objectives::objectives;
+use crate::rows::dynamic::{Example, Prediction, Trace};
+use crate::score::FeedbackMetric;
+use crate::score::error::{MetricError, Result};
+use crate::score::return_types::Decided;
+
+/// A metric with a verdict, which an optimizer can use to accept or reject a trace.
+///
+/// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
+/// instances with settings of their own have it as well; without a verdict each call returns an error. A metric
+/// written by hand needs one line:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     fn spec(&self) -> MetricSpec<'_> {
+///         MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5)
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore::new(1.0 / (1.0 + answer.split(' ').count() as f64)))
+///     }
+/// }
+///
+/// impl AcceptanceTest for Brevity {}
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, trace) = (example! {}, Trace::default());
+/// assert!(Brevity.accepts(&gold, &prediction! { "answer" => "Paris" }, &trace).await?);
+/// assert!(!Brevity.accepts(&gold, &prediction! { "answer" => "in Paris" }, &trace).await?);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
+)]
+#[async_trait]
+pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
+    /// Returns whether the pair passes.
+    ///
+    /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
+    /// an acceptance.
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
+        let call = MetricCall::new(gold, pred).with_trace(trace).without_explanation();
+        match self.answer(call).await {
+            Ok(scored) => scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
+            Err(error) if error.is_missing_from_prediction() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a bound of its own, so that the error of a method
+/// call is the message below, without the associated type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
+)]
+#[doc(hidden)]
+pub trait HasVerdict<V = Decided> {}
+
+#[diagnostic::do_not_recommend]
+impl<M: Declared> HasVerdict<M::Verdict> for M {}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M {}
+
+const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
+
+/// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+///
+/// An optimizer that scores one predictor of a program passes the trace, and the name and trace of the predictor:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let metric = traced_metric_fn("steps", |_, _, _, pred_name, pred_trace| {
+///     let (name, steps) = (pred_name.unwrap_or("program"), pred_trace.map_or(0, |it| it.steps.len()));
+///     FeedbackMetric::new(0.5, format!("{name} took {steps} steps"))
+/// });
+/// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+/// let call = MetricCall::new(&gold, &pred).with_trace(&trace).with_predictor("search", &trace);
+/// assert_eq!(metric.feedback_of(call).await?.feedback, "search took 0 steps");
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// Returns the score and the feedback of a call.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
+
+    /// Returns the score and the feedback of each objective of a call: one for each named score, or for each component
+    /// with a score, or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has
+    /// them. A verdict of a named score compares its value with the metric's threshold.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
+
+    /// As [`feedback_of`](Self::feedback_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
+        self.feedback_of(MetricCall::new(example, prediction)).await
+    }
+
+    /// As [`objectives_of`](Self::objectives_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn multi_objective_metric(
+        &self,
+        example: &G,
+        prediction: &P,
+    ) -> Result<Vec<FeedbackMetric>> {
+        self.objectives_of(MetricCall::new(example, prediction)).await
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric> {
+        Ok(self.answer(call).await?.into_feedback())
+    }
+
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>> {
+        Ok(objectives(self.answer(call).await?, &self.spec()))
+    }
+}

@@ -1,0 +1,235 @@
+//! A metric's parameters from strings: `--param NAME.KEY=VALUE`.
+
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::declared::{Declared, WithoutParameters};
+use crate::metric::param_reason::{self, Reason};
+use crate::spec::{MetricSpec, ParamSpec};
+
+/// A value for a metric's parameter that is unknown, missing or of the wrong type.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// The metric has no such parameter.
+    #[error("metric `{metric}` has no parameter `{param}`; {}", Known(known))]
+    Unknown {
+        /// The metric's name.
+        metric: String,
+        /// The unknown parameter.
+        param: String,
+        /// The parameters that the metric has.
+        known: Vec<String>,
+    },
+    /// The parameter is required and has no value.
+    #[error(
+        "metric `{metric}` needs its parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
+    )]
+    Missing {
+        /// The metric's name.
+        metric: String,
+        /// The missing parameter.
+        param: String,
+        /// The description of its type.
+        expected: String,
+    },
+    /// The value cannot be read as the parameter's type.
+    #[error(
+        "metric `{metric}`: parameter `{param}` should be {expected}; found `{found}`{}",
+        InBrackets(reason)
+    )]
+    WrongType {
+        /// The metric's name.
+        metric: String,
+        /// The parameter.
+        param: String,
+        /// The description of its type, with an example if there is one.
+        expected: String,
+        /// The given value.
+        found: String,
+        /// The deserializer's message; empty if it adds nothing to the description.
+        reason: String,
+    },
+    /// The metric does not support this value of a setting that every metric has: its threshold or strictness.
+    #[error("metric `{metric}`: `{setting}`: {reason}")]
+    Setting {
+        /// The metric's name.
+        metric: String,
+        /// The setting.
+        setting: &'static str,
+        /// The expected value, the value that was found, and a correction.
+        reason: String,
+    },
+}
+
+/// Displays a string in brackets, and an empty string as nothing.
+struct InBrackets<'a>(&'a str);
+
+impl std::fmt::Display for InBrackets<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, " ({})", self.0) }
+    }
+}
+
+struct Known<'a>(&'a [String]);
+
+impl std::fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            [] => f.write_str("it takes none"),
+            known => write!(f, "it takes `{}`", known.join("`, `")),
+        }
+    }
+}
+
+/// Values for one metric's parameters, by name.
+///
+/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. So
+/// `0.8`, `["a", "b"]` and `python3 check.py` are accepted as they are.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Params {
+    values: IndexMap<String, String>,
+    /// The cost of one verdict of a judge, whose panel charges it.
+    #[doc(hidden)]
+    pub cost_msats: Option<u64>,
+}
+
+impl Params {
+    /// Sets a parameter; a later value replaces an earlier one.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.values.insert(name.into(), value.into());
+    }
+
+    /// Removes a parameter, and returns its value.
+    #[doc(hidden)]
+    pub fn remove(&mut self, name: &str) -> Option<String> {
+        self.values.shift_remove(name)
+    }
+
+    /// Returns whether there is a value for this parameter.
+    #[doc(hidden)]
+    pub fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
+    /// Returns whether the value for this parameter equals `text`.
+    pub(crate) fn is(&self, name: &str, text: Option<&str>) -> bool {
+        text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
+    }
+
+    /// Checks that the metric has each of the parameters.
+    ///
+    /// # Errors
+    /// [`ParamError::Unknown`] for the first unknown parameter.
+    pub fn check(&self, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
+        let unknown = |name: &&String| !spec.params.iter().any(|param| param.name == **name);
+        let Some(param) = self.values.keys().find(unknown) else {
+            return Ok(());
+        };
+        Err(ParamError::Unknown {
+            metric: spec.name.to_owned(),
+            param: param.clone(),
+            known: spec.params.iter().map(|param| param.name.to_owned()).collect(),
+        })
+    }
+}
+
+/// A metric that can be created from [`Params`]. `#[metric]` implements it if every `#[param]` implements
+/// `Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be configured from text",
+    label = "not a metric that a command line can configure",
+    note = "annotate its function with `#[metric]`, and derive `serde::Deserialize` for the type of each `#[param]`"
+)]
+pub trait Configure: Sized {
+    /// The metric's spec.
+    const SPEC: MetricSpec<'static>;
+
+    /// Creates the metric with these parameters and the defaults of the others.
+    ///
+    /// # Errors
+    /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
+    fn configure(params: &Params) -> Result<Self, ParamError>;
+
+    /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`, `["a","b"]`.
+    /// `None` for a parameter without a default, or whose type does not implement `Serialize`.
+    #[must_use]
+    fn param_texts() -> Vec<Option<String>> {
+        Vec::new()
+    }
+}
+
+/// A metric without parameters.
+#[diagnostic::do_not_recommend]
+impl<M: Declared<Start = WithoutParameters<M>>> Configure for M {
+    const SPEC: MetricSpec<'static> = M::SPEC;
+
+    fn configure(params: &Params) -> Result<Self, ParamError> {
+        params.check(const { &M::SPEC })?;
+        Ok(M::start().build())
+    }
+}
+
+/// Returns one parameter's value, or its default.
+///
+/// # Errors
+/// [`ParamError::Missing`] and [`ParamError::WrongType`].
+#[doc(hidden)]
+pub fn read_param<T: DeserializeOwned>(
+    params: &Params,
+    spec: &MetricSpec<'static>,
+    param: &ParamSpec<'static>,
+    default: Option<fn() -> T>,
+) -> Result<T, ParamError> {
+    let Some(text) = params.values.get(param.name) else {
+        let missing = || missing(spec, param);
+        return default.map(|default| default()).ok_or_else(missing);
+    };
+    let as_text = |_| serde_json::from_value::<T>(Value::String(text.clone()));
+    serde_json::from_str::<T>(text).or_else(as_text).map_err(|error| {
+        // A value that only `serde_json` rejects, such as an object with a duplicate key, has its message.
+        let rejected = || Reason::Rejected(error.to_string());
+        wrong_type(spec, param, text, param_reason::reason::<T>(text).unwrap_or_else(rejected))
+    })
+}
+
+fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
+    ParamError::Missing {
+        metric: spec.name.to_owned(),
+        param: param.name.to_owned(),
+        expected: param.help.or_type(param.ty),
+    }
+}
+
+fn wrong_type(
+    spec: &MetricSpec<'_>,
+    param: &ParamSpec<'_>,
+    found: &str,
+    reason: Reason,
+) -> ParamError {
+    let mut expected = param.help.or_type(param.ty);
+    if let Some(example) = param.help.example() {
+        expected = format!("{expected}, as in {example}");
+    }
+    let reason = match reason {
+        // The list of the variants is more useful than the name of the enum.
+        Reason::UnknownVariant(variants) => {
+            expected = param_reason::one_of(variants);
+            String::new()
+        }
+        // The description states the type already.
+        Reason::WrongType(_) if param.help.is_some() => String::new(),
+        Reason::WrongType(reason) | Reason::Rejected(reason) => reason,
+    };
+    let (metric, param, found) = (spec.name.to_owned(), param.name.to_owned(), found.to_owned());
+    ParamError::WrongType { metric, param, expected, found, reason }
+}
+
+/// A trait that no type implements. It is the bound of the `default` of a metric with a parameter that requires a value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default, since a parameter requires a value",
+    label = "a parameter requires a value",
+    note = "write `{Self}::builder()`, the parameters, and `.build()`"
+)]
+pub trait HasDefaults<'metric> {}

@@ -1,0 +1,126 @@
+//! The rows that `score` of a metric over typed rows accepts: rows of the type, and dynamic rows that are read as the type;
+//! and the fields that its parameters read.
+
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::fields::{MaybeOwned, RowType};
+use crate::score::error::{MetricError, MetricErrorKind, Result};
+use crate::spec::{MetricSpec, Side};
+
+/// Types from which a row of type `T` can be lent; `D` is the dynamic row of the side. `Kind` separates the impls.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a row of type `{T}`",
+    label = "expected a `{T}`",
+    note = "pass a reference to a `{T}`; to score the dynamic row `{D}`, derive `serde::Deserialize` for `{T}`"
+)]
+pub trait TypedRow<'r, T, D, Kind> {
+    /// Returns the row, or the error of a dynamic row that cannot be read as `T`, which is `expected` in messages.
+    ///
+    /// # Errors
+    /// As [`read_row`].
+    fn typed(
+        &'r self,
+        spec: &MetricSpec<'_>,
+        side: Side,
+        expected: &'static str,
+    ) -> Result<MaybeOwned<'r, T, T>>;
+}
+
+/// Fields of a typed row that a parameter of type `T`, or of type `&T`, can read. `Kind` separates the impls.
+#[diagnostic::on_unimplemented(
+    message = "a field of type `{Self}` cannot be read as `{T}`",
+    label = "the field is a `{Self}`",
+    note = "write the field's type for the parameter, `{Self}`, or its borrowed form, such as `&str` for `String` and `Option<&str>` for `Option<String>`"
+)]
+pub trait TypedField<T: ?Sized, Kind> {
+    /// Returns the field.
+    fn typed_field(&self) -> &T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized> TypedField<T, Itself> for T {
+    fn typed_field(&self) -> &T {
+        self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized, Kind, P: Deref<Target: TypedField<T, Kind>>> TypedField<T, Pointer<Kind>> for P {
+    fn typed_field(&self) -> &T {
+        (**self).typed_field()
+    }
+}
+
+/// A row of the type itself.
+#[derive(Debug)]
+pub enum Itself {}
+
+/// A `Box`, `Arc`, `Rc` or reference of a row of this kind.
+#[derive(Debug)]
+pub struct Pointer<Kind>(PhantomData<Kind>);
+
+/// A dynamic row.
+#[derive(Debug)]
+pub enum Dynamic {}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: 'r, D> TypedRow<'r, T, D, Itself> for T {
+    fn typed(
+        &'r self,
+        _: &MetricSpec<'_>,
+        _: Side,
+        _: &'static str,
+    ) -> Result<MaybeOwned<'r, T, T>> {
+        Ok(MaybeOwned::Borrowed(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T, D, Kind, P> TypedRow<'r, T, D, Pointer<Kind>> for P
+where
+    P: Deref<Target: TypedRow<'r, T, D, Kind> + 'r>,
+{
+    fn typed(
+        &'r self,
+        spec: &MetricSpec<'_>,
+        side: Side,
+        expected: &'static str,
+    ) -> Result<MaybeOwned<'r, T, T>> {
+        (**self).typed(spec, side, expected)
+    }
+}
+
+macro_rules! dynamic {
+    ($($row:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<'r, T: RowType<'r>> TypedRow<'r, T, $row, Dynamic> for $row {
+            fn typed(
+                &'r self,
+                spec: &MetricSpec<'_>,
+                side: Side,
+                expected: &'static str,
+            ) -> Result<MaybeOwned<'r, T, T>> {
+                read_row(&self.data, spec, side, expected).map(MaybeOwned::Owned)
+            }
+        }
+    )*};
+}
+dynamic!(Example, Prediction);
+
+/// Reads a whole row as a user's type.
+///
+/// # Errors
+/// [`MetricErrorKind::Row`] with the message of the deserializer.
+pub fn read_row<'r, T: RowType<'r>>(
+    row: &'r Fields,
+    spec: &MetricSpec<'_>,
+    side: Side,
+    expected: &'static str,
+) -> Result<T> {
+    T::read(row).map_err(|reason| {
+        let (expected, reason) = (expected.to_owned(), reason.to_string());
+        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
+    })
+}

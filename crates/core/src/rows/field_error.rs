@@ -1,0 +1,65 @@
+//! Errors of fields: why a field of a row could not be read.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::messages::escape;
+use crate::spec::Side;
+
+/// The reason why a field of a row could not be read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FieldError {
+    /// The row has no such field.
+    Missing {
+        /// The missing field.
+        field: Cow<'static, str>,
+        /// The fields that the row has instead.
+        present: Vec<String>,
+    },
+    /// The value of the field is `null`.
+    Null {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+    },
+    /// The field has a value of another type.
+    WrongType {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+        /// The value that the field has.
+        found: String,
+    },
+}
+
+impl FieldError {
+    /// Returns whether the field has a value of another type.
+    pub(crate) const fn is_of_type(&self) -> bool {
+        matches!(self, Self::WrongType { .. })
+    }
+
+    /// Writes the message of the error, with the side of the row.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>, side: Side) -> fmt::Result {
+        match self {
+            Self::Missing { field, present } if present.is_empty() => {
+                write!(f, "no field `{side}.{field}`; it has no fields")
+            }
+            Self::Missing { field, present } => {
+                let present = escape::names(present.iter().map(String::as_str));
+                write!(f, "no field `{side}.{field}`; it has {present}")
+            }
+            Self::Null { field, expected } => {
+                write!(f, "field `{side}.{field}`: expected {expected}, found null")
+            }
+            Self::WrongType { field, expected, found } => {
+                write!(f, "field `{side}.{field}`: expected {expected}, found {found}")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Predictions that lack a field which a metric reads: the mark on the score of such a row.
+//!
+//! How a metric declares that it scores such rows is in `spec/`; how they are counted is in `evaluate/summary/missing.rs`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::rows::field_error::FieldError;
+use crate::spec::MetricSpec;
+
+/// The fields that a metric reads and a prediction lacks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MissingFields {
+    fields: Vec<MissingField>,
+    /// The names of the fields that the prediction has, for a suggestion if no row has a field.
+    present: Vec<String>,
+}
+
+/// One field that a prediction lacks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MissingField {
+    #[doc(hidden)]
+    pub name: Cow<'static, str>,
+    /// Whether the prediction has the field, without a value: `null`, or an empty cell of a CSV file.
+    #[doc(hidden)]
+    pub is_null: bool,
+    /// Whether the function of the metric gets `None`, so that it can explain the score itself.
+    is_visible: bool,
+}
+
+impl MissingField {
+    fn new(name: Cow<'static, str>, is_null: bool) -> Self {
+        Self { name, is_null, is_visible: false }
+    }
+}
+
+/// `the prediction has no field `intent``
+impl fmt::Display for MissingField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.is_null {
+            false => write!(f, "the prediction has no field `{}`", self.name),
+            true => write!(f, "the field `{}` of the prediction is null", self.name),
+        }
+    }
+}
+
+impl MissingFields {
+    /// Returns the missing fields if the error is about a missing field, otherwise the error. The error names the first
+    /// missing field; the spec has the other fields that the metric requires.
+    pub(crate) fn of_error(
+        error: FieldError,
+        spec: &MetricSpec<'_>,
+    ) -> std::result::Result<Self, FieldError> {
+        let (name, is_null, present) = match error {
+            FieldError::Missing { field, present } => (field, false, present),
+            FieldError::Null { field, .. } => (field, true, Vec::new()),
+            error @ FieldError::WrongType { .. } => return Err(error),
+        };
+        let mut fields = vec![MissingField::new(name, is_null)];
+        if !is_null {
+            let others = spec.pred.iter().enumerate().filter(|(position, field)| {
+                let is_missing = !present.iter().any(|name| name == field.name);
+                // A spec has the default of a configurable name.
+                let is_fixed = !spec.params.iter().any(|param| param.names_prediction(*position));
+                field.required && is_missing && is_fixed && fields[0].name != field.name
+            });
+            let others = others.map(|(_, field)| field.name.to_owned().into());
+            let others: Vec<_> = others.map(|name| MissingField::new(name, false)).collect();
+            fields.extend(others);
+        }
+        Ok(Self { fields, present })
+    }
+
+    #[doc(hidden)]
+    pub fn iter(&self) -> impl Iterator<Item = &MissingField> {
+        self.fields.iter()
+    }
+
+    /// Returns the explanation of a score; `own` is the metric's own explanation. A metric that gets `None` for a field
+    /// explains the missing field itself.
+    pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
+        let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;
+        let fields: Vec<String> =
+            self.fields.iter().filter(is_open).map(ToString::to_string).collect();
+        let fields = fields.join("; ");
+        match own {
+            None => Some(fields),
+            Some(own) if fields.is_empty() => Some(own),
+            Some(own) => Some(format!("{fields}\n{own}")),
+        }
+    }
+
+    /// Adds a field. `present` are the names of the fields that the prediction has; `None` for a record, which has all
+    /// of its fields. `is_visible` is true if the function gets `None` for the field.
+    pub(crate) fn add(
+        &mut self,
+        name: &'static str,
+        present: Option<Vec<String>>,
+        is_visible: bool,
+    ) {
+        let is_null = present.as_ref().is_none_or(|names| names.iter().any(|it| it == name));
+        self.fields.push(MissingField { name: name.into(), is_null, is_visible });
+        self.present = present.unwrap_or_default();
+    }
+
+    /// Returns the names of the fields that the prediction has.
+    #[doc(hidden)]
+    pub fn present(&self) -> &[String] {
+        &self.present
+    }
+}

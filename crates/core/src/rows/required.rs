@@ -1,0 +1,16 @@
+//! Whether rows have the fields that a metric requires.
+
+use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::spec::{FieldSpec, MetricSpec};
+
+impl MetricSpec<'_> {
+    /// Returns whether the rows have every required field, except fields without which a prediction is scored. The
+    /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
+    #[must_use]
+    pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
+        let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
+            fields.iter().all(|field| !field.is_needed() || row.contains_key(field.name))
+        };
+        has(&gold.data, self.gold) && has(&pred.data, self.pred)
+    }
+}

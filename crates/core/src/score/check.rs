@@ -1,0 +1,196 @@
+//! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
+//! row.
+
+use crate::rows::field_error::FieldError;
+use crate::rows::missing::MissingFields;
+use crate::score::error::{MetricError, Result};
+use crate::score::return_types::{Decided, MetricReturn};
+use crate::score::{FeedbackMetric, MetricScore, Scored};
+use crate::spec::{MetricSpec, ScoreKind, Side};
+
+/// A verdict, with the reason for a failure.
+///
+/// It counts like a `bool`. An optimizer reads the reason as feedback.
+///
+/// ```
+/// use dsrs_metrics::metrics::Check;
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Whether the answer has at most 10 characters.
+/// #[metric]
+/// fn short(#[pred] answer: &str) -> Check {
+///     let count = answer.chars().count();
+///     Check::unless((count > 10).then(|| format!("{count} characters; write at most 10")))
+/// }
+///
+/// let (gold, pred) = (example! {}, prediction! { "answer" => "Paris, France" });
+/// let scored = Short.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+/// assert_eq!(scored.passed, Some(false));
+/// assert_eq!(scored.feedback().unwrap(), "13 characters; write at most 10");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// Whether the row passes.
+    pub passed: bool,
+    /// The reason for a failure, or other feedback.
+    pub feedback: Option<String>,
+}
+
+impl Check {
+    /// Returns a pass without feedback.
+    #[must_use]
+    pub const fn pass() -> Self {
+        Self { passed: true, feedback: None }
+    }
+
+    /// Returns a failure with its reason.
+    pub fn fail(reason: impl Into<String>) -> Self {
+        Self { passed: false, feedback: Some(reason.into()) }
+    }
+
+    /// Sets the feedback, of a pass too.
+    #[must_use]
+    pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
+        self.feedback = Some(feedback.into());
+        self
+    }
+
+    /// Returns a pass, or a failure if there is a reason.
+    #[must_use]
+    pub fn unless(reason: Option<String>) -> Self {
+        Self { passed: reason.is_none(), feedback: reason }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for Check {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let value = f64::from(u8::from(self.passed));
+        let Some(feedback) = self.feedback else {
+            return Scored::of_value(value, spec);
+        };
+        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
+        Scored::of_feedback(score, FeedbackMetric::new(value, feedback), spec)
+    }
+}
+
+/// A score with details that are not its feedback, for metrics whose details are only known during the call.
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained<T> {
+    /// The score, which may have feedback.
+    pub score: T,
+    /// The details; `None` leaves the details of the score.
+    pub details: Option<String>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Explained<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let scored = self.score.into_scored(spec)?;
+        Ok(match self.details {
+            Some(details) => scored.explained(details),
+            None => scored,
+        })
+    }
+}
+
+/// The reason why a built-in metric cannot score a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unscored {
+    /// A field that the metric reads is missing or cannot be read.
+    Field {
+        /// The half of the row.
+        side: Side,
+        /// The error of the field.
+        error: FieldError,
+    },
+    /// Any other reason, as a message.
+    Because(String),
+}
+
+/// Checks that a number of a metric's configuration is in a range.
+///
+/// # Errors
+/// A message that names the parameter.
+pub fn within<T: Copy + PartialOrd + std::fmt::Display>(
+    param: &str,
+    value: T,
+    [least, most]: [T; 2],
+) -> Result<(), String> {
+    // NaN is outside every range.
+    let is_within = least <= value && value <= most;
+    is_within
+        .then_some(())
+        .ok_or_else(|| format!("`{param}` must be between {least} and {most}, found {value}"))
+}
+
+/// Checks that a number of a metric's configuration is not below a minimum.
+///
+/// # Errors
+/// A message that names the parameter.
+pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
+    param: &str,
+    value: T,
+    least: T,
+) -> Result<(), String> {
+    let is_enough = value >= least;
+    is_enough
+        .then_some(())
+        .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
+}
+
+impl Unscored {
+    pub fn because(reason: impl std::fmt::Display) -> Self {
+        Self::Because(reason.to_string())
+    }
+
+    /// A field with a value of another type.
+    #[doc(hidden)]
+    pub fn wrong_type(
+        side: Side,
+        field: &str,
+        expected: &'static str,
+        found: impl Into<String>,
+    ) -> Self {
+        let (field, found) = (field.to_owned().into(), found.into());
+        Self::Field {
+            side,
+            error: FieldError::WrongType { field, expected: expected.into(), found },
+        }
+    }
+
+    fn of(self, metric: &str) -> MetricError {
+        match self {
+            Self::Field { side, error } => MetricError::field(metric, side, error),
+            Self::Because(message) => MetricError::failed(metric, message),
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        match self {
+            Ok(score) => score.into_scored(spec),
+            // The lowest score of every built-in metric that reads fields by name.
+            Err(Unscored::Field { side: Side::Pred, error }) => {
+                let missing = MissingFields::of_error(error, spec);
+                match missing {
+                    Ok(missing) => Scored::without_fields(0.0, missing, spec),
+                    Err(error) => Err(MetricError::field(spec.name, Side::Pred, error)),
+                }
+            }
+            Err(error) => Err(error.of(spec.name)),
+        }
+    }
+}

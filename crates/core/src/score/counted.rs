@@ -1,0 +1,194 @@
+//! Metrics over all rows: each row contributes a state, and the score is computed from the merged states. Accuracy, F1 and
+//! rank correlations are such metrics. Scores of a corpus beside the scores of its rows are in `corpus/`.
+
+use std::any::Any;
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::rows::missing::MissingFields;
+use crate::score::error::Result;
+use crate::stats::NotDefined;
+
+/// The contribution of a row to the score of all rows: counts, values, sums. A `#[metric(corpus)]` function returns it.
+///
+/// Contributions are merged in any order, in a stream or on several machines, so the score must not depend on the order:
+/// count in integers, and sort lists before they are used.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::stats::NotDefined;
+/// use dsrs_metrics::{Evaluate, contract::CorpusState, rows::Pair};
+///
+/// #[derive(Clone, Debug, PartialEq)]
+/// struct Spread {
+///     least: u64,
+///     most: u64,
+/// }
+///
+/// impl CorpusState for Spread {
+///     fn merge(&mut self, other: &Self) {
+///         self.least = self.least.min(other.least);
+///         self.most = self.most.max(other.most);
+///     }
+///
+///     fn score(&self) -> Result<f64, NotDefined> {
+///         Ok((self.most - self.least) as f64)
+///     }
+/// }
+///
+/// /// The difference between the longest and the shortest answer, in characters.
+/// #[metric(corpus)]
+/// fn length_spread(#[pred] answer: &str) -> Spread {
+///     let length = answer.chars().count() as u64;
+///     Spread { least: length, most: length }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = |id: &str, answer: &str| Pair::new(id, example! {}, prediction! { "answer" => answer });
+/// let evaluate = Evaluate::builder().metric(LengthSpread).build()?;
+/// let result = evaluate.score([row("a", "Paris"), row("b", "Rome, I think")]).await?;
+/// assert_eq!(result.score, Some(8.0));
+/// assert_eq!(result.to_string(), "length_spread  8.0000 (over 2/2 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a row contributes to the score of all rows",
+    label = "cannot be merged",
+    note = "return `CorpusCounts`, a type of `dsrs_metrics::stats`, or a type that implements `CorpusState`,\nor an `Option` or `Result` of one of these"
+)]
+pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
+    /// Adds the contribution of other rows.
+    fn merge(&mut self, other: &Self);
+
+    /// Returns the score of all merged rows.
+    ///
+    /// # Errors
+    /// [`NotDefined`] if they determine none, for example a correlation if all values are equal.
+    fn score(&self) -> Result<f64, NotDefined>;
+
+    /// Returns the contribution of one row as a result file contains it, with the key `formula`, so that two files can be
+    /// compared. `None`, the default, if `corpus/record.rs` cannot read it.
+    #[doc(hidden)]
+    fn record(&self) -> Option<Value> {
+        None
+    }
+}
+
+/// The contribution of one row, or of several merged ones, to the score of a corpus metric.
+///
+/// ```
+/// use dsrs_metrics::metrics::Accuracy;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::contract::{Answer, RowAnswer};
+///
+/// let counted = |pred: &str| {
+///     let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => pred });
+///     match Accuracy::default().answer(MetricCall::new(&gold, &pred)) {
+///         Answer::Ready(Ok(RowAnswer::Counted { counted, .. })) => counted,
+///         other => panic!("{other:?}"),
+///     }
+/// };
+/// let mut all = counted("yes");
+/// all.merge(&counted("no"));
+/// assert_eq!(all.score(), Ok(0.5));
+/// ```
+#[derive(Debug)]
+pub struct Counted {
+    state: Box<dyn Erased>,
+    #[doc(hidden)]
+    pub missing: Option<Box<MissingFields>>,
+}
+
+impl Counted {
+    /// Creates the contribution of a row.
+    pub fn new(state: impl CorpusState) -> Self {
+        Self { state: Box::new(state), missing: None }
+    }
+
+    /// Adds the contribution of other rows of the same metric. A contribution of another type is not added.
+    pub fn merge(&mut self, other: &Self) {
+        self.state.merge_with(&*other.state);
+    }
+
+    /// Returns the score of all merged rows.
+    ///
+    /// # Errors
+    /// [`NotDefined`] if they determine none, or one that is not finite.
+    pub fn score(&self) -> Result<f64, NotDefined> {
+        let score = self.state.score()?;
+        if score.is_finite() { Ok(score) } else { Err("the score is not a finite number".into()) }
+    }
+
+    /// Returns the contribution without the names of missing fields.
+    #[doc(hidden)]
+    pub fn contribution(&self) -> Self {
+        Self { state: self.state.boxed(), missing: None }
+    }
+
+    /// Returns the contribution of a row as a result file contains it, if its type can be written.
+    #[doc(hidden)]
+    pub fn record(&self) -> Option<Value> {
+        self.state.record()
+    }
+
+    /// Returns the state, if it has this type.
+    #[must_use]
+    pub fn state<S: CorpusState>(&self) -> Option<&S> {
+        self.state.as_any().downcast_ref()
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Self { state: self.state.boxed(), missing: self.missing.clone() }
+    }
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        self.missing == other.missing && self.state.equals(&*other.state)
+    }
+}
+
+/// [`CorpusState`] as a trait object.
+trait Erased: fmt::Debug + Send + Sync {
+    fn merge_with(&mut self, other: &dyn Erased);
+    fn score(&self) -> Result<f64, NotDefined>;
+    fn record(&self) -> Option<Value>;
+    fn boxed(&self) -> Box<dyn Erased>;
+    fn equals(&self, other: &dyn Erased) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<S: CorpusState> Erased for S {
+    fn merge_with(&mut self, other: &dyn Erased) {
+        let other = other.as_any().downcast_ref();
+        debug_assert!(other.is_some(), "a metric returns one type of state");
+        if let Some(other) = other {
+            self.merge(other);
+        }
+    }
+
+    fn score(&self) -> Result<f64, NotDefined> {
+        CorpusState::score(self)
+    }
+
+    fn record(&self) -> Option<Value> {
+        CorpusState::record(self)
+    }
+
+    fn boxed(&self) -> Box<dyn Erased> {
+        Box::new(self.clone())
+    }
+
+    fn equals(&self, other: &dyn Erased) -> bool {
+        other.as_any().downcast_ref() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,322 @@
+//! Errors of metrics: why a row has no score.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::rows::field_error::FieldError;
+use crate::spec::{ScoreRange, Side};
+
+/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
+pub type Result<T, E = MetricError> = std::result::Result<T, E>;
+
+/// The reason why a metric returned no score for a row, with the metric's name and the cost of the call.
+///
+/// ```
+/// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
+///
+/// let error = MetricError::failed("wer", "the reference is empty").with_cost_msats(70);
+/// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");
+/// assert_eq!((error.metric(), error.cost_msats()), ("wer", 70));
+/// assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }));
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
+pub struct MetricError(Box<Inner>);
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Inner {
+    metric: String,
+    kind: MetricErrorKind,
+    #[serde(default)]
+    cost_msats: u64,
+    #[serde(default, rename = "component", with = "component")]
+    #[serde(skip_serializing_if = "component::is_none")]
+    source: Source,
+}
+
+type Source = Option<Arc<dyn Error + Send + Sync>>;
+
+/// The reason of a [`MetricError`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MetricErrorKind {
+    /// A field that the metric reads is missing or cannot be read.
+    Field {
+        /// The side of the row.
+        side: Side,
+        /// The error of the field.
+        error: FieldError,
+    },
+    /// The whole row could not be deserialized into the type of the metric's parameter.
+    Row {
+        /// The side of the row.
+        side: Side,
+        /// The row type as the metric's author wrote it.
+        expected: String,
+        /// The message of the deserializer.
+        reason: String,
+    },
+    /// The score is NaN or infinite.
+    NotFinite {
+        /// The value.
+        #[serde(with = "any_float")]
+        value: f64,
+    },
+    /// The score is outside the range that the metric declares.
+    OutOfRange {
+        /// The value.
+        #[serde(with = "any_float")]
+        value: f64,
+        /// The declared range.
+        range: ScoreRange,
+    },
+    /// The metric itself returned an error. If it is a typed one, it is the [`source`](Error::source).
+    Failed {
+        /// The metric's message.
+        message: String,
+    },
+    /// The metric panicked.
+    Panicked {
+        /// The panic's message.
+        message: String,
+    },
+    /// The metric took longer than the harness allows.
+    TimedOut {
+        /// The limit in seconds.
+        seconds: f64,
+    },
+    /// Proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
+    Gated {
+        /// The proxies that rejected the row.
+        by: String,
+    },
+    /// The budget for language models does not cover the call. The harness counts the row as skipped, not as failed.
+    OverBudget {
+        /// The budget, in millisatoshis.
+        budget_msats: u64,
+    },
+    /// A composite has no score because this component has none; see [`OnMissing`](crate::OnMissing).
+    MissingComponent {
+        /// The component's name.
+        component: String,
+        /// Why it has no score.
+        reason: String,
+    },
+    /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
+    Abstained,
+    /// The score of one row was read, but the metric scores all rows together.
+    NoRowScore,
+}
+
+/// NaN and infinities are not JSON numbers, so these values are stored as strings.
+mod any_float {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&format_args!("{value:?}"))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        String::deserialize(from)?.parse().map_err(de::Error::custom)
+    }
+}
+
+/// The stored source of an error: the error of a component. Any other source is a type of the metric's author.
+mod component {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{MetricError, Source};
+
+    pub(super) fn of(source: &Source) -> Option<&MetricError> {
+        source.as_deref()?.downcast_ref()
+    }
+
+    pub(super) fn is_none(source: &Source) -> bool {
+        of(source).is_none()
+    }
+
+    pub(super) fn serialize<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
+        of(source).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
+        let error = Option::<MetricError>::deserialize(from)?;
+        Ok(error.map(|error| Arc::new(error) as _))
+    }
+}
+
+impl MetricError {
+    /// Creates an error of the metric named `metric`.
+    pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
+        Self(Box::new(Inner { metric: metric.into(), kind, cost_msats: 0, source: None }))
+    }
+
+    /// Creates the error of a metric that failed with a message.
+    pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self::new(metric, MetricErrorKind::Failed { message: format!("{message:#}") })
+    }
+
+    /// Creates the error of a metric that failed because of a typed error, which stays available as the [`source`](Error::source).
+    ///
+    /// ```
+    /// use std::error::Error as _;
+    /// use dsrs_metrics::MetricError;
+    ///
+    /// let parse = "x".parse::<u8>().unwrap_err();
+    /// let error = MetricError::caused_by("rating", parse.clone());
+    /// assert_eq!(error.to_string(), "metric `rating`: invalid digit found in string");
+    /// assert_eq!(error.source().unwrap().downcast_ref(), Some(&parse));
+    /// ```
+    pub fn caused_by(
+        metric: impl Into<String>,
+        source: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        let mut error = Self::failed(metric, &source);
+        error.0.source = Some(Arc::new(source));
+        error
+    }
+
+    /// Creates the error of a metric that cannot read a field.
+    #[doc(hidden)]
+    pub fn field(metric: impl Into<String>, side: Side, error: FieldError) -> Self {
+        Self::new(metric, MetricErrorKind::Field { side, error })
+    }
+
+    /// Creates the error of a metric that abstained on this row.
+    pub fn abstained(metric: impl Into<String>) -> Self {
+        Self::new(metric, MetricErrorKind::Abstained)
+    }
+
+    #[doc(hidden)]
+    pub fn panicked(metric: impl Into<String>, message: String) -> Self {
+        Self::new(metric, MetricErrorKind::Panicked { message })
+    }
+
+    /// Sets the cost of the call without a score, in millisatoshis. It is charged to the budget.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.0.cost_msats = cost_msats;
+        self
+    }
+
+    /// Returns the name of the metric.
+    #[must_use]
+    pub fn metric(&self) -> &str {
+        &self.0.metric
+    }
+
+    /// Returns the reason.
+    #[must_use]
+    pub fn kind(&self) -> &MetricErrorKind {
+        &self.0.kind
+    }
+
+    /// Returns the cost of the call without a score, in millisatoshis.
+    #[must_use]
+    pub fn cost_msats(&self) -> u64 {
+        self.0.cost_msats
+    }
+
+    /// Returns whether the metric, or the component that left a composite without a score, requires a field that the
+    /// prediction does not have, or whose value is `null`.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// #[metric]
+    /// fn is_short(#[pred] answer: &str) -> bool {
+    ///     answer.len() < 10
+    /// }
+    ///
+    /// let error = |pred| IsShort.score(&example! {}, &pred).unwrap_err();
+    /// assert!(error(prediction! {}).is_missing_from_prediction());
+    /// assert!(error(prediction! { "answer" => () }).is_missing_from_prediction());
+    /// assert!(!error(prediction! { "answer" => 7 }).is_missing_from_prediction());
+    /// ```
+    #[must_use]
+    pub fn is_missing_from_prediction(&self) -> bool {
+        match self.kind() {
+            MetricErrorKind::Field { side: Side::Pred, error } => !error.is_of_type(),
+            MetricErrorKind::Row { side: Side::Pred, reason, .. } => {
+                // The messages of serde for a struct's field.
+                reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
+            }
+            MetricErrorKind::MissingComponent { .. } => {
+                component::of(&self.0.source).is_some_and(Self::is_missing_from_prediction)
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the error of the component that left a composite without a score.
+    pub(crate) fn with_component_error(mut self, error: Option<Self>) -> Self {
+        if let Some(error) = error {
+            self.0.source = Some(Arc::new(error));
+        }
+        self
+    }
+}
+
+impl PartialEq for MetricError {
+    /// The source is not compared: its message is part of the kind.
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.cost_msats, &self.0.metric, &self.0.kind)
+            == (other.0.cost_msats, &other.0.metric, &other.0.kind)
+    }
+}
+
+impl Error for MetricError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl fmt::Debug for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { metric, kind, cost_msats, source } = &*self.0;
+        let mut error = f.debug_struct("MetricError");
+        error.field("metric", metric).field("kind", kind).field("cost_msats", cost_msats);
+        error.field("source", source).finish()
+    }
+}
+
+impl fmt::Display for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use MetricErrorKind as Kind;
+        let Inner { metric, kind, .. } = &*self.0;
+        write!(f, "metric `{metric}`")?;
+        match kind {
+            Kind::Field { side, error } => {
+                f.write_str(": ")?;
+                error.write(f, *side)
+            }
+            Kind::Row { side, expected, reason } => {
+                write!(f, ": the {side} row is not a `{expected}`: {reason}")
+            }
+            Kind::NotFinite { value } => write!(f, ": the score {value} is not a finite number"),
+            Kind::OutOfRange { value, range } => {
+                write!(f, ": the score {value:?} is outside the declared range {range}")
+            }
+            Kind::Failed { message } => write!(f, ": {message}"),
+            Kind::Panicked { message } => write!(f, " panicked: {message}"),
+            Kind::TimedOut { seconds } => write!(f, " returned no score within {seconds} s"),
+            Kind::Gated { by } => write!(f, ": the row was rejected by {by}"),
+            Kind::OverBudget { budget_msats } => {
+                write!(f, ": the budget of {budget_msats} msat does not cover the call")
+            }
+            Kind::MissingComponent { component, reason } => {
+                write!(f, ": its component `{component}` has no score: {reason}")
+            }
+            Kind::Abstained => f.write_str(" abstained"),
+            Kind::NoRowScore => f.write_str(
+                " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
+            ),
+        }
+    }
+}

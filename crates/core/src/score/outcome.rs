@@ -1,0 +1,289 @@
+//! The outcome of one metric on one row: a score, or the reason why there is none.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::score::Scored;
+use crate::score::counted::Counted;
+use crate::score::error::{MetricError, MetricErrorKind};
+
+/// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
+/// number implicitly.
+///
+/// With serde an outcome has the form in which a journal stores it, which may change with the version. A contribution to a
+/// score of all rows has no such form: its state is a type of the metric's author.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The metric returned a score.
+    Scored(Scored),
+    /// A cheaper metric rejected the row, so this one was not evaluated.
+    Gated {
+        /// The name of the metric that rejected the row.
+        by: String,
+    },
+    /// The budget did not cover the call, so the metric was not evaluated, or was stopped.
+    Skipped {
+        /// The budget, in millisatoshis.
+        budget: u64,
+        /// The cost before the budget was used up, in millisatoshis: of a judge that was stopped between two calls.
+        cost_msats: u64,
+    },
+    /// The metric scores all rows together; this row has no score, but contributes to the score of all rows.
+    #[serde(skip)]
+    Counted(Counted),
+    /// The metric returned `None`.
+    Abstained,
+    /// The metric failed.
+    #[serde(with = "MetricError")]
+    MetricFailed {
+        /// The metric's error.
+        error: MetricError,
+    },
+    /// The program returned no prediction, so there was nothing to score.
+    #[serde(with = "Arc::<str>")]
+    ProgramFailed {
+        /// The program's error, shared by all metrics of the row.
+        error: Arc<str>,
+    },
+}
+
+impl Outcome {
+    /// Returns the score, if there is one.
+    #[must_use]
+    pub fn scored(&self) -> Option<&Scored> {
+        match self {
+            Self::Scored(scored) => Some(scored),
+            _ => None,
+        }
+    }
+
+    /// Returns the score's value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        self.scored().map(|scored| scored.score.value)
+    }
+
+    /// Returns the cost of the call, in millisatoshis, whether it returned a score or failed.
+    #[must_use]
+    pub fn cost_msats(&self) -> u64 {
+        match self {
+            Self::Scored(scored) => scored.score.cost_msats,
+            Self::MetricFailed { error } => error.cost_msats(),
+            Self::Skipped { cost_msats, .. } => *cost_msats,
+            _ => 0,
+        }
+    }
+
+    /// Sets the cost to zero, for an outcome that is reused.
+    pub(crate) fn remove_cost(&mut self) {
+        match self {
+            Self::Scored(scored) => scored.remove_cost(),
+            Self::MetricFailed { error } => *error = error.clone().with_cost_msats(0),
+            Self::Skipped { cost_msats, .. } => *cost_msats = 0,
+            _ => {}
+        }
+    }
+
+    /// Returns whether the outcome, or one of a component, contributes to a score of all rows.
+    #[doc(hidden)]
+    pub fn has_contribution(&self) -> bool {
+        match self {
+            Self::Counted(_) => true,
+            Self::Scored(scored) => {
+                let mut components = scored.components();
+                scored.corpus().is_some() || components.any(|it| it.outcome.has_contribution())
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether the metric or the program failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
+    }
+
+    /// Returns whether a budget did not cover the row.
+    #[doc(hidden)]
+    pub fn is_skipped(&self) -> bool {
+        matches!(self, Self::Skipped { .. })
+    }
+
+    /// Returns the outcome's name in snake case, as in result files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Scored(_) => "scored",
+            Self::Gated { .. } => "gated",
+            Self::Skipped { .. } => "skipped",
+            Self::Counted(_) => "counted",
+            Self::Abstained => "abstained",
+            Self::MetricFailed { .. } => "metric_failed",
+            Self::ProgramFailed { .. } => "program_failed",
+        }
+    }
+
+    /// Returns the error message, if the metric or the program failed.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match self {
+            Self::MetricFailed { error } => Some(error.to_string()),
+            Self::ProgramFailed { error } => Some(error.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl From<MetricError> for Outcome {
+    fn from(error: MetricError) -> Self {
+        match error.kind() {
+            MetricErrorKind::Abstained => Self::Abstained,
+            MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
+            MetricErrorKind::OverBudget { budget_msats } => {
+                Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
+            }
+            _ => Self::MetricFailed { error },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::rows::field_error::FieldError;
+    use crate::score::MetricScore;
+    use crate::score::component_results::{ComponentResult, Components};
+    use crate::score::corpus::CorpusCounts;
+    use crate::score::row_answer::RowAnswer;
+    use crate::spec::{MetricSpec, ScoreRange, Side};
+
+    fn scored(score: MetricScore) -> Scored {
+        Scored::validated(score, &MetricSpec::new("m")).unwrap()
+    }
+
+    fn failed(kind: MetricErrorKind) -> Outcome {
+        Outcome::MetricFailed { error: MetricError::new("m", kind).with_cost_msats(7) }
+    }
+
+    fn composite() -> Outcome {
+        let (number, note) = (MetricScore::new(0.5).with_cost_msats(3), "why".to_owned());
+        let results = [
+            ComponentResult::from(Ok::<RowAnswer, _>(scored(number).into())),
+            ComponentResult::from(Ok::<RowAnswer, _>(
+                scored(MetricScore::new(0.0)).explained(note).into(),
+            )),
+            ComponentResult::default(),
+        ];
+        let components = Components { names: &["a", "b", "c"], results: results.into() };
+        let spec = MetricSpec::new("all");
+        let scored = Scored::of_components(0.25, (3, 1.0), Some(components), "all", &spec);
+        Outcome::Scored(scored.unwrap())
+    }
+
+    /// The JSON has the format of journals of version 2.
+    #[test]
+    fn stored_outcomes_have_the_form_of_the_journal_and_equal_the_original_when_read() {
+        let score = MetricScore::new(0.1 + 0.2).with_details("why").with_confidence(1.0 / 3.0);
+        let score = score.with_cost_msats(u64::MAX);
+        let (side, field) = (Side::Pred, "answer".into());
+        let wrong = FieldError::WrongType { field, expected: "bool".into(), found: "7".into() };
+        let stored = [
+            (Outcome::Scored(scored(MetricScore::new(1.0))), r#"{"scored":{"value":1.0}}"#),
+            (
+                Outcome::Scored(scored(score.clone())),
+                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"why","cost_msats":18446744073709551615}}"#,
+            ),
+            (
+                Outcome::Scored(scored(score).explained("because".to_owned())),
+                r#"{"scored":{"value":0.30000000000000004,"confidence":0.3333333333333333,"details":"because","cost_msats":18446744073709551615,"note":{"critique":{"feedback":"why","shares_details":false}}}}"#,
+            ),
+            (
+                composite(),
+                r#"{"scored":{"value":0.25,"cost_msats":3,"note":{"composite":{"names":["a","b","c"],"results":[{"outcome":{"scored":{"value":0.5,"cost_msats":3}},"cost_msats":3},{"outcome":{"scored":{"value":0.0,"details":"why"}}},{}]}}}}"#,
+            ),
+            (Outcome::Gated { by: "em".to_owned() }, r#"{"gated":{"by":"em"}}"#),
+            (
+                Outcome::Skipped { budget: 5, cost_msats: 3 },
+                r#"{"skipped":{"budget":5,"cost_msats":3}}"#,
+            ),
+            (Outcome::Abstained, r#""abstained""#),
+            (
+                Outcome::ProgramFailed { error: "no \"answer\"\n\u{1b}".into() },
+                r#"{"program_failed":"no \"answer\"\n\u001b"}"#,
+            ),
+            (
+                failed(MetricErrorKind::Field { side, error: wrong }),
+                r#"{"metric_failed":{"metric":"m","kind":{"field":{"side":"pred","error":{"wrong_type":{"field":"answer","expected":"bool","found":"7"}}}},"cost_msats":7}}"#,
+            ),
+            (
+                failed(MetricErrorKind::OutOfRange { value: 1e308, range: ScoreRange::UNIT }),
+                r#"{"metric_failed":{"metric":"m","kind":{"out_of_range":{"value":"1e308","range":{"min":0.0,"max":1.0}}},"cost_msats":7}}"#,
+            ),
+            (
+                failed(MetricErrorKind::NotFinite { value: f64::NEG_INFINITY }),
+                r#"{"metric_failed":{"metric":"m","kind":{"not_finite":{"value":"-inf"}},"cost_msats":7}}"#,
+            ),
+            (
+                failed(MetricErrorKind::TimedOut { seconds: 0.25 }),
+                r#"{"metric_failed":{"metric":"m","kind":{"timed_out":{"seconds":0.25}},"cost_msats":7}}"#,
+            ),
+        ];
+        for (outcome, json) in &stored {
+            assert_eq!(serde_json::to_string(outcome).unwrap(), *json);
+            assert_eq!(serde_json::from_str::<Outcome>(json).unwrap(), *outcome);
+        }
+    }
+
+    #[test]
+    fn nan_is_read_as_nan() {
+        let json = json!(failed(MetricErrorKind::NotFinite { value: f64::NAN }));
+        let error = serde_json::from_value::<Outcome>(json).unwrap().error();
+        assert_eq!(error.unwrap(), "metric `m`: the score NaN is not a finite number");
+    }
+
+    #[test]
+    fn the_error_of_a_component_is_stored_and_any_other_source_is_not() {
+        let stored = |error: &MetricError| {
+            serde_json::from_value::<MetricError>(serde_json::to_value(error).unwrap()).unwrap()
+        };
+        let inner = MetricError::new("part", MetricErrorKind::Abstained);
+        let (component, reason) = ("part".to_owned(), inner.to_string());
+        let kind = MetricErrorKind::MissingComponent { component, reason };
+        let error = stored(&MetricError::new("all", kind).with_component_error(Some(inner)));
+        assert_eq!(error.source().unwrap().to_string(), "metric `part` abstained");
+        let error = MetricError::caused_by("m", "x".parse::<u8>().unwrap_err());
+        assert_eq!(stored(&error), error);
+        assert!(stored(&error).source().is_none());
+    }
+
+    #[test]
+    fn contributions_to_a_score_of_all_rows_are_found_in_components_too() {
+        let counts = CorpusCounts::new([1, 2], |counts: &[u64]| Some(counts[0] as f64));
+        let of_row = || scored(MetricScore::new(1.0)).with_corpus(counts.clone());
+        assert!(Outcome::Scored(of_row()).has_contribution());
+        assert!(Outcome::Counted(Counted::new(counts.clone())).has_contribution());
+        assert!(!composite().has_contribution());
+        let results = [ComponentResult::from(Ok::<RowAnswer, _>(of_row().into()))];
+        let components = Components { names: &["a"], results: results.into() };
+        let spec = MetricSpec::new("all");
+        let all = Scored::of_components(1.0, (0, 1.0), Some(components), "all", &spec).unwrap();
+        assert!(Outcome::Scored(all).has_contribution());
+        let counted = Outcome::Counted(Counted::new(counts));
+        let error = serde_json::to_string(&counted).unwrap_err().to_string();
+        assert_eq!(error, "the enum variant Outcome::Counted cannot be serialized");
+    }
+
+    #[test]
+    fn a_score_with_fewer_results_than_names_is_not_read() {
+        let note = json!({ "composite": { "names": ["a", "b"], "results": [] } });
+        let value = json!({ "scored": { "value": 1.0, "note": note } });
+        let error = serde_json::from_value::<Outcome>(value).unwrap_err().to_string();
+        assert_eq!(error, "invalid length 0, expected a result for each name");
+    }
+}
