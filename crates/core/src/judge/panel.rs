@@ -21,6 +21,29 @@ use crate::spec::MetricSpec;
 const CALLS_PER_QUESTION: u64 = 2;
 
 /// How the answers of several judges are aggregated.
+///
+/// ```
+/// use dsrs_metrics::judge::{Aggregation, shipped::SemanticF1};
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let grade = |f1: f64| {
+///     ScriptedLm::new().otherwise(json!({ "reasoning": "", "recall": f1, "precision": f1 }))
+/// };
+/// let gold = example! { "question" => "Where?", "response" => "Paris, on the Seine" };
+/// let pred = prediction! { "response" => "In Paris." };
+/// let mut values = Vec::new();
+/// for aggregation in [Aggregation::Majority, Aggregation::Median, Aggregation::Average] {
+///     let judge = SemanticF1::builder().models([0.25, 0.25, 0.5, 1.0].map(grade));
+///     values.push(judge.aggregation(aggregation).build().evaluate(&gold, &pred).await?.value);
+/// }
+/// assert_eq!(values, [0.25, 0.375, 0.5]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -69,6 +92,14 @@ impl PartialEq for PanelSettings {
 ///
 /// Two panels are equal if they give the same answer: the concurrency is not compared, and models passed as values
 /// are equal if they are the same value.
+///
+/// ```
+/// use dsrs_metrics::judge::Panel;
+///
+/// let panel = Panel::new().models(["openai:gpt-5-mini", "anthropic:claude-haiku-4-5"]);
+/// assert_eq!(panel.clone().max_concurrent_judges(1), panel, "the concurrency is not compared");
+/// assert_ne!(panel.clone().quorum(1), panel);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Panel {
     lm: Option<JudgeModel>,
@@ -81,6 +112,13 @@ pub struct Panel {
 
 impl Panel {
     /// Returns a panel that overrides nothing.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+    ///
+    /// let judge = SemanticEquivalence::builder().panel(Panel::new()).build();
+    /// assert_eq!((judge.num_judges(), judge.spec()), (1, SemanticEquivalence::SPEC));
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -88,39 +126,187 @@ impl Panel {
 
     setters! {
         /// Sets the model to use wherever the judge names none.
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use dsrs_metrics::judge::{IntoModel, Panel, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::lm::ScriptedLm;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let reply = r#"{ "reasoning": "", "equivalent": true }"#;
+        /// let named = Arc::new(ScriptedLm::new().otherwise(reply));
+        /// let default = Arc::new(ScriptedLm::new().otherwise(reply));
+        /// let models = [named.clone().into_model(), "default".into_model()];
+        /// let panel = Panel::new().models(models).with_lm(default.clone());
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "five" }).await?;
+        /// assert_eq!((named.calls(), default.calls()), (1, 1));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn with_lm(lm: impl IntoModel) => lm = Some(lm.into_model());
 
         /// Scores by the offline stand-in of the judge wherever the judge names no model, even if one is configured. Every
         /// result says so. It replaces [`with_lm`](Self::with_lm), and the other way round.
+        ///
+        /// ```
+        /// use std::sync::Arc;
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::lm::ScriptedLm;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let lm = Arc::new(ScriptedLm::new());
+        /// let panel = Panel::new().with_lm(lm.clone()).offline();
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "five" }).await?;
+        /// assert_eq!(lm.calls(), 0);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn offline() => lm = Some(JudgeModel::Offline);
 
         /// Sets the models, which are all called; one that is listed twice is called twice.
+        ///
+        /// ```
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+        ///
+        /// let panel = Panel::new().models(["openai:gpt-5-mini", "openai:gpt-5-mini", "default"]);
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// assert_eq!(judge.num_judges(), 3);
+        /// ```
         pub fn models(models: impl IntoIterator<Item = impl IntoModel>)
             => settings.models = models.into_iter().map(IntoModel::into_model).collect();
 
         /// Sets how the judges' answers are aggregated.
+        ///
+        /// ```
+        /// use dsrs_metrics::judge::{Aggregation, Panel, shipped::SemanticF1};
+        /// use dsrs_metrics::lm::ScriptedLm;
+        /// use dsrs_metrics::prelude::*;
+        /// use serde_json::json;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let grade = |f1: f64| {
+        ///     ScriptedLm::new().otherwise(json!({ "reasoning": "", "recall": f1, "precision": f1 }))
+        /// };
+        /// let panel = Panel::new().models([0.25, 0.25, 1.0].map(grade)).aggregation(Aggregation::Average);
+        /// let judge = SemanticF1::builder().panel(panel).build();
+        /// let gold = example! { "question" => "Where?", "response" => "Paris, on the Seine" };
+        /// let score = judge.evaluate(&gold, &prediction! { "response" => "In Paris." }).await?;
+        /// assert_eq!(score.value, 0.5, "the median, which is the default, is 0.25");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn aggregation(aggregation: Aggregation) => settings.aggregation = Some(aggregation);
 
         /// Sets how many judges are called concurrently per row; the default is all of them.
+        ///
+        /// ```
+        /// use std::time::{Duration, Instant};
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::lm::ScriptedLm;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let reply = r#"{ "reasoning": "", "equivalent": true }"#;
+        /// let slow = |_| ScriptedLm::new().otherwise(reply).latency(Duration::from_millis(5));
+        /// let panel = Panel::new().models([1, 2, 3].map(slow)).max_concurrent_judges(1);
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// let start = Instant::now();
+        /// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "five" }).await?;
+        /// assert!(start.elapsed() >= Duration::from_millis(15), "one call after another");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn max_concurrent_judges(limit: usize) => settings.max_concurrent_judges = Some(limit);
 
         /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
         /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
         /// set. A judge that the budget does not cover is never left out: the row is skipped.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::lm::{LmError, LmErrorKind, ScriptedLm};
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> dsrs_metrics::Result<()> {
+        /// let up = ScriptedLm::new().otherwise(r#"{ "reasoning": "", "equivalent": true }"#);
+        /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+        /// let down = ScriptedLm::new().otherwise(LmError::new("scripted:lm", timeout));
+        /// let panel = Panel::new().models([up, down]).quorum(1);
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// let (gold, pred) = (example! { "answer" => "5" }, prediction! { "answer" => "five" });
+        /// let score = judge.evaluate(&gold, &pred).await?;
+        /// assert_eq!((score.value, score.confidence), (1.0, 0.5), "one of two judges");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn quorum(quorum: usize) => settings.quorum = Some(quorum);
 
         /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
+        ///
+        /// ```
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticF1};
+        ///
+        /// let judge = SemanticF1::builder().panel(Panel::new().threshold(0.8)).build();
+        /// assert_eq!(judge.spec().is_success(0.7), Some(false));
+        /// assert_eq!(SemanticF1::default().spec().is_success(0.7), Some(true), "0.66 by default");
+        /// ```
         pub fn threshold(threshold: f64) => instance.threshold = Some(threshold);
 
         /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
+        ///
+        /// ```
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticF1};
+        ///
+        /// let judge = SemanticF1::builder().panel(Panel::new().threshold(0.8).strict()).build();
+        /// assert!(judge.spec().strict);
+        /// assert!(!SemanticF1::default().spec().strict);
+        /// ```
         pub fn strict() => instance.strict = Some(true);
 
         /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
         /// known price is this one.
+        ///
+        /// ```
+        /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// let panel = Panel::new().models(["default", "default", "default"]).cost_msats(20);
+        /// let judge = SemanticEquivalence::builder().panel(panel).build();
+        /// // Three judges, each with one question and one repair.
+        /// assert_eq!(Metric::<Example, Prediction>::cost_estimate(&judge), 120);
+        /// ```
         pub fn cost_msats(cost_msats: u64) => instance.cost_msats = Some(cost_msats);
     }
 
     /// Sets the instruction, in place of the doc comment of the judge's signature.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let lm = Arc::new(ScriptedLm::new().otherwise(r#"{ "reasoning": "", "equivalent": true }"#));
+    /// let panel = Panel::new().with_lm(lm.clone()).instruction("Compare both answers. Ignore units.");
+    /// let judge = SemanticEquivalence::builder().panel(panel).build();
+    /// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "5 km" }).await?;
+    /// let system = &lm.requests()[0].messages[0].content;
+    /// assert!(system.starts_with("Compare both answers. Ignore units.\n\nYour input fields are:"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn instruction(self, instruction: impl Into<String>) -> Self {
         let instruction = Some(instruction.into());
@@ -129,6 +315,25 @@ impl Panel {
 
     /// Sets the demonstrations: examples with the inputs of the judge and its outputs, under the names of the
     /// signature's fields. An output `reasoning` that the judge adds itself may be left out.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let lm = Arc::new(ScriptedLm::new().otherwise(r#"{ "reasoning": "", "equivalent": true }"#));
+    /// let demo = example! { "expected" => "5", "actual" => "6", "equivalent" => false };
+    /// let judge = SemanticEquivalence::builder().panel(Panel::new().with_lm(lm.clone()).demos([demo]));
+    /// let (gold, pred) = (example! { "answer" => "5" }, prediction! { "answer" => "five" });
+    /// judge.build().evaluate(&gold, &pred).await?;
+    /// let answer = &lm.requests()[0].messages[2].content;
+    /// assert!(answer.ends_with(r#","equivalent":false}"#), "{answer}");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
         let demos = demos.into_iter().collect();
@@ -137,6 +342,24 @@ impl Panel {
 
     /// Sets extra context, which follows the instruction. Like the instruction it is trusted: text of others belongs into an
     /// input.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Panel, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let panel = Panel::new().with_lm(ScriptedLm::new()).context("");
+    /// let judge = SemanticEquivalence::builder().panel(panel).build();
+    /// let (gold, pred) = (example! { "answer" => "5" }, prediction! { "answer" => "five" });
+    /// assert_eq!(
+    ///     judge.evaluate(&gold, &pred).await.unwrap_err().to_string(),
+    ///     "metric `semantic_equivalence`: expected extra context, found an empty string; \
+    ///      write it, or do not set it"
+    /// );
+    /// # }
+    /// ```
     #[must_use]
     pub fn context(self, context: impl Into<String>) -> Self {
         let context = Some(context.into());
@@ -154,6 +377,15 @@ impl Panel {
     }
 
     /// Returns the instruction of the judge: its own, or that of its signature.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
+    ///
+    /// let signature = SemanticEquivalence::signature();
+    /// let (declared, own) = (Panel::new(), Panel::new().instruction("Compare both answers."));
+    /// assert!(declared.instruction_of(signature).starts_with("Judge if two answers are semantically"));
+    /// assert_eq!(own.instruction_of(signature), "Compare both answers.");
+    /// ```
     #[must_use]
     pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
         let own = self.prompt().and_then(|prompt| prompt.instruction.as_deref());
@@ -211,6 +443,14 @@ impl Panel {
     }
 
     /// Returns how many judges are called per row.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
+    ///
+    /// let signature = SemanticEquivalence::signature();
+    /// assert_eq!(Panel::new().num_judges(signature), 1, "the configured model");
+    /// assert_eq!(Panel::new().models(["default", "openai:gpt-5-mini"]).num_judges(signature), 2);
+    /// ```
     #[must_use]
     pub fn num_judges(&self, signature: &Signature) -> usize {
         self.models_of(signature).len()
