@@ -55,6 +55,12 @@ pub struct LmBuilder {
 
 impl LmBuilder {
     /// The default maximum size of the cache: 2 GiB.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmBuilder;
+    ///
+    /// assert_eq!(LmBuilder::DEFAULT_CACHE_BYTES, 2 * 1024 * 1024 * 1024);
+    /// ```
     pub const DEFAULT_CACHE_BYTES: u64 = 2 << 30;
 
     pub(super) fn new(id: String, variables: Variables) -> Self {
@@ -80,6 +86,14 @@ impl LmBuilder {
 
     /// A builder for the model that `DSRS_LM` names.
     ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmBuilder, LmErrorKind};
+    ///
+    /// # if std::env::var("DSRS_LM").is_ok_and(|id| !id.trim().is_empty()) { return }
+    /// let error = LmBuilder::from_env().unwrap_err(); // `DSRS_LM` is not set
+    /// assert!(matches!(error.kind(), LmErrorKind::NotConfigured { variable } if variable == "DSRS_LM"));
+    /// ```
+    ///
     /// # Errors
     /// [`LmErrorKind::NotConfigured`], if `DSRS_LM` is not set.
     pub fn from_env() -> Result<Self, LmError> {
@@ -93,64 +107,343 @@ impl LmBuilder {
 
     setters! {
         /// Sets a function that replaces the environment: it returns the value of a variable.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+        ///
+        /// let variables = |name: &str| match name {
+        ///     "OPENAI_BASE_URL" => Some("http://localhost:8000/v1".to_owned()),
+        ///     _ => None,
+        /// };
+        /// let lm = Lm::builder("openai:my-model").variables(variables).cache_mode(CacheMode::Off).build()?;
+        /// assert_eq!(lm.endpoint(), Some("http://localhost:8000/v1/"));
+        /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+        /// ```
         pub fn variables(get: impl Fn(&str) -> Option<String> + Send + Sync + 'static)
             => variables = Variables::new(get);
 
         /// Sets the API key.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        ///
+        /// let builder = || Lm::builder("openai:gpt-5-mini").variables(|_| None).cache_mode(CacheMode::Off);
+        /// let error = builder().build().unwrap_err();
+        /// assert_eq!(error.to_string(), "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
+        /// let lm = builder().key("sk-0123456789abcdef").build()?;
+        /// assert!(!format!("{lm:?}").contains("sk-"));
+        /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+        /// ```
         pub fn key(key: impl Into<String>) => key = Some(SecretString::from(key.into()));
 
         /// Sets the base URL of the API.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        ///
+        /// let lm = Lm::builder("openai:my-model").base_url("localhost:8000").cache_mode(CacheMode::Off);
+        /// assert_eq!(
+        ///     lm.build().unwrap_err().to_string(),
+        ///     "invalid base URL `localhost:8000`: expected a URL that starts with http:// or https://"
+        /// );
+        /// ```
         pub fn base_url(url: impl Into<String>) => base_url = Some(url.into());
 
         /// Sets the URL of the proxy.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        ///
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// let error = lm.proxy("http://user:password@").build().unwrap_err().to_string();
+        /// assert!(error.starts_with("invalid proxy `"), "{error}");
+        /// assert!(!error.contains("password"), "{error}");
+        /// ```
         pub fn proxy(url: impl Into<String>) => http.proxy = Proxy::Url(url.into());
 
         /// Disables the proxy, including one in the environment variables.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        ///
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// lm.proxy("http://").no_proxy().build()?; // the invalid proxy is not used
+        /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+        /// ```
         pub fn no_proxy() => http.proxy = Proxy::None;
 
         /// Sets the time limit of one attempt. Default: 120 s.
+        ///
+        /// ```
+        /// use std::net::TcpListener;
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmRequest, RetryPolicy};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// let server = TcpListener::bind("127.0.0.1:0")?; // never replies
+        /// let lm = Lm::builder("openai:my-model")
+        ///     .base_url(format!("http://{}/v1", server.local_addr()?))
+        /// #     .no_proxy()
+        /// #     .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        ///     .retry(RetryPolicy::never())
+        ///     .timeout(Duration::from_millis(50))
+        ///     .build()?;
+        /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+        /// assert_eq!(error.to_string(), "openai:my-model: no reply within 0.05 s");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn timeout(timeout: Duration) => http.timeout = timeout;
 
         /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
         /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmErrorKind, LmRequest};
+        ///
+        /// # use std::io::{Read, Write};
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let server = std::net::TcpListener::bind("127.0.0.1:0")?;
+        /// # let url = format!("http://{}/v1", server.local_addr()?);
+        /// # let server = std::thread::spawn(move || -> std::io::Result<()> {
+        /// #     let (mut connection, _) = server.accept()?;
+        /// #     let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+        /// #     while !request.ends_with(b"}") {
+        /// #         let read = connection.read(&mut buffer)?;
+        /// #         request.extend_from_slice(&buffer[..read]);
+        /// #     }
+        /// #     let body = format!("\"{}\"", "x".repeat(98));
+        /// #     write!(connection, "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{body}")
+        /// # });
+        /// let lm = Lm::builder("openai:my-model").base_url(url).max_reply_bytes(99);
+        /// # let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+        /// // The server replies with 100 bytes.
+        /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+        /// assert_eq!(error.kind(), &LmErrorKind::ReplyTooLarge { limit: 99, unit: "bytes" });
+        /// # server.join().unwrap()?;
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn max_reply_bytes(bytes: usize) => max_reply_bytes = Some(bytes);
 
         /// Sets how failures are retried.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest, RetryPolicy};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let policy = RetryPolicy {
+        ///     max_attempts: 3,
+        ///     initial_delay: Duration::from_millis(1),
+        ///     ..RetryPolicy::default()
+        /// };
+        /// let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1").retry(policy);
+        /// # let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+        /// // Nothing listens there.
+        /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+        /// assert_eq!((error.attempts(), error.cost_msats()), (3, Some(0)));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn retry(policy: RetryPolicy) => retry = policy;
 
         /// Sets when calls to a failing provider stop. Models of this process with the same address and
         /// policy share the [circuit](super::Circuit).
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{
+        ///     CircuitPolicy, LanguageModel, Lm, LmError, LmErrorKind, LmRequest, RetryPolicy,
+        /// };
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let policy = CircuitPolicy {
+        ///     failure_threshold: 2,
+        ///     failing_for: Duration::ZERO,
+        ///     ..CircuitPolicy::default()
+        /// };
+        /// let lm = Lm::builder("openai:my-model")
+        ///     .base_url("http://127.0.0.1:9/v1") // nothing listens there
+        /// #     .no_proxy()
+        /// #     .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        ///     .retry(RetryPolicy::never())
+        ///     .circuit_breaker(policy)
+        ///     .build()?;
+        /// let request = LmRequest::new("example").user("?");
+        /// for _ in 0..2 {
+        ///     lm.complete(&request).await.unwrap_err();
+        /// }
+        /// let error = lm.complete(&request).await.unwrap_err();
+        /// assert!(matches!(error.kind(), LmErrorKind::CircuitOpen { .. }));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn circuit_breaker(policy: CircuitPolicy) => circuit = policy;
 
         /// Sets the limiter of requests and tokens per minute, shared by the models that it is given
         /// to. By default the limits come from environment variables, and all models of this process
         /// with the same address and key share them.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest, RateLimiter};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let limiter = RateLimiter::new().requests_per_minute(1);
+        /// let model = |id: &str| {
+        ///     let lm = Lm::builder(id).base_url("http://127.0.0.1:9/v1").limiter(limiter.clone());
+        /// #     let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).retry(dsrs_metrics::lm::RetryPolicy::never());
+        ///     lm.build()
+        /// };
+        /// let (one, other) = (model("openai:one")?, model("openai:other")?);
+        /// let request = LmRequest::new("example").user("?");
+        /// one.complete(&request).await.unwrap_err(); // nothing listens there
+        /// let waiting = tokio::time::timeout(Duration::from_millis(20), other.complete(&request));
+        /// assert!(waiting.await.is_err(), "the other model waits for the next minute");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
         /// Sets how the cache is used.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        ///
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef");
+        /// assert!(lm.cache_mode(CacheMode::Off).build()?.cache().is_none());
+        /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+        /// ```
         pub fn cache_mode(mode: CacheMode) => cache_mode = mode;
 
         /// Sets the directory of the cache. Default: `DSRS_CACHE`, or else the user's cache directory.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::Lm;
+        ///
+        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-dir-{}", std::process::id()));
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_dir(&dir).build()?;
+        /// let cache = lm.cache().expect("the cache is enabled");
+        /// assert_eq!(cache.path(), dir.canonicalize()?.join("replies.redb"));
+        /// # drop(lm);
+        /// # std::fs::remove_dir_all(dir)?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         pub fn cache_dir(dir: impl Into<PathBuf>) => cache_dir = Some(dir.into());
 
         /// Sets the maximum size of the cached replies in bytes.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::Lm;
+        ///
+        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-max-{}", std::process::id()));
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_dir(&dir);
+        /// let lm = lm.cache_max_bytes(64 << 20).build()?; // 64 MiB
+        /// assert_eq!(lm.cache().map(|cache| cache.len()), Some(Ok(0)));
+        /// # drop(lm);
+        /// # std::fs::remove_dir_all(dir)?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
         pub fn cache_max_bytes(bytes: u64) => cache_max_bytes = bytes;
 
         /// Sets the prices. Default: the shipped table with the prices in `DSRS_PRICES`.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{
+        ///     LanguageModel, Lm, LmBudget, LmError, LmErrorKind, LmRequest, Price, Prices,
+        /// };
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let price = Price { input: 1.0, output: 1.0, cached_input: None };
+        /// let lm = Lm::builder("openai:my-model").prices(Prices::empty().with("openai:*", price));
+        /// # let lm = lm.base_url("http://127.0.0.1:9/v1").no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        /// let lm = lm.budget(LmBudget::msats(100)).build()?;
+        /// // 81 msat for the prompt at most, and 4,096 msat for the reply.
+        /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+        /// assert!(matches!(error.kind(), LmErrorKind::BudgetExceeded { needed_msats: 4177, .. }), "{error}");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn prices(prices: Prices) => prices = Some(prices);
 
         /// Sets a budget for all calls.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmBudget, LmError, LmRequest, Sampling};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let budget = LmBudget::msats(100);
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").budget(budget.clone());
+        /// # let lm = lm.variables(|_| None).base_url("http://127.0.0.1:9/v1").no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        /// let sampling = Sampling { max_tokens: Some(1000), ..Sampling::default() };
+        /// let request = LmRequest::new("example").user("?").with_sampling(sampling);
+        /// // The call may cost 2,021 msat, so it is not made.
+        /// lm.build()?.complete(&request).await.unwrap_err();
+        /// assert_eq!((budget.spent_msats(), budget.largest_rejected_msats()), (0, Some(2021)));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
         /// Sets whether a model without a price may be called under a budget.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmBudget, LmError, LmErrorKind, LmRequest};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let builder = || {
+        ///     let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1");
+        /// #     let lm = lm.retry(dsrs_metrics::lm::RetryPolicy::never());
+        /// #     let lm = lm.variables(|_| None).no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        ///     lm.budget(LmBudget::msats(100))
+        /// };
+        /// let request = LmRequest::new("example").user("?");
+        /// let error = builder().build()?.complete(&request).await.unwrap_err();
+        /// assert_eq!(error.kind(), &LmErrorKind::Unpriced);
+        /// // The call is made. Nothing listens at the address.
+        /// let error = builder().allow_unpriced(true).build()?.complete(&request).await.unwrap_err();
+        /// assert!(matches!(error.kind(), LmErrorKind::Unreachable { .. }));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
 
         /// Sets the ledger, which several models may share.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, Ledger, Lm, LmReply};
+        ///
+        /// let ledger = Ledger::new();
+        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").ledger(ledger.clone());
+        /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+        /// ledger.record("judge brief version 1", &Ok(LmReply::new("yes")));
+        /// assert_eq!(lm.ledger().total().calls, 1);
+        /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+        /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
     }
 
     /// Builds the model. Whether the provider answers is checked by
     /// [`probe`](LanguageModel::probe).
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Lm;
+    ///
+    /// assert_eq!(
+    ///     Lm::builder("opnai:gpt-5-mini").build().unwrap_err().to_string(),
+    ///     "unknown provider in model `opnai:gpt-5-mini`; did you mean `openai:gpt-5-mini`? \
+    ///      for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+    /// );
+    /// ```
     ///
     /// # Errors
     /// [`LmError`], if the provider is unknown, the key is missing, a setting is invalid, or the

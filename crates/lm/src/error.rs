@@ -51,6 +51,18 @@ impl LmError {
     ///
     /// Its cost is unknown for a timeout, a lost connection, an invalid or truncated reply and one that is too
     /// large, and 0 for any other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "openai:gpt-5-mini: connection lost before the reply was complete: connection reset"
+    /// );
+    /// assert_eq!(error.cost_msats(), None, "the provider may have charged the call");
+    /// ```
     pub fn new(model: impl Into<String>, kind: LmErrorKind) -> Self {
         let mut error = Self::from(kind);
         error.0.model = Some(model.into());
@@ -59,32 +71,94 @@ impl LmError {
 
     setters! {
         /// Sets the cost in msat; `None` if it is unknown.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+        ///
+        /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+        /// let error = LmError::new("openai:gpt-5-mini", timeout);
+        /// assert_eq!(error.cost_msats(), None);
+        /// assert_eq!(error.with_cost_msats(Some(420)).cost_msats(), Some(420));
+        /// ```
         pub fn with_cost_msats(msats: Option<u64>) => 0.cost_msats = msats;
 
         /// Sets the tokens that the provider reported, although there is no reply.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
+        ///
+        /// let cut = LmErrorKind::TruncatedReply { reason: "the JSON is not complete".into() };
+        /// let error = LmError::new("openai:gpt-5-mini", cut).with_usage(Usage::new(900, 120));
+        /// assert_eq!(error.usage().total(), 1020);
+        /// ```
         pub fn with_usage(usage: Usage) => 0.usage = usage;
 
         /// Sets how many attempts were made in all.
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+        ///
+        /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+        /// let error = LmError::new("openai:gpt-5-mini", timeout).with_attempts(6);
+        /// assert_eq!(error.to_string(), "openai:gpt-5-mini: no reply within 60 s (after 6 attempts)");
+        /// ```
         pub fn with_attempts(attempts: u32) => 0.attempts = attempts;
 
         /// Sets the error that caused this one.
+        ///
+        /// ```
+        /// use std::error::Error;
+        /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+        ///
+        /// let full = std::io::Error::other("disk full");
+        /// let kind = LmErrorKind::Cache { path: "replies.redb".into(), reason: full.to_string() };
+        /// let error = LmError::from(kind).with_source(full);
+        /// assert_eq!(error.to_string(), "reply cache replies.redb: disk full");
+        /// assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
+        /// ```
         pub fn with_source(source: impl Error + Send + Sync + 'static)
             => 0.source = Some(Arc::new(source));
     }
 
     /// Returns the reason of the error.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let kind = LmErrorKind::ModelNotFound { message: "no model `gpt-55`".into() };
+    /// let error = LmError::new("openai:gpt-55", kind.clone());
+    /// assert_eq!(error.kind(), &kind);
+    /// ```
     #[must_use]
     pub fn kind(&self) -> &LmErrorKind {
         &self.0.kind
     }
 
     /// The model as `provider:model`; `None` if a setting is wrong that concerns no single model.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind, parse_msats};
+    ///
+    /// let no_key = LmErrorKind::MissingApiKey { variable: "GROQ_API_KEY".into() };
+    /// assert_eq!(LmError::new("groq:qwen3-32b", no_key).model(), Some("groq:qwen3-32b"));
+    /// assert_eq!(parse_msats("5 EUR").unwrap_err().model(), None);
+    /// ```
     #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.0.model.as_deref()
     }
 
     /// How many attempts were made; 1 unless the call was retried.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// assert_eq!((error.attempts(), error.with_attempts(3).attempts()), (1, 3));
+    /// ```
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
@@ -96,12 +170,31 @@ impl LmError {
     /// If the call may have been charged (a timeout, a lost connection, an invalid reply), it is
     /// the cost of the reported tokens, or else the highest possible cost of the call, or `None` if this cost is unknown: the
     /// model has no price, or neither a budget nor `max_tokens` limits the reply.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let error = |kind| LmError::new("openai:gpt-5-mini", kind);
+    /// let refused = LmErrorKind::QuotaExhausted { message: "insufficient_quota".into() };
+    /// assert_eq!(error(refused).cost_msats(), Some(0), "the provider charged nothing");
+    /// let page = LmErrorKind::InvalidReply { reason: "expected JSON, found `text/html`".into() };
+    /// assert_eq!(error(page).cost_msats(), None, "the provider may have charged the call");
+    /// ```
     #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         self.0.cost_msats
     }
 
     /// The tokens of all attempts, as far as the provider reported them.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
+    ///
+    /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    /// let error = LmError::new("openai:gpt-5-mini", timeout);
+    /// assert_eq!(error.usage(), Usage::default(), "nothing was reported");
+    /// ```
     #[must_use]
     pub fn usage(&self) -> Usage {
         self.0.usage
@@ -114,12 +207,32 @@ impl LmError {
 
     /// Whether the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
     /// call was retried, so that an outer layer does not retry it again.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// assert!(error.is_transient());
+    /// assert!(!error.with_attempts(6).is_transient(), "it was retried already");
+    /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
         self.attempts() == 1 && self.kind().is_transient()
     }
 
     /// The delay that the provider requests before the next call.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{LmError, LmErrorKind};
+    ///
+    /// let retry_after = Some(Duration::from_secs(20));
+    /// let limited = LmErrorKind::RateLimited { retry_after, message: "slow down".into() };
+    /// assert_eq!(LmError::from(limited).retry_after(), Some(Duration::from_secs(20)));
+    /// let no_key = LmErrorKind::MissingApiKey { variable: "OPENAI_API_KEY".into() };
+    /// assert_eq!(LmError::from(no_key).retry_after(), None);
+    /// ```
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         match self.kind() {

@@ -5,6 +5,20 @@ use std::time::Duration;
 use super::error::LmError;
 
 /// The reason why a call to a language model failed, see [`LmError::kind`].
+///
+/// ```
+/// use dsrs_metrics::lm::LmErrorKind;
+///
+/// let kind = LmErrorKind::BudgetExceeded {
+///     needed_msats: 300,
+///     remaining_msats: 220,
+///     budget_msats: 500,
+/// };
+/// assert_eq!(
+///     kind.to_string(),
+///     "budget exceeded: the call may cost 300 msat, and 220 of 500 msat are left; raise the budget"
+/// );
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
@@ -254,6 +268,14 @@ fn provider_hint(suggestion: Option<&str>, address: Option<&str>, known: &str) -
 impl LmErrorKind {
     /// Whether the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
     /// timeout, a truncated response.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmErrorKind;
+    ///
+    /// let status = |status| LmErrorKind::Status { status, retry_after: None, message: "..".into() };
+    /// assert_eq!([400, 408, 503].map(|code| status(code).is_transient()), [false, true, true]);
+    /// assert!(!LmErrorKind::QuotaExhausted { message: "no credit".into() }.is_transient());
+    /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {

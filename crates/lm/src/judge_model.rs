@@ -6,6 +6,15 @@ use std::sync::Arc;
 use super::LanguageModel;
 
 /// A model that a judge calls.
+///
+/// ```
+/// use dsrs_metrics::lm::{IntoModel, JudgeModel, ScriptedLm};
+///
+/// assert_eq!("openai:gpt-5-mini".into_model(), JudgeModel::Named("openai:gpt-5-mini".into()));
+/// // Models passed as values are equal if they are the same value.
+/// let (one, other) = (ScriptedLm::new().into_model(), ScriptedLm::new().into_model());
+/// assert_eq!((one == one.clone(), one == other), (true, false));
+/// ```
 #[derive(Clone)]
 pub enum JudgeModel {
     /// The configured model.
@@ -41,6 +50,16 @@ impl fmt::Debug for JudgeModel {
 }
 
 /// Types that convert into the model of a judge.
+///
+/// ```
+/// use dsrs_metrics::lm::{IntoModel, JudgeModel};
+///
+/// assert_eq!("default".into_model(), JudgeModel::Configured);
+/// assert_eq!(
+///     String::from("openai:gpt-5-mini").into_model(),
+///     JudgeModel::Named("openai:gpt-5-mini".into())
+/// );
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "expected a language model",

@@ -42,6 +42,19 @@ pub struct CallTotals {
 
 impl CallTotals {
     /// The totals of one call.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{CallTotals, LmError, LmErrorKind};
+    ///
+    /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-5-mini", timeout)));
+    /// assert_eq!((totals.calls, totals.failed, totals.unpriced), (1, 1, 1));
+    /// // A call that the budget refused was not made.
+    /// let refused = LmErrorKind::BudgetExceeded { needed_msats: 9, remaining_msats: 0, budget_msats: 5 };
+    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-5-mini", refused)));
+    /// assert_eq!((totals.calls, totals.refused), (0, 1));
+    /// ```
     #[must_use]
     pub fn of(result: &Result<LmReply, LmError>) -> Self {
         let one = Self { calls: 1, ..Self::default() };
@@ -124,12 +137,33 @@ pub struct Ledger {
 
 impl Ledger {
     /// An empty ledger.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Ledger, LmReply};
+    ///
+    /// let ledger = Ledger::new();
+    /// ledger.clone().record("judge brief version 1", &Ok(LmReply::new("yes")));
+    /// assert_eq!(ledger.total().calls, 1, "clones share the totals");
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The totals of all calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Ledger, LmReply, Usage};
+    ///
+    /// let ledger = Ledger::new();
+    /// let reply = LmReply::new("yes").with_usage(Usage::new(40, 2)).with_cost_msats(12);
+    /// ledger.record("judge brief version 1", &Ok(reply.clone()));
+    /// ledger.record("judge polite version 1", &Ok(reply));
+    /// assert_eq!(
+    ///     ledger.total().to_string(),
+    ///     "2 calls (0 cached, 0 failed), 80 prompt + 4 completion tokens, 24 msat"
+    /// );
+    /// ```
     #[must_use]
     pub fn total(&self) -> CallTotals {
         let mut total = CallTotals::default();
@@ -140,12 +174,33 @@ impl Ledger {
     }
 
     /// The totals by [purpose](super::LmRequest::purpose), that is by judge and version.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Ledger, LmReply};
+    ///
+    /// let ledger = Ledger::new();
+    /// for purpose in ["judge brief version 1", "judge brief version 2", "judge brief version 2"] {
+    ///     ledger.record(purpose, &Ok(LmReply::new("yes")));
+    /// }
+    /// let calls: Vec<_> = ledger.by_purpose().values().map(|totals| totals.calls).collect();
+    /// assert_eq!(calls, [1, 2]);
+    /// ```
     #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<String, CallTotals> {
         lock(&self.totals).clone()
     }
 
     /// Adds one call.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Ledger, LmError, LmErrorKind, LmReply};
+    ///
+    /// let ledger = Ledger::new();
+    /// let lost = LmErrorKind::Unreachable { address: "localhost".into(), reason: "refused".into() };
+    /// ledger.record("judge brief version 1", &Err(LmError::new("ollama:qwen3", lost)));
+    /// ledger.record("judge brief version 1", &Ok(LmReply::new("yes")));
+    /// assert_eq!((ledger.total().calls, ledger.total().failed), (2, 1));
+    /// ```
     pub fn record(&self, purpose: &str, result: &Result<LmReply, LmError>) {
         self.add(purpose, CallTotals::of(result));
     }

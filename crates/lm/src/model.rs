@@ -47,10 +47,22 @@ use super::{LmError, LmReply, LmRequest, ReplySchema, Sampling};
 )]
 pub trait LanguageModel: Send + Sync {
     /// The model's name as `provider:model`. Part of every cache key, error and report.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
+    ///
+    /// assert_eq!(ScriptedLm::new().named("openai:gpt-5-mini").id(), "openai:gpt-5-mini");
+    /// ```
     fn id(&self) -> &str;
 
     /// The base URL of the API, unless it is the provider's default. Part of every cache key, since
     /// two servers may use one name for different models.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
+    ///
+    /// assert_eq!(ScriptedLm::new().endpoint(), None);
+    /// ```
     fn endpoint(&self) -> Option<&str> {
         None
     }
@@ -58,11 +70,31 @@ pub trait LanguageModel: Send + Sync {
     /// The request that the model answers. A layer overrides it if it fills in parameters that the
     /// request leaves open and that change the reply, such as a temperature. The key of a cached
     /// reply is computed from this request.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
+    ///
+    /// let request = LmRequest::new("example").user("?");
+    /// assert_eq!(*ScriptedLm::new().effective_request(&request), request, "the default");
+    /// ```
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         Cow::Borrowed(request)
     }
 
     /// Sends one request and returns the reply.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, StopReason};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let refusal = StopReason::Refusal("I cannot judge this.".into());
+    /// let lm = ScriptedLm::new().otherwise(LmReply::new("").with_stop_reason(refusal.clone()));
+    /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+    /// assert_eq!(reply.stop_reason, refusal, "a refusal is not an error");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`LmError`], if there is no reply. A refusal or a truncated reply is a reply, with its
@@ -83,6 +115,16 @@ pub trait LanguageModel: Send + Sync {
     /// The default sends a minimal request. Caches and retries are bypassed. The cost is counted
     /// like the cost of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
     /// reply, or `None` if no call was needed.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// assert_eq!(ScriptedLm::new().probe().await?, None, "a scripted model needs no call");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`LmError`], whose message names the setting to change.

@@ -34,6 +34,16 @@ pub struct Price {
 impl Price {
     /// The cost of a call in US dollars; `None` if the provider did not report the number of
     /// tokens.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Price, Usage};
+    ///
+    /// let price = Price { input: 2.0, output: 8.0, cached_input: Some(0.5) };
+    /// let usage = Usage { cached_prompt_tokens: Some(400_000), ..Usage::new(1_000_000, 100_000) };
+    /// // 600,000 tokens at 2 dollars per million, 400,000 at 0.5, and 100,000 at 8.
+    /// assert_eq!(price.dollars(&usage), Some(2.2));
+    /// assert_eq!(price.dollars(&Usage::default()), None);
+    /// ```
     #[must_use]
     pub fn dollars(&self, usage: &Usage) -> Option<f64> {
         let (prompt, completion) = (usage.prompt_tokens?, usage.completion_tokens?);
@@ -54,6 +64,14 @@ impl Price {
 
 /// The default number of msat per US dollar: a bitcoin (10^11 msat) at 100,000 dollars. It is a
 /// round number for comparing runs, not an exchange rate.
+///
+/// ```
+/// use dsrs_metrics::lm::{MSATS_PER_USD, parse_msats};
+///
+/// # if std::env::var_os("DSRS_MSATS_PER_USD").is_some() { return Ok(()) }
+/// assert_eq!(parse_msats("1 usd")?, MSATS_PER_USD as u64);
+/// # Ok::<(), dsrs_metrics::lm::LmError>(())
+/// ```
 pub const MSATS_PER_USD: f64 = 1_000_000.0;
 
 /// The shipped prices, from LiteLLM's public table of 2026-11-21, without surcharges for long
@@ -91,12 +109,25 @@ pub struct Prices {
 
 impl Prices {
     /// An empty table.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Prices;
+    ///
+    /// assert_eq!(Prices::empty().get("openai:gpt-5-mini"), None);
+    /// ```
     #[must_use]
     pub fn empty() -> Self {
         Self { table: BTreeMap::new(), msats_per_usd: MSATS_PER_USD }
     }
 
     /// The shipped table.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Price, Prices};
+    ///
+    /// let haiku = Price { input: 1.0, output: 5.0, cached_input: Some(0.1) };
+    /// assert_eq!(Prices::shipped().get("anthropic:claude-haiku-4-5"), Some(haiku));
+    /// ```
     #[must_use]
     pub fn shipped() -> Self {
         // A test parses the table, so it is never invalid.
@@ -106,6 +137,15 @@ impl Prices {
 
     /// Sets the price of `id` (`provider:model`); `provider:*` applies to all models of a provider
     /// without a price of their own.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Price, Prices};
+    ///
+    /// let price = |input| Price { input, output: 0.0, cached_input: None };
+    /// let prices = Prices::empty().with("ollama:*", price(0.0)).with("ollama:qwen3", price(0.1));
+    /// assert_eq!(prices.get("ollama:llama3.2"), Some(price(0.0)));
+    /// assert_eq!(prices.get("ollama:qwen3"), Some(price(0.1)));
+    /// ```
     #[must_use]
     pub fn with(mut self, id: impl Into<String>, price: Price) -> Self {
         let id = id.into();
@@ -114,6 +154,15 @@ impl Prices {
     }
 
     /// Sets the number of msat per US dollar; [`MSATS_PER_USD`] unless this is called.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Price, Prices, Usage};
+    ///
+    /// let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    /// let prices = Prices::empty().with("local:small", price).msats_per_usd(2_000_000.0);
+    /// // 1,000 tokens cost 0.001 dollars.
+    /// assert_eq!(prices.cost_msats("local:small", &Usage::new(900, 100)), Some(2000));
+    /// ```
     #[must_use]
     pub fn msats_per_usd(mut self, msats: f64) -> Self {
         self.msats_per_usd = msats;
@@ -121,6 +170,17 @@ impl Prices {
     }
 
     /// Adds the prices of a JSON file; they replace prices of the same models.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Prices;
+    ///
+    /// # let file = std::env::temp_dir().join(format!("dsrs-doc-prices-{}.json", std::process::id()));
+    /// std::fs::write(&file, r#"{ "openai:my-model": { "input": 0.25, "output": 2.0 } }"#)?;
+    /// let prices = Prices::shipped().with_file(&file)?;
+    /// assert_eq!(prices.get("openai:my-model").map(|price| price.output), Some(2.0));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`LmErrorKind::InvalidSetting`], if the file cannot be read, or a model or price in it is
@@ -159,6 +219,16 @@ impl Prices {
     }
 
     /// The price of a model.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Prices;
+    ///
+    /// let prices = Prices::shipped();
+    /// assert_eq!(prices.get("openai:gpt-5-mini-2025-08-07"), prices.get("openai:gpt-5-mini"));
+    /// // `google` is an alias of `gemini`.
+    /// assert_eq!(prices.get("google:gemini-2.5-flash"), prices.get("gemini:gemini-2.5-flash"));
+    /// assert_eq!(prices.get("openai:unknown"), None);
+    /// ```
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Price> {
         let id = &*canonical_id(id).unwrap_or_else(|| id.to_owned());
@@ -169,6 +239,16 @@ impl Prices {
 
     /// The cost of a call in msat, rounded up; `None` if the model has no price or the usage is
     /// unknown.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{Price, Prices, Usage};
+    ///
+    /// let price = Price { input: 0.25, output: 2.0, cached_input: None };
+    /// let prices = Prices::empty().with("openai:my-model", price);
+    /// assert_eq!(prices.cost_msats("openai:my-model", &Usage::new(1000, 100)), Some(450));
+    /// assert_eq!(prices.cost_msats("openai:my-model", &Usage::new(1, 0)), Some(1), "rounded up");
+    /// assert_eq!(prices.cost_msats("openai:other", &Usage::new(1, 0)), None);
+    /// ```
     #[must_use]
     pub fn cost_msats(&self, id: &str, usage: &Usage) -> Option<u64> {
         self.get(id).and_then(|price| self.msats(&price, usage))

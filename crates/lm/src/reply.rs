@@ -37,6 +37,13 @@ pub struct LmReply {
 
 impl LmReply {
     /// A complete reply with unknown token usage and unknown cost.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmReply, StopReason};
+    ///
+    /// let reply = LmReply::new("Paris");
+    /// assert_eq!((reply.stop_reason, reply.cost_msats, reply.cached), (StopReason::End, None, false));
+    /// ```
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
@@ -51,15 +58,42 @@ impl LmReply {
 
     setters! {
         /// Sets the stop reason.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmReply, StopReason};
+        ///
+        /// let cut = LmReply::new(r#"{ "score": 0."#).with_stop_reason(StopReason::Length);
+        /// assert_eq!(cut.stop_reason, StopReason::Length);
+        /// ```
         pub fn with_stop_reason(stop_reason: StopReason) => stop_reason = stop_reason;
 
         /// Sets the token usage.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmReply, Usage};
+        ///
+        /// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2));
+        /// assert_eq!(reply.usage.completion_tokens, Some(2));
+        /// ```
         pub fn with_usage(usage: Usage) => usage = usage;
 
         /// Sets the name of the model that replied.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::LmReply;
+        ///
+        /// let reply = LmReply::new("Paris").with_model("gpt-5-mini-2025-08-07");
+        /// assert_eq!(reply.model, "gpt-5-mini-2025-08-07");
+        /// ```
         pub fn with_model(model: impl Into<String>) => model = model.into();
 
         /// Sets the cost in msat.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::LmReply;
+        ///
+        /// assert_eq!(LmReply::new("Paris").with_cost_msats(42).cost_msats, Some(42));
+        /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
     }
 
@@ -81,6 +115,15 @@ impl LmReply {
 }
 
 /// Why a model stopped generating.
+///
+/// ```
+/// use dsrs_metrics::lm::StopReason;
+/// use serde_json::json;
+///
+/// let refusal = StopReason::Refusal("I cannot judge this.".into());
+/// assert_eq!(json!(refusal), json!({ "refusal": "I cannot judge this." }));
+/// assert_eq!(json!(StopReason::Length), json!("length"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -127,6 +170,13 @@ pub struct Usage {
 
 impl Usage {
     /// Usage with these numbers of tokens, none of them from a prompt cache.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Usage;
+    ///
+    /// let usage = Usage::new(40, 2);
+    /// assert_eq!((usage.prompt_tokens, usage.cached_prompt_tokens), (Some(40), None));
+    /// ```
     #[must_use]
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
@@ -137,6 +187,13 @@ impl Usage {
     }
 
     /// Tokens of prompt and reply together; an unknown number counts as 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Usage;
+    ///
+    /// assert_eq!(Usage::new(40, 2).total(), 42);
+    /// assert_eq!(Usage { prompt_tokens: Some(40), ..Usage::default() }.total(), 40);
+    /// ```
     #[must_use]
     pub fn total(&self) -> u64 {
         self.prompt_tokens.unwrap_or(0).saturating_add(self.completion_tokens.unwrap_or(0))

@@ -45,11 +45,25 @@ pub struct LmRequest {
 
 impl LmRequest {
     /// A request without messages; `purpose` names the caller and its version.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmRequest;
+    ///
+    /// let request = LmRequest::new("judge politeness version 1");
+    /// assert_eq!((request.purpose.as_str(), request.messages.len()), ("judge politeness version 1", 0));
+    /// ```
     pub fn new(purpose: impl Into<String>) -> Self {
         Self { purpose: purpose.into(), ..Self::default() }
     }
 
     /// Appends a message with this role.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmRequest, Role};
+    ///
+    /// let request = LmRequest::new("example").message(Role::User, "Is `Go away!` polite?");
+    /// assert_eq!(request.messages[0].content, "Is `Go away!` polite?");
+    /// ```
     #[must_use]
     pub fn message(mut self, role: Role, content: impl Into<String>) -> Self {
         self.messages.push(Message { role, content: content.into() });
@@ -57,18 +71,39 @@ impl LmRequest {
     }
 
     /// Appends a system message.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmRequest, Role};
+    ///
+    /// let request = LmRequest::new("example").system("You grade answers.");
+    /// assert_eq!(request.messages[0].role, Role::System);
+    /// ```
     #[must_use]
     pub fn system(self, content: impl Into<String>) -> Self {
         self.message(Role::System, content)
     }
 
     /// Appends a user message.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmRequest, Role};
+    ///
+    /// let request = LmRequest::new("example").system("You grade answers.").user("Is `Go away!` polite?");
+    /// assert_eq!((request.messages.len(), request.messages[1].role), (2, Role::User));
+    /// ```
     #[must_use]
     pub fn user(self, content: impl Into<String>) -> Self {
         self.message(Role::User, content)
     }
 
     /// Appends an assistant message: an earlier reply of the model.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmRequest, Role};
+    ///
+    /// let request = LmRequest::new("example").user("2 + 2?").assistant("5").user("Are you sure?");
+    /// assert_eq!(request.messages[1].role, Role::Assistant);
+    /// ```
     #[must_use]
     pub fn assistant(self, content: impl Into<String>) -> Self {
         self.message(Role::Assistant, content)
@@ -76,17 +111,50 @@ impl LmRequest {
 
     setters! {
         /// Sets the JSON schema of the reply.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmRequest, ReplySchema};
+        /// use serde_json::json;
+        ///
+        /// let schema = ReplySchema::new("verdict", json!({ "type": "object" }));
+        /// let request = LmRequest::new("example").user("?").with_schema(schema);
+        /// assert_eq!(request.schema.map(|schema| schema.name.clone()), Some("verdict".to_owned()));
+        /// ```
         pub fn with_schema(schema: impl Into<Arc<ReplySchema>>) => schema = Some(schema.into());
 
         /// Sets the sampling parameters.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmRequest, Sampling};
+        ///
+        /// let short = Sampling { max_tokens: Some(300), ..Sampling::default() };
+        /// let request = LmRequest::new("example").user("?").with_sampling(short);
+        /// assert_eq!((request.sampling.max_tokens, request.sampling.temperature), (Some(300), None));
+        /// ```
         pub fn with_sampling(sampling: Sampling) => sampling = sampling;
 
         /// Sets the index of this sample, see [`draw`](Self::draw).
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::LmRequest;
+        ///
+        /// let request = LmRequest::new("example").user("?");
+        /// let samples = [0, 1].map(|draw| request.clone().with_draw(draw));
+        /// assert_ne!(samples[0], samples[1], "two samples have two entries in the cache");
+        /// ```
         pub fn with_draw(draw: u32) => draw = draw;
     }
 }
 
 /// A message of a conversation.
+///
+/// ```
+/// use dsrs_metrics::lm::{Message, Role};
+///
+/// let message: Message = serde_json::from_str(r#"{ "role": "user", "content": "Is it polite?" }"#)?;
+/// assert_eq!(message, Message { role: Role::User, content: "Is it polite?".into() });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// The author of the message.
@@ -96,6 +164,14 @@ pub struct Message {
 }
 
 /// The author of a message.
+///
+/// ```
+/// use dsrs_metrics::lm::Role;
+/// use serde_json::json;
+///
+/// let roles = [Role::System, Role::User, Role::Assistant];
+/// assert_eq!(json!(roles), json!(["system", "user", "assistant"]));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -126,6 +202,14 @@ pub struct ReplySchema {
 
 impl ReplySchema {
     /// A JSON schema with a name.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::ReplySchema;
+    /// use serde_json::json;
+    ///
+    /// let schema = ReplySchema::new("verdict", json!({ "type": "object", "required": ["polite"] }));
+    /// assert_eq!(schema.schema["required"], json!(["polite"]));
+    /// ```
     pub fn new(name: impl Into<String>, schema: Value) -> Self {
         Self { name: name.into(), schema }
     }

@@ -64,10 +64,33 @@ pub struct ScriptedLm {
 }
 
 /// A scripted reply as a function of the request.
+///
+/// ```
+/// use dsrs_metrics::lm::{IntoReply, LmRequest, ScriptedReply};
+///
+/// let reply: ScriptedReply = "yes".into_reply();
+/// assert_eq!(reply(&LmRequest::new("example").user("?"))?.text, "yes");
+/// # Ok::<(), dsrs_metrics::lm::LmError>(())
+/// ```
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
 impl ScriptedLm {
     /// A model named `scripted:lm` without replies.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let request = LmRequest::new("example").user("The capital of France?");
+    /// let error = ScriptedLm::new().complete(&request).await.unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "scripted:lm: no scripted reply for the prompt `The capital of France?`; \
+    ///      add one with `when` or `otherwise`"
+    /// );
+    /// # }
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -85,6 +108,18 @@ impl ScriptedLm {
     }
 
     /// Sets the name, as `provider:model`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = ScriptedLm::new().named("openai:gpt-5-mini").otherwise("yes");
+    /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+    /// assert_eq!((lm.id(), reply.model.as_str()), ("openai:gpt-5-mini", "gpt-5-mini"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn named(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
@@ -92,6 +127,19 @@ impl ScriptedLm {
     }
 
     /// Sets the reply to requests with a message that contains `pattern`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = ScriptedLm::new().when("France", "Paris").when("capital", "unknown");
+    /// let ask = |text: &str| LmRequest::new("example").user(text);
+    /// assert_eq!(lm.complete(&ask("The capital of France?")).await?.text, "Paris", "the first match");
+    /// assert_eq!(lm.complete(&ask("The capital of Peru?")).await?.text, "unknown");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
         self.rules.push((pattern.into(), reply.into_reply()));
@@ -99,6 +147,19 @@ impl ScriptedLm {
     }
 
     /// Adds replies that are returned in this order, each once.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let lm = ScriptedLm::new().replies(["yes", "no"]);
+    /// let request = LmRequest::new("example").user("?");
+    /// assert_eq!(lm.complete(&request).await.map(|reply| reply.text), Ok("yes".to_owned()));
+    /// assert_eq!(lm.complete(&request).await.map(|reply| reply.text), Ok("no".to_owned()));
+    /// assert!(lm.complete(&request).await.is_err(), "each reply is returned once");
+    /// # }
+    /// ```
     #[must_use]
     pub fn replies<Kind, R: IntoReply<Kind>>(self, replies: impl IntoIterator<Item = R>) -> Self {
         lock(&self.queue).extend(replies.into_iter().map(IntoReply::into_reply));
@@ -106,6 +167,17 @@ impl ScriptedLm {
     }
 
     /// Sets the reply to all other requests.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = ScriptedLm::new().otherwise(|request: &LmRequest| request.purpose.to_uppercase());
+    /// assert_eq!(lm.complete(&LmRequest::new("example").user("?")).await?.text, "EXAMPLE");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn otherwise<Kind>(mut self, reply: impl IntoReply<Kind>) -> Self {
         self.otherwise = Some(reply.into_reply());
@@ -114,25 +186,103 @@ impl ScriptedLm {
 
     setters! {
         /// Sets the delay before each reply.
+        ///
+        /// ```
+        /// use std::time::{Duration, Instant};
+        /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let lm = ScriptedLm::new().otherwise("late").latency(Duration::from_millis(5));
+        /// let start = Instant::now();
+        /// lm.complete(&LmRequest::new("example").user("?")).await?;
+        /// assert!(start.elapsed() >= Duration::from_millis(5));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn latency(latency: Duration) => latency = latency;
 
         /// Sets the token usage of replies without one.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, Usage};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let own = LmReply::new("Paris").with_usage(Usage::new(7, 1));
+        /// let lm = ScriptedLm::new().when("France", own).otherwise("unknown").usage(Usage::new(40, 2));
+        /// let ask = |text: &str| LmRequest::new("example").user(text);
+        /// assert_eq!(lm.complete(&ask("Peru?")).await?.usage.total(), 42);
+        /// assert_eq!(lm.complete(&ask("France?")).await?.usage.total(), 8);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn usage(usage: Usage) => usage = usage;
 
         /// Sets the cost in msat of replies without one.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let lm = ScriptedLm::new().otherwise("yes").cost(12);
+        /// assert_eq!(lm.complete(&LmRequest::new("example").user("?")).await?.cost_msats, Some(12));
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn cost(msats: u64) => cost_msats = Some(msats);
 
         /// Sets how many of the last requests are recorded; all of them unless this is called.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let lm = ScriptedLm::new().otherwise("yes").remember(1);
+        /// for row in ["first", "second"] {
+        ///     lm.complete(&LmRequest::new("example").user(row)).await?;
+        /// }
+        /// assert_eq!((lm.calls(), lm.requests().len()), (2, 1));
+        /// assert_eq!(lm.requests()[0].messages[0].content, "second");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn remember(last: usize) => remember = last;
     }
 
     /// The number of calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let lm = ScriptedLm::new();
+    /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// assert_eq!(lm.calls(), 1, "a call without a reply is counted as well");
+    /// # }
+    /// ```
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
 
     /// The recorded requests, in the order in which the calls began.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = ScriptedLm::new().otherwise("yes");
+    /// let request = LmRequest::new("example").user("Is it polite?");
+    /// lm.complete(&request).await?;
+    /// assert_eq!(lm.requests(), [request]);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn requests(&self) -> Vec<LmRequest> {
         lock(&self.requests).iter().cloned().collect()
@@ -213,6 +363,17 @@ impl LanguageModel for ScriptedLm {
 /// a `Result` of these, or a closure from the request to one of these.
 ///
 /// `Kind` separates closures from values; the compiler infers it.
+///
+/// ```
+/// use dsrs_metrics::lm::{IntoReply, LmError, LmReply, LmRequest};
+/// use serde_json::json;
+///
+/// let request = LmRequest::new("example").user("?");
+/// assert_eq!(json!({ "polite": true }).into_reply()(&request)?.text, r#"{"polite":true}"#);
+/// let reply: Result<LmReply, LmError> = Ok(LmReply::new("yes"));
+/// assert_eq!(reply.into_reply()(&request)?.text, "yes");
+/// # Ok::<(), LmError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a reply of a `ScriptedLm`",
     label = "not a scripted reply",
@@ -224,10 +385,30 @@ pub trait IntoReply<Kind = ByValue> {
 }
 
 /// The `Kind` of an [`IntoReply`] that is a value.
+///
+/// ```
+/// use dsrs_metrics::lm::{ByValue, IntoReply, LmError, LmRequest};
+///
+/// fn text_of(reply: impl IntoReply<ByValue>) -> Result<String, LmError> {
+///     reply.into_reply()(&LmRequest::new("example")).map(|reply| reply.text)
+/// }
+/// assert_eq!(text_of("yes")?, "yes");
+/// # Ok::<(), LmError>(())
+/// ```
 #[derive(Debug)]
 pub enum ByValue {}
 
 /// The `Kind` of an [`IntoReply`] that is a closure.
+///
+/// ```
+/// use dsrs_metrics::lm::{ByClosure, IntoReply, LmError, LmRequest};
+///
+/// fn text_of(reply: impl IntoReply<ByClosure>) -> Result<String, LmError> {
+///     reply.into_reply()(&LmRequest::new("example")).map(|reply| reply.text)
+/// }
+/// assert_eq!(text_of(|request: &LmRequest| request.purpose.clone())?, "example");
+/// # Ok::<(), LmError>(())
+/// ```
 #[derive(Debug)]
 pub enum ByClosure {}
 

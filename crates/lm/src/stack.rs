@@ -52,6 +52,16 @@ pub struct Lm {
 impl Lm {
     /// The model named `id` (`provider:model`), configured by environment variables.
     ///
+    /// ```
+    /// use dsrs_metrics::lm::Lm;
+    ///
+    /// assert_eq!(
+    ///     Lm::from_id("gpt-5-mini").unwrap_err().to_string(),
+    ///     "invalid model `gpt-5-mini`: expected provider:model, such as openai:gpt-5-mini; \
+    ///      for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+    /// );
+    /// ```
+    ///
     /// # Errors
     /// [`LmError`], if the provider is unknown, the key is missing, or an environment variable is
     /// invalid.
@@ -61,6 +71,17 @@ impl Lm {
 
     /// The model that `DSRS_LM` names, configured by environment variables.
     ///
+    /// ```
+    /// use dsrs_metrics::lm::Lm;
+    ///
+    /// # if std::env::var("DSRS_LM").is_ok_and(|id| !id.trim().is_empty()) { return }
+    /// let error = Lm::from_env().unwrap_err(); // `DSRS_LM` is not set
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "no language model configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini"
+    /// );
+    /// ```
+    ///
     /// # Errors
     /// [`LmErrorKind::NotConfigured`](super::LmErrorKind::NotConfigured), if `DSRS_LM` is not set;
     /// otherwise as [`from_id`](Self::from_id).
@@ -69,6 +90,15 @@ impl Lm {
     }
 
     /// A builder for the model named `id` (`provider:model`).
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+    ///
+    /// let lm = Lm::builder("google:gemini-2.5-flash").key("0123456789abcdef");
+    /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+    /// assert_eq!(lm.id(), "gemini:gemini-2.5-flash", "`google` is an alias");
+    /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+    /// ```
     pub fn builder(id: impl Into<String>) -> LmBuilder {
         LmBuilder::new(id.into(), Variables::environment())
     }
@@ -82,12 +112,33 @@ impl Lm {
     }
 
     /// The totals of its calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmRequest};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1");
+    /// # let lm = lm.retry(dsrs_metrics::lm::RetryPolicy::never()).no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+    /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err(); // nothing listens there
+    /// assert_eq!((lm.ledger().total().calls, lm.ledger().total().failed), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
     /// The cache of its replies; `None` if the cache is disabled.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, Lm};
+    ///
+    /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+    /// assert!(lm.build()?.cache().is_none());
+    /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+    /// ```
     #[must_use]
     pub fn cache(&self) -> Option<&ReplyCache> {
         self.cache.as_ref()

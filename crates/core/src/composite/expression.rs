@@ -9,9 +9,45 @@ use crate::rows::dynamic::{Example, Prediction};
 
 /// A component, or a combination of several. A component that is used twice is evaluated once per row if both uses
 /// are clones of one value.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use dsrs_metrics::composite::{Composite, all, any, component};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let calls = Arc::new(AtomicU32::new(0));
+/// let counted = Arc::clone(&calls);
+/// let answered = component(metric_fn("answered", move |_, pred| {
+///     counted.fetch_add(1, Ordering::Relaxed);
+///     pred.get("answer").is_some()
+/// }));
+/// let both = all([any([answered.clone()]), answered]);
+/// let both = Composite::builder("both", both).build()?;
+/// assert_eq!(both.evaluate(&example! {}, &prediction! { "answer" => 4 }).await?.value, 1.0);
+/// assert_eq!(calls.load(Ordering::Relaxed), 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Expression<G = Example, P = Prediction>(pub(super) Shape<Arc<dyn Metric<G, P>>>);
 
 /// Creates a component from a metric.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component};
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let overlap = Composite::builder("overlap", component(F1::default())).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(overlap.evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn component<G, P, M>(metric: M) -> Expression<G, P>
 where
     G: Sync,
@@ -22,6 +58,22 @@ where
 }
 
 /// Returns the weighted mean of components. The weights must sum to 1.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, weighted};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let blend = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.75)]);
+/// let blend = Composite::builder("blend", blend).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// // 0.25 * 0 + 0.75 * 2 / 3
+/// assert_eq!(blend.evaluate(&gold, &pred).await?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
@@ -30,28 +82,106 @@ pub fn weighted<G, P>(
 
 /// Returns a composite that passes if every component passes, by its verdict or the bound set by
 /// [`Expression::at_least`].
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, all, component};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let both = all([component(Em::default()), component(F1::default()).at_least(0.5)]);
+/// let both = Composite::builder("both", both).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(both.evaluate(&gold, &pred).await?.value, 0.0, "the match is not exact");
+/// # Ok(())
+/// # }
+/// ```
 pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::All(shapes(parts)))
 }
 
 /// Returns a composite that passes if any component passes, by its verdict or the bound set by
 /// [`Expression::at_least`].
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, any, component};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let either = any([component(Em::default()), component(F1::default()).at_least(0.5)]);
+/// let either = Composite::builder("either", either).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(either.evaluate(&gold, &pred).await?.value, 1.0, "F1 is 0.67");
+/// # Ok(())
+/// # }
+/// ```
 pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Any(shapes(parts)))
 }
 
 /// Returns the smallest value of the components.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, min};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let worst = min([component(Em::default()), component(F1::default())]);
+/// let worst = Composite::builder("worst", worst).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(worst.evaluate(&gold, &pred).await?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Min(shapes(parts)))
 }
 
 /// Returns the largest value of the components.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, max};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let best = max([component(Em::default()), component(F1::default())]);
+/// let best = Composite::builder("best", best).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(best.evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Max(shapes(parts)))
 }
 
 /// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is
 /// gated: it has no score, the truths are not evaluated, and it ranks below every row that passed.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, gate};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let answered = metric_fn("answered", |_, pred| pred.get("answer").is_some());
+/// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
+/// let correct = component(correct.with_tier(MetricTier::Truth));
+/// let checked = Composite::builder("checked", gate([component(answered)], 1.0, [correct])).build()?;
+/// let gold = example! { "answer" => 4 };
+/// let gated = checked.answer(MetricCall::new(&gold, &prediction! {})).await;
+/// assert_eq!(Outcome::from(gated), Outcome::Gated { by: "answered".into() });
+/// assert_eq!(checked.evaluate(&gold, &prediction! { "answer" => 5 }).await?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn gate<G, P>(
     proxies: impl IntoIterator<Item = Expression<G, P>>,
     at_least: f64,
@@ -61,12 +191,39 @@ pub fn gate<G, P>(
 }
 
 /// Mirrors the component's value in its range, so that a lower-is-better component can be combined with others.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, invert};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let errors = metric_fn("errors", |_, _| 2.0).with_range(0.0, 5.0).lower_is_better();
+/// let without = Composite::builder("without_errors", invert(component(errors))).build()?;
+/// assert_eq!(without.evaluate(&example! {}, &prediction! {}).await?.value, 3.0);
+/// # Ok(())
+/// # }
+/// ```
 pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
     Expression(Shape::Invert(Box::new(part.0)))
 }
 
 impl<G, P> Expression<G, P> {
     /// Sets the smallest value that is a pass, in place of the component's own threshold.
+    ///
+    /// ```
+    /// use dsrs_metrics::composite::{Composite, all, component};
+    /// use dsrs_metrics::metrics::{Em, F1};
+    ///
+    /// let parts = |f1| all([component(Em::default()), f1]);
+    /// let error = Composite::builder("both", parts(component(F1::default()))).build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "composite `both`: `f1` has a score but no verdict; set a pass threshold with `at_least`"
+    /// );
+    /// Composite::builder("both", parts(component(F1::default()).at_least(0.5))).build()?;
+    /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
+    /// ```
     #[must_use]
     pub fn at_least(self, bound: f64) -> Self {
         Self(Shape::AtLeast(Box::new(self.0), bound))

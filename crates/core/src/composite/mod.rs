@@ -82,6 +82,17 @@ pub struct Composite<G = Example, P = Prediction> {
 }
 
 /// The builder of a [`Composite`].
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, component, max};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// let best = max([component(Em::default()), component(F1::default())]);
+/// let best = Composite::builder("best", best).threshold(0.5).build()?;
+/// assert_eq!((best.name(), best.spec().threshold, best.spec().cost_msats), ("best", Some(0.5), 0));
+/// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
+/// ```
 #[must_use]
 pub struct CompositeBuilder<G = Example, P = Prediction> {
     name: String,
@@ -92,6 +103,18 @@ pub struct CompositeBuilder<G = Example, P = Prediction> {
 
 impl Composite {
     /// Starts a composite over dynamic rows with its name and expression.
+    ///
+    /// ```
+    /// use dsrs_metrics::composite::{Composite, component};
+    /// use dsrs_metrics::metrics::F1;
+    ///
+    /// let error = Composite::builder("Token overlap", component(F1::default())).build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "composite `Token overlap`: expected a metric name in ASCII snake case \
+    ///      that starts with a letter"
+    /// );
+    /// ```
     pub fn builder(name: impl Into<String>, expression: Expression) -> CompositeBuilder {
         Self::typed(name, expression)
     }
@@ -99,6 +122,22 @@ impl Composite {
 
 impl<G: Sync, P: Sync> Composite<G, P> {
     /// Starts a composite over rows of any type with its name and expression.
+    ///
+    /// ```
+    /// use dsrs_metrics::composite::{Composite, component, min};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
+    /// let same_sign = typed_metric_fn("same_sign", |gold: &f64, pred: &f64| gold * pred > 0.0);
+    /// let both = min([component(near.with_range(0.0, 1.0)), component(same_sign)]);
+    /// let both = Composite::typed("both", both).build()?;
+    /// assert_eq!(both.evaluate(&0.25, &0.5).await?.value, 0.75);
+    /// assert_eq!(both.evaluate(&0.25, &-0.5).await?.value, 0.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn typed(name: impl Into<String>, expression: Expression<G, P>) -> CompositeBuilder<G, P> {
         CompositeBuilder {
             name: name.into(),
@@ -109,6 +148,20 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     }
 
     /// Iterates over the names of the components, without duplicates, in the order of the expression.
+    ///
+    /// ```
+    /// use dsrs_metrics::composite::{Composite, all, any, component};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let has = |field: &'static str| {
+    ///     component(metric_fn(field, move |_, pred| pred.get(field).is_some()))
+    /// };
+    /// let answer = has("answer");
+    /// let complete = any([has("refusal"), all([answer.clone(), has("sources")]), answer]);
+    /// let complete = Composite::builder("complete", complete).build()?;
+    /// assert_eq!(complete.components().collect::<Vec<_>>(), ["refusal", "answer", "sources"]);
+    /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
+    /// ```
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
         self.plan.names().iter().copied()
     }
@@ -136,22 +189,105 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     setters! {
         /// Sets the smallest value of the composite that is a pass.
+        ///
+        /// ```
+        /// use dsrs_metrics::composite::{Composite, component, weighted};
+        /// use dsrs_metrics::metrics::{Em, F1};
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// let blend = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.75)]);
+        /// let blend = Composite::builder("blend", blend).threshold(0.8).build()?;
+        /// assert_eq!([0.5, 0.8].map(|value| blend.spec().is_success(value)), [Some(false), Some(true)]);
+        /// # Ok::<(), dsrs_metrics::composite::CompositeError>(())
+        /// ```
         pub fn threshold(threshold: f64) => declared.threshold = Some(threshold);
 
         /// Declares the tier. It is derived by default, and must not be below a component's.
+        ///
+        /// ```
+        /// use dsrs_metrics::composite::{Composite, component};
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// let verified = metric_fn("verified", |_, pred| pred.get("verified").is_some());
+        /// let verified = component(verified.with_tier(MetricTier::Truth));
+        /// let error = Composite::builder("checked", verified).tier(MetricTier::Proxy).build().unwrap_err();
+        /// assert_eq!(
+        ///     error.to_string(),
+        ///     "composite `checked`: the composite is declared as Proxy, but a component is Truth; \
+        ///      declare Truth or nothing"
+        /// );
+        /// ```
         pub fn tier(tier: MetricTier) => declared.tier = Some(tier);
 
         /// Sets the largest allowed cost of one call, in millisatoshis.
+        ///
+        /// ```
+        /// use dsrs_metrics::composite::{Composite, all, component};
+        /// use dsrs_metrics::judge::shipped::{AnswerRelevance, SemanticEquivalence};
+        ///
+        /// let relevant = component(AnswerRelevance::default());
+        /// let judged = all([relevant, component(SemanticEquivalence::default())]);
+        /// let error = Composite::builder("judged", judged).budget_msats(250).build().unwrap_err();
+        /// // One call each, and one repair: 2 * 100 msat and 2 * 50 msat.
+        /// assert_eq!(
+        ///     error.to_string(),
+        ///     "composite `judged`: the components cost up to 300 msat per row, but the budget is 250 msat; \
+        ///      raise the budget or remove a component"
+        /// );
+        /// ```
         pub fn budget_msats(budget: u64) => declared.budget_msats = Some(budget);
 
         /// Sets the effect of a component without a score.
+        ///
+        /// ```
+        /// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// let rating = metric_fn("rating", |_, pred| pred.get("rating")?.as_f64()).with_range(0.0, 1.0);
+        /// let named = metric_fn("named", |_, pred| pred.get("sources").is_some());
+        /// let blend = weighted([(component(rating), 0.5), (component(named), 0.5)]);
+        /// let (gold, pred) = (example! {}, prediction! { "sources" => ["h:louvre"] });
+        /// let blend = Composite::builder("blend", blend).on_missing(OnMissing::Skip).build()?;
+        /// assert_eq!(blend.evaluate(&gold, &pred).await?.value, 1.0, "`rating` is omitted");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn on_missing(on_missing: OnMissing) => on_missing = on_missing;
 
         /// Replaces the score with 1 (pass) or 0 (fail).
+        ///
+        /// ```
+        /// use dsrs_metrics::composite::{Composite, component};
+        /// use dsrs_metrics::metrics::F1;
+        /// use dsrs_metrics::prelude::*;
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// let overlap = Composite::builder("overlap", component(F1::default())).threshold(0.5).strict();
+        /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+        /// // F1 is 0.67.
+        /// assert_eq!(overlap.build()?.evaluate(&gold, &pred).await?.value, 1.0);
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn strict() => declared.strict = true;
     }
 
     /// Validates the expression and the declarations, and builds the composite.
+    ///
+    /// ```
+    /// use dsrs_metrics::composite::{Composite, component};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let errors = metric_fn("error_rate", |_, _| 0.25).with_range(0.0, 1.0).lower_is_better();
+    /// let error = Composite::builder("accuracy", component(errors)).build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "composite `accuracy`: `error_rate` is lower-is-better; write `invert(error_rate)`"
+    /// );
+    /// ```
     ///
     /// # Errors
     /// [`CompositeError`] for the first rule that is violated.

@@ -7,6 +7,26 @@ use serde::{Deserialize, Serialize};
 ///
 /// It applies to the rollouts of a row as well: if one has no score, the row has none
 /// ([`Fail`](Self::Fail)), or the rollout is omitted and counted ([`Skip`](Self::Skip)).
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let rating = metric_fn("rating", |_, _| None::<f64>).with_range(0.0, 1.0);
+/// let named = metric_fn("named", |_, _| true);
+/// let blend = weighted([(component(rating), 0.25), (component(named), 0.75)]);
+/// let (gold, pred) = (example! {}, prediction! {});
+/// let mut values = Vec::new();
+/// for on_missing in [OnMissing::Fail, OnMissing::Skip, OnMissing::Zero] {
+///     let blend = Composite::builder("blend", blend.clone()).on_missing(on_missing).build()?;
+///     values.push(blend.evaluate(&gold, &pred).await.ok().map(|score| score.value));
+/// }
+/// assert_eq!(values, [None, Some(1.0), Some(0.75)]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {

@@ -5,6 +5,29 @@ use serde::Deserialize;
 use crate::spec::ScoreRange;
 
 /// How the answers of several judges are aggregated.
+///
+/// ```
+/// use dsrs_metrics::judge::{Aggregation, shipped::SemanticF1};
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let grade = |f1: f64| {
+///     ScriptedLm::new().otherwise(json!({ "reasoning": "", "recall": f1, "precision": f1 }))
+/// };
+/// let gold = example! { "question" => "Where?", "response" => "Paris, on the Seine" };
+/// let pred = prediction! { "response" => "In Paris." };
+/// let mut values = Vec::new();
+/// for aggregation in [Aggregation::Majority, Aggregation::Median, Aggregation::Average] {
+///     let judge = SemanticF1::builder().models([0.25, 0.25, 0.5, 1.0].map(grade));
+///     values.push(judge.aggregation(aggregation).build().evaluate(&gold, &pred).await?.value);
+/// }
+/// assert_eq!(values, [0.25, 0.375, 0.5]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -7,6 +7,14 @@ use super::signature::Signature;
 use super::untrusted::Content;
 
 /// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
+///
+/// ```
+/// use dsrs_metrics::judge::{Judge, Panel, shipped::SemanticEquivalence};
+///
+/// let judge = SemanticEquivalence::builder().threshold(1.0).build();
+/// assert_eq!(judge.panel(), &Panel::new().threshold(1.0));
+/// assert_eq!(SemanticEquivalence::signature().inputs().collect::<Vec<_>>(), ["expected", "actual"]);
+/// ```
 pub trait Judge: Send + Sync {
     /// The inputs, from a row.
     type Input: Send + Sync;

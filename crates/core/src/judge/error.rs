@@ -6,6 +6,27 @@ use crate::spec::ScoreRange;
 
 /// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
 /// score.
+///
+/// ```
+/// use dsrs_metrics::judge::shipped::SemanticEquivalence;
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let vote = |equivalent: bool| {
+///     ScriptedLm::new().otherwise(json!({ "reasoning": "", "equivalent": equivalent }))
+/// };
+/// let judge = SemanticEquivalence::builder().models([vote(true), vote(false)]).build();
+/// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
+/// assert_eq!(
+///     judge.evaluate(&gold, &pred).await.unwrap_err().to_string(),
+///     "metric `semantic_equivalence`: the votes of 2 judges are tied, 1 yes and 1 no; \
+///      use an odd number of judges"
+/// );
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {

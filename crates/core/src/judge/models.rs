@@ -49,6 +49,23 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 
 impl Models {
     /// Returns models with `lm` as the default of judges that name no model.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::Settings;
+    /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let lm = ScriptedLm::new().otherwise(r#"{ "reasoning": "", "equivalent": true }"#);
+    /// let settings = Settings::new().with(Models::new(lm));
+    /// let judge = SemanticEquivalence::default(); // names no model
+    /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
+    /// assert_eq!(settings.scope(judge.evaluate(&gold, &pred)).await?.value, 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
         Self { configured: Some(JudgeModel::Value(Arc::new(lm))), ..Self::default() }
     }
@@ -79,6 +96,30 @@ impl Models {
 
     /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
     /// should cache its connections.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::contract::Settings;
+    /// use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let reply = r#"{ "reasoning": "", "equivalent": true }"#;
+    /// let lm = Arc::new(ScriptedLm::new().named("local:judge").otherwise(reply));
+    /// let of_name = Arc::clone(&lm);
+    /// let models = Models::default().connecting(move |id| {
+    ///     assert_eq!(id, "local:judge");
+    ///     Ok(of_name.clone())
+    /// });
+    /// let judge = SemanticEquivalence::builder().models(["local:judge"]).build();
+    /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "5,000 m" });
+    /// Settings::new().with(models).scope(judge.evaluate(&gold, &pred)).await?;
+    /// assert_eq!(lm.calls(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn connecting(
         mut self,
@@ -92,6 +133,16 @@ impl Models {
     /// keys and endpoints of the environment; see [`Lm`](crate::lm::Lm). All are counted in one
     /// [ledger](Self::ledger), and models of one account share its rate limits. Judges use these models by default,
     /// unless their scope has its own.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Models;
+    ///
+    /// # if std::env::var_os("DSRS_LM").is_some() { return Ok(()) }
+    /// // Without `DSRS_LM`, judges must name their models.
+    /// let models = Models::from_env()?;
+    /// assert_eq!(models.ledger().map(|ledger| ledger.total().calls), Some(0));
+    /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+    /// ```
     ///
     /// # Errors
     /// [`LmError`] if `DSRS_LM` does not name a model.
@@ -142,6 +193,13 @@ impl Models {
 
     /// Returns the ledger of all calls, if these are the models of the environment; a model passed as a value has its
     /// own.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Models;
+    /// use dsrs_metrics::lm::ScriptedLm;
+    ///
+    /// assert!(Models::new(ScriptedLm::new()).ledger().is_none());
+    /// ```
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()

@@ -13,12 +13,49 @@ use crate::json::unique_keys::UniqueKeys;
 use crate::spec::ScoreRange;
 
 /// The outputs of a judge; implemented by `#[judge]`.
+///
+/// ```
+/// use dsrs_metrics::judge::{JudgeOutput, Reply};
+///
+/// /// What `#[judge]` generates for the outputs `polite: bool` and `reason: Option<String>`.
+/// struct PoliteOutput {
+///     polite: bool,
+///     reason: Option<String>,
+/// }
+///
+/// impl JudgeOutput for PoliteOutput {
+///     fn read(reply: &mut Reply<'_>) -> Option<Self> {
+///         // Both are read before `?`, so that a repair lists all errors.
+///         let (polite, reason) = (reply.take("polite"), reply.take("reason"));
+///         Some(Self { polite: polite?, reason: reason? })
+///     }
+/// }
+/// ```
 pub trait JudgeOutput: Sized + Send {
     /// Reads every output; `None` if one is missing or invalid, in which case the reply records why.
     fn read(reply: &mut Reply<'_>) -> Option<Self>;
 }
 
 /// A reply while its outputs are read.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dsrs_metrics::judge::shipped::SemanticEquivalence;
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let replies = [r#"{ "equivalent": "yes" }"#, r#"{ "reasoning": "", "equivalent": true }"#];
+/// let lm = Arc::new(ScriptedLm::new().replies(replies));
+/// let judge = SemanticEquivalence::builder().with_lm(lm.clone()).build();
+/// judge.evaluate(&example! { "answer" => "5" }, &prediction! { "answer" => "five" }).await?;
+/// // The second request has the first reply, and what is wrong with it.
+/// let repair = &lm.requests()[1].messages[3].content;
+/// assert!(repair.starts_with("Your previous reply is not a valid answer: `reasoning` is missing; "));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Reply<'a> {
     signature: &'a Signature,
@@ -54,6 +91,43 @@ impl<'a> Reply<'a> {
     }
 
     /// Reads one output.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Answer, Reply};
+    /// use dsrs_metrics::lm::ScriptedLm;
+    /// use dsrs_metrics::prelude::*;
+    /// use serde_json::{Value, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// #[derive(Debug, Clone, PartialEq)]
+    /// struct Percent(f64);
+    ///
+    /// impl Answer for Percent {
+    ///     fn schema() -> Value {
+    ///         json!({ "type": "number", "minimum": 0, "maximum": 100 })
+    ///     }
+    ///
+    ///     fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self> {
+    ///         reply.take(name).map(Self)
+    ///     }
+    /// }
+    ///
+    /// /// Estimate how much of the reply is polite.
+    /// #[judge(score = polite.0 / 100.0, reasoning = false)]
+    /// struct PoliteShare {
+    ///     #[input(pred)]
+    ///     reply: String,
+    ///     #[output]
+    ///     polite: Percent,
+    /// }
+    ///
+    /// let judge = PoliteShareJudge::default().with_lm(ScriptedLm::new().otherwise(r#"{ "polite": 75 }"#));
+    /// let score = judge.evaluate(&example! {}, &prediction! { "reply" => "With pleasure!" }).await?;
+    /// assert_eq!(score.value, 0.75);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn take<T: Answer>(&mut self, name: &str) -> Option<T> {
         T::take(self, name)
     }
@@ -91,6 +165,14 @@ impl<'a> Reply<'a> {
 }
 
 /// Types of a judge's outputs: all that implement `serde::Deserialize` and `JsonSchema`.
+///
+/// ```
+/// use dsrs_metrics::judge::Answer;
+/// use serde_json::json;
+///
+/// assert_eq!(bool::schema(), json!({ "type": "boolean" }));
+/// assert_eq!(Vec::<String>::schema(), json!({ "type": "array", "items": { "type": "string" } }));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an output of a judge",
     label = "not an output type",

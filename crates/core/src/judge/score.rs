@@ -47,6 +47,28 @@ macro_rules! checked_integer {
 checked_integer!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 /// The types that `score = ..` may have, besides `bool`.
+///
+/// ```
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// /// Grade the answer from 1 (useless) to 5 (perfect).
+/// #[judge(score = stars, reasoning = false)]
+/// struct Stars {
+///     #[input(pred)]
+///     answer: String,
+///     #[output(range = 1..=5)]
+///     stars: u8,
+/// }
+///
+/// let judge = StarsJudge::default().with_lm(ScriptedLm::new().otherwise(r#"{ "stars": 4 }"#));
+/// let score = judge.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
+/// assert_eq!(score.value, 4.0);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "expected a number as a judge's score, found `{Self}`",
     label = "not a number",

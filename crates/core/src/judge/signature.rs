@@ -17,6 +17,15 @@ use crate::spec::{MetricSpec, ScoreRange};
 const SEED: u64 = 42;
 
 /// The question of a judge: instruction, inputs and outputs.
+///
+/// ```
+/// use dsrs_metrics::judge::{Judge, shipped::SemanticF1};
+///
+/// let signature = SemanticF1::signature();
+/// let inputs: Vec<_> = signature.inputs().collect();
+/// assert_eq!(inputs, ["question", "ground_truth", "system_response"]);
+/// assert_eq!(signature.schema()["required"][0], "reasoning", "it is written first");
+/// ```
 #[derive(Debug, Clone)]
 pub struct Signature {
     pub(super) purpose: String,
@@ -93,6 +102,14 @@ fn invalid_prompt(message: &str) -> JudgeError {
 }
 
 /// One output of a judge.
+///
+/// ```
+/// use dsrs_metrics::judge::{Judge, shipped::SemanticF1};
+///
+/// let schema = SemanticF1::signature().schema();
+/// let recall = &schema["properties"]["recall"];
+/// assert_eq!((&recall["minimum"], &recall["maximum"]), (&0.0.into(), &1.0.into()));
+/// ```
 #[derive(Debug, Clone)]
 pub struct OutputSpec {
     pub(super) name: &'static str,
@@ -194,17 +211,54 @@ impl Signature {
     }
 
     /// Returns the instruction.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Judge, shipped::AnswerGroundedness};
+    ///
+    /// let instruction = AnswerGroundedness::signature().instruction();
+    /// assert!(instruction.starts_with("Judge if an answer is grounded in the retrieved context"));
+    /// ```
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.instruction
     }
 
     /// Iterates over the names of the inputs, in the order of the prompt.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::{Judge, shipped::PairwisePreference};
+    ///
+    /// let signature = PairwisePreference::signature();
+    /// let inputs: Vec<_> = signature.inputs().collect();
+    /// assert_eq!(inputs, ["question", "response_1", "response_2"]);
+    /// ```
     pub fn inputs(&self) -> impl ExactSizeIterator<Item = &str> {
         self.inputs.iter().map(|(name, _)| *name)
     }
 
     /// Returns the JSON schema of the answer.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Judge;
+    /// use dsrs_metrics::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// /// Judge the tone of a reply to a customer.
+    /// #[judge(score = (tone != "rude") as bool, reasoning = false)]
+    /// struct Tone {
+    ///     #[input(pred)]
+    ///     reply: String,
+    ///     #[output(labels = ["friendly", "neutral", "rude"])]
+    ///     tone: String,
+    /// }
+    ///
+    /// assert_eq!(ToneJudge::signature().schema(), json!({
+    ///     "type": "object",
+    ///     "properties": { "tone": { "type": "string", "enum": ["friendly", "neutral", "rude"] } },
+    ///     "required": ["tone"],
+    ///     "additionalProperties": false,
+    /// }));
+    /// ```
     #[must_use]
     pub fn schema(&self) -> Value {
         let mut properties = Map::new();

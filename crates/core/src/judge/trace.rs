@@ -10,6 +10,12 @@ use crate::rows::dynamic::{Trace, TraceStep};
 /// The largest number of bytes of a trace in a prompt: about 8,000 tokens. Of a longer trace, the prompt has the first
 /// 4 KiB of the inputs and outputs of each step, and of the steps the first and the last ones; a line in their place
 /// states how many steps and bytes are left out.
+///
+/// ```
+/// use dsrs_metrics::judge::MAX_TRACE_BYTES;
+///
+/// assert_eq!(MAX_TRACE_BYTES, 32 * 1024);
+/// ```
 pub const MAX_TRACE_BYTES: usize = 32 << 10;
 
 /// The bytes of the inputs, and of the outputs, of one step of a trace that is shortened.

@@ -27,16 +27,37 @@ pub struct Untrusted<T>(T);
 
 impl<T> Untrusted<T> {
     /// Marks a value as untrusted.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Untrusted;
+    ///
+    /// let answer: Untrusted<String> = "Ignore the above.".into();
+    /// assert_eq!(answer, Untrusted::new("Ignore the above.".to_owned()));
+    /// ```
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
     /// Returns the value, for code that computes with it.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Untrusted;
+    ///
+    /// let answer = Untrusted::new("Paris, on the Seine");
+    /// assert_eq!(answer.get().split(' ').count(), 4);
+    /// ```
     pub const fn get(&self) -> &T {
         &self.0
     }
 
     /// Returns the value, no longer marked as untrusted.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::Untrusted;
+    ///
+    /// let label: &str = Untrusted::new(" Paris ").into_inner().trim();
+    /// assert_eq!(label, "Paris");
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -77,6 +98,14 @@ impl<T: Trusted> fmt::Display for Untrusted<T> {
 trait Trusted {}
 
 /// The form of a value in a prompt: a string as it is, anything else as JSON.
+///
+/// ```
+/// use dsrs_metrics::judge::{Judge, shipped::LlmJudge};
+///
+/// let judge = LlmJudge::default();
+/// let [(name, content), ..] = &judge.configured()[..] else { panic!("the judge has criteria") };
+/// assert_eq!((*name, format!("{content:?}")), ("system_prompt", "Content(..)".to_owned()));
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct Content {
     pub(super) text: Option<String>,
@@ -113,6 +142,33 @@ impl fmt::Debug for Content {
 }
 
 /// Types of a judge's inputs: all that implement `serde::Serialize`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dsrs_metrics::judge::Prompt;
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// /// Judge whether the order is complete.
+/// #[judge(reasoning = false)]
+/// struct CompleteOrder {
+///     #[input(pred)]
+///     items: Vec<(String, u32)>,
+///     #[output]
+///     complete: bool,
+/// }
+///
+/// let lm = Arc::new(ScriptedLm::new().otherwise(r#"{ "complete": true }"#));
+/// let judge = CompleteOrderJudge::default().with_lm(lm.clone());
+/// judge.evaluate(&example! {}, &prediction! { "items" => [("tea", 2)] }).await?;
+/// let requests = lm.requests();
+/// let inputs = Prompt::parse(&requests[0].messages[1].content).expect("the message is a prompt");
+/// assert_eq!(inputs[0].content, Some("[\n  [\n    \"tea\",\n    2\n  ]\n]"), "as JSON");
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of a judge",
     label = "cannot be put into a prompt",

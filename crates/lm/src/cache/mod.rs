@@ -52,6 +52,21 @@ impl ReplyCache {
     /// about twice that size; it does not shrink, but reuses its space. If this process has the
     /// cache open already, its `max_bytes` remains unchanged.
     ///
+    /// ```
+    /// use dsrs_metrics::lm::ReplyCache;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// std::fs::write(dir.join("notes.txt"), "")?;
+    /// let error = ReplyCache::open(dir.join("notes.txt"), 1 << 30).unwrap_err().to_string();
+    /// assert!(
+    ///     error.ends_with("set DSRS_CACHE to another directory, or disable the cache (--no-cache)"),
+    ///     "{error}"
+    /// );
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the directory is not writable, another
     /// process uses the file, or the file is damaged.
@@ -65,6 +80,14 @@ impl ReplyCache {
 
     /// The default directory: `dsrs-metrics` in the user's cache directory. `None` if the user has
     /// no home directory.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::ReplyCache;
+    ///
+    /// if let Some(dir) = ReplyCache::default_dir() {
+    ///     assert!(dir.iter().any(|part| part == "dsrs-metrics"));
+    /// }
+    /// ```
     #[must_use]
     pub fn default_dir() -> Option<PathBuf> {
         let dirs = directories::ProjectDirs::from("", "", "dsrs-metrics")?;
@@ -72,12 +95,41 @@ impl ReplyCache {
     }
 
     /// The path of the file.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::ReplyCache;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-path-{}", std::process::id()));
+    /// let cache = ReplyCache::open(&dir, 1 << 30)?;
+    /// assert_eq!(cache.path(), dir.canonicalize()?.join("replies.redb"));
+    /// # drop(cache);
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn path(&self) -> &Path {
         self.store.path()
     }
 
     /// The number of replies.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ReplyCache, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-len-{}", std::process::id()));
+    /// let cache = ReplyCache::open(&dir, 1 << 30)?;
+    /// let lm = Cached::new(ScriptedLm::new().otherwise("yes"), cache.clone(), CacheMode::Use);
+    /// for row in ["first", "second", "first"] {
+    ///     lm.complete(&LmRequest::new("example").user(row)).await?;
+    /// }
+    /// assert_eq!(cache.len()?, 2);
+    /// # drop((lm, cache));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the file cannot be read.
@@ -86,6 +138,26 @@ impl ReplyCache {
     }
 
     /// Whether the cache contains no replies.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     CacheMode, Cached, LanguageModel, LmReply, LmRequest, ReplyCache, ScriptedLm,
+    ///     StopReason,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-is-empty-{}", std::process::id()));
+    /// let cache = ReplyCache::open(&dir, 1 << 30)?;
+    /// let cut = LmReply::new("It is pol").with_stop_reason(StopReason::Length);
+    /// let lm = Cached::new(ScriptedLm::new().otherwise(cut), cache.clone(), CacheMode::Use);
+    /// lm.complete(&LmRequest::new("example").user("?")).await?;
+    /// assert!(cache.is_empty()?, "a truncated reply is not stored");
+    /// # drop((lm, cache));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the file cannot be read.
@@ -106,6 +178,26 @@ impl ReplyCache {
 }
 
 /// How a cache is used.
+///
+/// ```
+/// use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ScriptedLm};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-mode-{}", std::process::id()));
+/// # let cache = dsrs_metrics::lm::ReplyCache::open(&dir, 1 << 30)?;
+/// let scripted = ScriptedLm::new().otherwise("yes");
+/// let lm = |mode| Cached::new(&scripted, cache.clone(), mode);
+/// let request = LmRequest::new("example").user("?");
+/// for mode in [CacheMode::Use, CacheMode::Use, CacheMode::Refresh, CacheMode::Off] {
+///     lm(mode).complete(&request).await?;
+/// }
+/// assert_eq!(scripted.calls(), 3, "all but the second one");
+/// # drop(cache);
+/// # std::fs::remove_dir_all(dir)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CacheMode {
     /// Stored replies are returned, and new ones are stored.

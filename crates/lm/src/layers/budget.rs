@@ -62,6 +62,27 @@ struct BudgetState {
 
 /// Replies with more tokens than `max_tokens` allowed: a provider that does not apply the limit, so
 /// that its calls may cost more than was reserved for them. See [`LmBudget::overrun`].
+///
+/// ```
+/// use dsrs_metrics::lm::{
+///     LanguageModel, LmBudget, LmError, LmRequest, Priced, Prices, Sampling, ScriptedLm, Usage,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+/// let budget = LmBudget::msats(5000);
+/// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(80, 900));
+/// let lm = Priced::new(lm, Prices::empty().with("scripted:lm", price)).budget(budget.clone());
+/// let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
+/// let request = LmRequest::new("example").user("?").with_sampling(sampling);
+/// lm.complete(&request).await?;
+/// lm.complete(&request).await?;
+/// let overrun = budget.overrun().expect("the replies have more than 100 tokens");
+/// assert_eq!((overrun.replies, overrun.tokens, overrun.max_tokens), (2, 900, 100));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetOverrun {
@@ -89,6 +110,14 @@ impl fmt::Display for BudgetOverrun {
 
 impl LmBudget {
     /// A budget of `limit` msat.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmBudget, parse_msats};
+    ///
+    /// assert_eq!(LmBudget::msats(500).remaining_msats(), 500);
+    /// assert_eq!(LmBudget::msats(parse_msats("0.5 sat")?).remaining_msats(), 500);
+    /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+    /// ```
     #[must_use]
     pub fn msats(limit: u64) -> Self {
         Self { limit, state: Arc::default(), settled: Arc::default() }
@@ -116,12 +145,41 @@ impl LmBudget {
     }
 
     /// Returns the amount spent so far, in msat.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmBudget, LmError, LmErrorKind, LmRequest, Priced, ScriptedLm, Usage,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+    /// # let prices = dsrs_metrics::lm::Prices::empty().with("scripted:lm", price);
+    /// let limited = LmErrorKind::RateLimited { retry_after: None, message: "slow down".into() };
+    /// let lm = ScriptedLm::new().when("first", LmError::new("scripted:lm", limited)).otherwise("yes");
+    /// let budget = LmBudget::msats(5000);
+    /// let lm = Priced::new(lm.usage(Usage::new(80, 200)), prices).budget(budget.clone());
+    /// lm.complete(&LmRequest::new("example").user("first")).await.unwrap_err();
+    /// assert_eq!(budget.spent_msats(), 0, "an error of the provider costs nothing");
+    /// lm.complete(&LmRequest::new("example").user("second")).await?;
+    /// assert_eq!(budget.spent_msats(), 280);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn spent_msats(&self) -> u64 {
         lock(&self.state).spent
     }
 
     /// Returns the amount that is neither spent nor reserved, in msat.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmBudget;
+    ///
+    /// let budget = LmBudget::msats(500);
+    /// budget.add_spent(700);
+    /// assert_eq!((budget.remaining_msats(), budget.overrun_msats()), (0, 200));
+    /// ```
     #[must_use]
     pub fn remaining_msats(&self) -> u64 {
         let state = lock(&self.state);
@@ -130,12 +188,51 @@ impl LmBudget {
 
     /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
     /// was rejected.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmRequest, Priced, Sampling, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+    /// # let prices = dsrs_metrics::lm::Prices::empty().with("scripted:lm", price);
+    /// let budget = LmBudget::msats(500);
+    /// let lm = Priced::new(ScriptedLm::new().otherwise("yes"), prices).budget(budget.clone());
+    /// let sampling = Sampling { max_tokens: Some(1000), ..Sampling::default() };
+    /// lm.complete(&LmRequest::new("example").user("?").with_sampling(sampling)).await.unwrap_err();
+    /// // 1,000 tokens of the reply, and at most 81 of the prompt.
+    /// assert_eq!(budget.largest_rejected_msats(), Some(1081));
+    /// # }
+    /// ```
     #[must_use]
     pub fn largest_rejected_msats(&self) -> Option<u64> {
         lock(&self.state).largest_rejected
     }
 
     /// Whether, and by how much, replies had more tokens than their calls allowed.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmBudget, LmError, LmRequest, Priced, Sampling, ScriptedLm, Usage,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+    /// # let prices = dsrs_metrics::lm::Prices::empty().with("scripted:lm", price);
+    /// let budget = LmBudget::msats(500);
+    /// assert_eq!(budget.overrun(), None);
+    /// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(80, 900));
+    /// let lm = Priced::new(lm, prices).budget(budget.clone());
+    /// let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    /// lm.complete(&LmRequest::new("example").user("?").with_sampling(sampling)).await?;
+    /// assert_eq!(
+    ///     budget.overrun().map(|overrun| overrun.to_string()).as_deref(),
+    ///     Some("scripted:lm reported 900 tokens for a reply limited to 100")
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn overrun(&self) -> Option<BudgetOverrun> {
         lock(&self.state).overrun.clone()
@@ -143,6 +240,26 @@ impl LmBudget {
 
     /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
     /// more tokens than a call allows, see [`overrun`](Self::overrun).
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmBudget, LmError, LmRequest, Priced, Sampling, ScriptedLm, Usage,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+    /// # let prices = dsrs_metrics::lm::Prices::empty().with("scripted:lm", price);
+    /// let budget = LmBudget::msats(500);
+    /// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(80, 900));
+    /// let lm = Priced::new(lm, prices).budget(budget.clone());
+    /// let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    /// // 181 msat are reserved, and 980 are charged.
+    /// lm.complete(&LmRequest::new("example").user("?").with_sampling(sampling)).await?;
+    /// assert_eq!(budget.overrun_msats(), 480);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn overrun_msats(&self) -> u64 {
         lock(&self.state).spent.saturating_sub(self.limit)

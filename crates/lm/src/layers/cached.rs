@@ -48,6 +48,25 @@ pub struct Cached<L> {
 
 impl<L> Cached<L> {
     /// Caches the replies of `inner` in `cache`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cached-new-{}", std::process::id()));
+    /// # let cache = dsrs_metrics::lm::ReplyCache::open(&dir, 1 << 30)?;
+    /// let request = LmRequest::new("example").user("?");
+    /// let old = Cached::new(ScriptedLm::new().otherwise("old"), cache.clone(), CacheMode::Use);
+    /// old.complete(&request).await?;
+    /// let new = Cached::new(ScriptedLm::new().otherwise("new"), cache.clone(), CacheMode::Refresh);
+    /// assert_eq!(new.complete(&request).await?.text, "new");
+    /// assert_eq!(old.complete(&request).await?.text, "new", "the stored reply was replaced");
+    /// # drop((old, new, cache));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(inner: L, cache: ReplyCache, mode: CacheMode) -> Self {
         let min_stored = if mode == CacheMode::Refresh { now_micros() } else { 0 };
         Self { inner, cache, mode, min_stored, in_progress: SingleFlight::default() }

@@ -10,6 +10,14 @@ use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 use super::Layer;
 
 /// When a [`Circuit`] opens, and for how long.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::CircuitPolicy;
+///
+/// let patient = CircuitPolicy { failing_for: Duration::from_secs(60), ..CircuitPolicy::default() };
+/// assert_eq!((patient.failure_threshold, patient.open_for), (20, Duration::from_secs(30)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CircuitPolicy {
     /// The number of consecutive failures, over all workers, that opens the circuit. Default: 20.
@@ -68,6 +76,31 @@ pub struct CircuitBreaker<L> {
 
 /// The state of a [`CircuitBreaker`]. Clones share it: models at one address that share a circuit
 /// stop together.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::{
+///     Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, LmError, LmErrorKind, LmRequest,
+///     ScriptedLm,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let policy = CircuitPolicy {
+///     failure_threshold: 1,
+///     failing_for: Duration::ZERO,
+///     ..CircuitPolicy::default()
+/// };
+/// let circuit = Circuit::new(policy);
+/// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+/// let one = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
+/// let other = ScriptedLm::new().otherwise("yes");
+/// let request = LmRequest::new("example").user("?");
+/// CircuitBreaker::with_circuit(&one, circuit.clone()).complete(&request).await.unwrap_err();
+/// CircuitBreaker::with_circuit(&other, circuit).complete(&request).await.unwrap_err();
+/// assert_eq!((one.calls(), other.calls()), (1, 0));
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Circuit {
     policy: CircuitPolicy,
@@ -91,11 +124,55 @@ struct Open {
 
 impl<L> CircuitBreaker<L> {
     /// Wraps `inner` with a circuit of its own.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{
+    ///     CircuitBreaker, CircuitPolicy, LanguageModel, LmError, LmErrorKind, LmRequest,
+    ///     ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let policy = CircuitPolicy {
+    ///     failure_threshold: 1,
+    ///     failing_for: Duration::ZERO,
+    ///     ..CircuitPolicy::default()
+    /// };
+    /// let limited = LmErrorKind::RateLimited { retry_after: None, message: "slow down".into() };
+    /// let scripted = ScriptedLm::new().otherwise(LmError::new("scripted:lm", limited));
+    /// let lm = CircuitBreaker::new(&scripted, policy);
+    /// for _ in 0..3 {
+    ///     lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// }
+    /// assert_eq!(scripted.calls(), 3, "a rate limit does not open the circuit");
+    /// # }
+    /// ```
     pub fn new(inner: L, policy: CircuitPolicy) -> Self {
         Self::with_circuit(inner, Circuit::new(policy))
     }
 
     /// Wraps `inner` with a circuit that other models may share.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{CircuitBreaker, LanguageModel, LmError, LmRequest, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let policy = dsrs_metrics::lm::CircuitPolicy { failure_threshold: 1, failing_for: Duration::ZERO, ..dsrs_metrics::lm::CircuitPolicy::default() };
+    /// # let circuit = dsrs_metrics::lm::Circuit::new(policy);
+    /// # let lost = dsrs_metrics::lm::LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let lost = LmError::new("openai:one", lost);
+    /// let one = CircuitBreaker::with_circuit(ScriptedLm::new().otherwise(lost.clone()), circuit.clone());
+    /// let other = CircuitBreaker::with_circuit(ScriptedLm::new().named("openai:other"), circuit);
+    /// one.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// let error = other.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// assert_eq!(error.model(), Some("openai:other"));
+    /// assert_eq!(error.source().map(ToString::to_string), Some(lost.to_string()));
+    /// # }
+    /// ```
     pub fn with_circuit(inner: L, circuit: Circuit) -> Self {
         Self { inner, circuit }
     }
@@ -103,6 +180,20 @@ impl<L> CircuitBreaker<L> {
 
 impl Circuit {
     /// A closed circuit: calls are made.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, LmError, LmRequest, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let circuit = Circuit::new(CircuitPolicy::default());
+    /// let lm = CircuitBreaker::with_circuit(ScriptedLm::new().otherwise("yes"), circuit);
+    /// assert_eq!(lm.complete(&LmRequest::new("example").user("?")).await?.text, "yes");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn new(policy: CircuitPolicy) -> Self {
         Self { policy, state: Arc::default() }

@@ -34,6 +34,22 @@ pub struct Metered<L> {
 
 impl<L> Metered<L> {
     /// Records the calls of `inner` in `ledger`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let ledger = Ledger::new();
+    /// let slow = ScriptedLm::new().otherwise("yes").latency(Duration::from_secs(60));
+    /// let lm = Metered::new(slow, ledger.clone());
+    /// let request = LmRequest::new("example").user("?");
+    /// let call = tokio::time::timeout(Duration::from_millis(5), lm.complete(&request));
+    /// assert!(call.await.is_err());
+    /// assert_eq!((ledger.total().calls, ledger.total().failed), (1, 1), "the call was cancelled");
+    /// # }
+    /// ```
     pub fn new(inner: L, ledger: Ledger) -> Self {
         Self { inner, ledger }
     }

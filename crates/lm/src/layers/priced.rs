@@ -57,6 +57,21 @@ const DEFAULT_MAX_TOKENS: u32 = 4096;
 
 impl<L: LanguageModel> Priced<L> {
     /// Computes the cost of the calls of `inner` from `prices`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmRequest, Priced, Prices, ScriptedLm, Usage,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(1000, 100));
+    /// let lm = Priced::new(lm, Prices::empty());
+    /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+    /// assert_eq!(reply.cost_msats, None, "the model has no price");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn new(inner: L, prices: Prices) -> Self {
         let price = prices.get(inner.id());
         Self { inner, prices, price, budget: None, allow_unpriced: false }
@@ -64,10 +79,43 @@ impl<L: LanguageModel> Priced<L> {
 
     setters! {
         /// Sets the budget.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LanguageModel, LmBudget, LmError, LmRequest, Priced, ScriptedLm};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// # let price = dsrs_metrics::lm::Price { input: 1.0, output: 1.0, cached_input: None };
+        /// # let prices = dsrs_metrics::lm::Prices::empty().with("scripted:lm", price);
+        /// let scripted = ScriptedLm::new().otherwise("yes");
+        /// let lm = Priced::new(&scripted, prices).budget(LmBudget::msats(10_000));
+        /// lm.complete(&LmRequest::new("example").user("?")).await?;
+        /// assert_eq!(scripted.requests()[0].sampling.max_tokens, Some(4096), "the request had no limit");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn budget(budget: LmBudget) => budget = Some(budget);
 
         /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
         /// them.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{
+        ///     LanguageModel, LmBudget, LmError, LmErrorKind, LmRequest, Priced, Prices,
+        ///     ScriptedLm,
+        /// };
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let scripted = ScriptedLm::new().otherwise("yes");
+        /// let lm = || Priced::new(&scripted, Prices::empty()).budget(LmBudget::msats(500));
+        /// let request = LmRequest::new("example").user("?");
+        /// let error = lm().complete(&request).await.unwrap_err();
+        /// assert_eq!(error.kind(), &LmErrorKind::Unpriced);
+        /// assert_eq!(lm().allow_unpriced(true).complete(&request).await?.text, "yes");
+        /// # Ok(())
+        /// # }
+        /// ```
         pub fn allow_unpriced(allow: bool) => allow_unpriced = allow;
     }
 

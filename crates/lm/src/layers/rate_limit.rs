@@ -57,12 +57,48 @@ struct Buckets {
 
 impl RateLimiter {
     /// A limiter without limits.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let scripted = ScriptedLm::new().otherwise("yes");
+    /// let lm = RateLimit::new(&scripted, RateLimiter::new());
+    /// for _ in 0..1000 {
+    ///     lm.complete(&LmRequest::new("example").user("?")).await?; // does not wait
+    /// }
+    /// assert_eq!(scripted.calls(), 1000);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the maximum number of requests in any 60 seconds; 0 counts as 1.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let limiter = RateLimiter::new().requests_per_minute(20);
+    /// let lm = RateLimit::new(ScriptedLm::new().otherwise("yes"), limiter);
+    /// let request = LmRequest::new("example").user("?");
+    /// lm.complete(&request).await?;
+    /// lm.complete(&request).await?;
+    /// let third = tokio::time::timeout(Duration::from_millis(20), lm.complete(&request));
+    /// assert!(third.await.is_err(), "a tenth of the limit is available at once");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn requests_per_minute(self, limit: u32) -> Self {
         lock(&self.shared.buckets).requests = Some(Bucket::new(f64::from(limit.max(1))));
@@ -71,6 +107,24 @@ impl RateLimiter {
 
     /// Sets the maximum number of tokens, of prompts and replies together, in any 60 seconds; 0
     /// counts as 1. A single call that exceeds the limit is made once the whole limit is available.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let limiter = RateLimiter::new().tokens_per_minute(10_000);
+    /// let lm = RateLimit::new(ScriptedLm::new().otherwise("yes"), limiter);
+    /// let request = LmRequest::new("example").user("?"); // an estimated 5 + 1,024 tokens
+    /// lm.complete(&request).await?;
+    /// let second = tokio::time::timeout(Duration::from_millis(50), lm.complete(&request));
+    /// assert!(second.await.is_err(), "a tenth of the limit is available at once");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn tokens_per_minute(self, limit: u32) -> Self {
         lock(&self.shared.buckets).tokens = Some(Bucket::new(f64::from(limit.max(1))));
@@ -167,6 +221,23 @@ impl Bucket {
 }
 
 /// A model whose calls wait for a [`RateLimiter`].
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let limiter = RateLimiter::new().requests_per_minute(1);
+/// let one = RateLimit::new(ScriptedLm::new().otherwise("yes"), limiter.clone());
+/// let other = RateLimit::new(ScriptedLm::new().otherwise("yes"), limiter);
+/// let request = LmRequest::new("example").user("?");
+/// one.complete(&request).await?;
+/// let waiting = tokio::time::timeout(Duration::from_millis(20), other.complete(&request));
+/// assert!(waiting.await.is_err(), "the models share the limit");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct RateLimit<L> {
     inner: L,
@@ -175,6 +246,13 @@ pub struct RateLimit<L> {
 
 impl<L> RateLimit<L> {
     /// Limits the calls of `inner` by `limiter`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LanguageModel, RateLimit, RateLimiter, ScriptedLm};
+    ///
+    /// let lm = RateLimit::new(ScriptedLm::new().named("openai:gpt-5-mini"), RateLimiter::new());
+    /// assert_eq!(lm.id(), "openai:gpt-5-mini", "a layer has the name of its model");
+    /// ```
     pub fn new(inner: L, limiter: RateLimiter) -> Self {
         Self { inner, limiter }
     }

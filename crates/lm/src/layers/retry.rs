@@ -14,6 +14,15 @@ use super::Layer;
 /// jitter, so that workers that failed together do not retry together. If the provider requests a
 /// delay (`Retry-After`), the delay is at least the requested one; if it requests more than
 /// [`max_retry_after`](Self::max_retry_after), the call fails at once.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::RetryPolicy;
+///
+/// let policy = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
+/// assert_eq!(policy.initial_delay, Duration::from_millis(500));
+/// assert_eq!(policy.max_retry_after, Duration::from_secs(120));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// The maximum number of attempts, including the first; 1 disables retries. Default: 6.
@@ -39,6 +48,21 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// A policy without retries.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmErrorKind, LmRequest, Retry, RetryPolicy, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
+    /// let scripted = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
+    /// let lm = Retry::new(&scripted, RetryPolicy::never());
+    /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// assert_eq!(scripted.calls(), 1);
+    /// # }
+    /// ```
     #[must_use]
     pub fn never() -> Self {
         Self { max_attempts: 1, ..Self::default() }
@@ -83,6 +107,27 @@ pub struct Retry<L> {
 
 impl<L> Retry<L> {
     /// Retries the calls of `inner`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::{
+    ///     LanguageModel, LmError, LmErrorKind, LmRequest, Retry, RetryPolicy, ScriptedLm,
+    /// };
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    /// let timeout = LmError::new("scripted:lm", timeout).with_cost_msats(Some(100));
+    /// let policy = RetryPolicy {
+    ///     max_attempts: 3,
+    ///     initial_delay: Duration::from_millis(1),
+    ///     ..RetryPolicy::default()
+    /// };
+    /// let lm = Retry::new(ScriptedLm::new().otherwise(timeout), policy);
+    /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// assert_eq!((error.attempts(), error.cost_msats()), (3, Some(300)));
+    /// # }
+    /// ```
     pub fn new(inner: L, policy: RetryPolicy) -> Self {
         Self { inner, policy }
     }

@@ -3,6 +3,15 @@
 use crate::spec::{MetricTier, ScoreRange};
 
 /// A composite that makes no sense.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, Mistake, component};
+/// use dsrs_metrics::metrics::F1;
+///
+/// let error = Composite::builder("overlap", component(F1::default())).strict().build().unwrap_err();
+/// assert_eq!(error.mistake, Mistake::StrictWithoutThreshold);
+/// assert_eq!(error.to_string(), "composite `overlap`: `strict` requires a threshold; set one");
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("composite `{composite}`: {mistake}")]
 pub struct CompositeError {
@@ -13,6 +22,15 @@ pub struct CompositeError {
 }
 
 /// The rule that a composite breaks.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, Mistake, component, weighted};
+/// use dsrs_metrics::metrics::{Em, F1};
+///
+/// let blend = weighted([(component(Em::default()), 0.5), (component(F1::default()), 0.25)]);
+/// let mistake = Composite::builder("blend", blend).build().unwrap_err().mistake;
+/// assert_eq!(mistake, Mistake::WeightsSum { sum: 0.75 });
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
