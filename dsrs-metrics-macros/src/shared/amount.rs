@@ -98,7 +98,7 @@ fn product(a: &str, b: &str) -> Option<(u128, bool)> {
     Some((product / divisor, product % divisor != 0))
 }
 
-/// Returns the digits of a decimal number, and the number of those after its point.
+/// Returns the digits of a decimal number, and the number of digits after its point.
 fn digits(number: &str) -> Option<(u128, u32)> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let fraction = fraction.trim_end_matches('0');
