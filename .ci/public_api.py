@@ -5,7 +5,7 @@
     DSRS_METRICS_RECORD=1 .ci/public_api.py FOLDER     writes that file
     .ci/public_api.py FOLDER --examples   prints per module how many items and methods have an example
 
-FOLDER is `doc/dsrs_metrics` in cargo's target folder. The prelude repeats names and is left out.
+FOLDER is `doc/dsrs_metrics` in cargo's target folder. The prelude repeats names, and `judge::schemars` is a crate of others: both are left out.
 """
 
 import difflib
@@ -55,7 +55,7 @@ def is_builder(path):
 def items(folder):
     """The pages of items: path, kind, HTML."""
     for link, path in re.findall(r'<a href="([^"#]+)">([^<]+)</a>', (folder / "all.html").read_text()):
-        if not path.startswith("prelude::"):
+        if not path.startswith(("prelude::", "judge::schemars::")):
             yield path, link.rsplit("/")[-1].split(".")[0], (folder / link).read_text()
 
 
@@ -69,7 +69,7 @@ def listing(folder):
             yield f"    {text(declaration[1])}"
         declarations = [declaration for declaration, _ in members(page)]
         if not any(declaration.startswith("pub const SPEC:") for declaration in declarations):
-            yield from (f"    {declaration}" for declaration in declarations)
+            yield from sorted(f"    {declaration}" for declaration in declarations)
         implemented = traits(page) if kind in ("struct", "enum") else []
         if implemented:
             yield f"    implements {', '.join(implemented)}"

@@ -17,6 +17,7 @@ pub(crate) struct Key {
 }
 
 /// The SHA-256 hash of a key.
+#[doc(hidden)]
 pub type Hash = [u8; 32];
 
 /// The version of the format of keys and entries; to be incremented with every change of either.

@@ -134,6 +134,7 @@ pub trait LanguageModel: Send + Sync {
 }
 
 /// The [purpose](LmRequest::purpose) of probes.
+#[doc(hidden)]
 pub const PROBE_PURPOSE: &str = "probe";
 
 /// Enough tokens for the reply to a probe. The lowest limit that every provider accepts is 16.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 /// Creates a directory and its missing parents, for this user only. The mode of an existing directory
 /// remains unchanged.
+#[doc(hidden)]
 pub fn create_private_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

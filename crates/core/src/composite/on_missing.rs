@@ -42,6 +42,7 @@ pub enum OnMissing {
 
 /// A value is missing, and nothing replaces it.
 #[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
 pub struct IsMissing;
 
 impl OnMissing {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 /// The offline stand-in of a judge, set by `#[judge(offline = path)]`.
 #[derive(Clone)]
+#[doc(hidden)]
 pub struct Offline(Arc<OfflineFn>);
 
 type OfflineFn = dyn Fn(&[Option<&str>]) -> Map<String, Value> + Send + Sync;

@@ -233,6 +233,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
     label = "not an output type",
     note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
+#[doc(hidden)]
 pub trait OutputType<Kind>: Sized {
     /// The type itself, which rustc knows only if the type is an output.
     type Itself;

@@ -55,6 +55,7 @@ where
 }
 
 /// Judges one row.
+#[doc(hidden)]
 pub async fn row<J: Judge, K: Kind>(
     judge: &J,
     input: &J::Input,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The first subexpression of a score that overflowed, as in the source.
 #[derive(Debug, Default)]
+#[doc(hidden)]
 pub struct Overflow(pub(super) Cell<Option<&'static str>>);
 
 impl Overflow {
@@ -17,6 +18,7 @@ impl Overflow {
 
 /// Checked integer arithmetic of `score = ..`: an overflow, such as `grade - 1` of a grade 0, is recorded, where plain
 /// arithmetic would panic in debug builds and wrap in release builds.
+#[doc(hidden)]
 pub trait CheckedInteger: Sized {
     /// Adds, recording an overflow.
     fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;

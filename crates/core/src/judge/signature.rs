@@ -395,4 +395,5 @@ impl Signature {
     label = "this is the signature",
     note = "write `{J}`, the metric that `#[judge]` generates"
 )]
+#[doc(hidden)]
 pub trait IsMetric<'judge, J> {}

@@ -28,6 +28,7 @@ const MAX_NAME_BYTES: usize = 200;
 const HALF_BYTES: usize = (MAX_TRACE_BYTES - 128) / 2;
 
 /// Types of a judge's input for the trace: `Trace`, and `Option<Trace>`.
+#[doc(hidden)]
 pub trait TraceInput {
     /// Returns the trace, if there is one.
     fn trace(&self) -> Option<&Trace>;
@@ -48,6 +49,7 @@ impl TraceInput for Option<Trace> {
 /// Returns the form of a trace in a prompt. Strings are JSON, so that no value contains a line break and none can look
 /// like another step.
 #[must_use]
+#[doc(hidden)]
 pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().trace();
     let text = trace.map(|trace| whole(trace).unwrap_or_else(|| shortened(trace)));

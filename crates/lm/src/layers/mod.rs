@@ -10,6 +10,7 @@ mod circuit_breaker;
 mod cost_scope;
 mod metered;
 #[cfg(feature = "lm")]
+#[doc(hidden)]
 pub mod panel_reservation;
 #[cfg(feature = "lm")]
 mod priced;

@@ -16,6 +16,7 @@ tokio::task_local! {
 
 /// The highest possible cost of a call, and the budget that it is reserved from.
 #[derive(Debug, Clone)]
+#[doc(hidden)]
 pub struct Quote {
     pub(super) budget: LmBudget,
     pub(super) model: String,

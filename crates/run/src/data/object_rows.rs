@@ -13,6 +13,7 @@ use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
 /// A row that is an object, with or without `gold` and `pred`.
+#[doc(hidden)]
 pub struct ObjectRow {
     /// Its id, or else its line, or its position in a JSON array.
     pub id: String,
@@ -67,6 +68,7 @@ impl ObjectRow {
 }
 
 /// The rows of one file. The iterator ends after its first error.
+#[doc(hidden)]
 pub struct ObjectRows {
     file: RowFile,
     /// The rows of the current chunk.

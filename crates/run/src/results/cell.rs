@@ -6,6 +6,7 @@ use crate::json::size::{MAX_VALUES, has_more_values};
 
 /// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
 /// a number, list or object as JSON, and otherwise a string, as is a list of more values than the limit of a row.
+#[doc(hidden)]
 pub fn parse_cell(cell: &Value) -> Value {
     let Value::String(text) = cell else {
         return cell.clone();

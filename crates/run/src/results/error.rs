@@ -7,6 +7,7 @@ use crate::data::DataError;
 use crate::messages::escape;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
+#[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 
 /// Why a result file cannot be read.

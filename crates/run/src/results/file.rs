@@ -227,6 +227,7 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
 
 /// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its
 /// line.
+#[doc(hidden)]
 pub fn rows(
     file: &Path,
 ) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {

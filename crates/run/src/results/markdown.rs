@@ -9,6 +9,7 @@ use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;
 
 /// The largest number of rows that are shown.
+#[doc(hidden)]
 pub const MAX_MARKDOWN_ROWS: usize = 20;
 
 /// The largest number of characters of an explanation.
@@ -36,6 +37,7 @@ pub fn markdown<G, P>(result: &EvaluationResult<G, P>) -> String {
 }
 
 /// Returns the headlines, and a table of the given rows that do not pass.
+#[doc(hidden)]
 pub fn markdown_with_rows<G, P>(
     result: &EvaluationResult<G, P>,
     evaluated: &[RowResult<G, P>],
@@ -55,6 +57,7 @@ pub fn markdown_with_rows<G, P>(
 }
 
 /// Whether the verdict is false, or the row failed.
+#[doc(hidden)]
 pub fn does_not_pass(outcome: &Outcome) -> bool {
     outcome.is_failure() || outcome.scored().is_some_and(|scored| scored.passed == Some(false))
 }

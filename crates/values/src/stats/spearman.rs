@@ -34,6 +34,7 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
 }
 
 /// Pairs of values with precomputed order, so that samples are ranked without sorting again.
+#[doc(hidden)]
 pub struct RankPairs {
     x: Levels,
     y: Levels,

@@ -20,6 +20,7 @@ pub(in crate::text) use runs::for_each_run;
 use super::unicode::is_space;
 
 /// Splits a string at white space, as Python's `str.split`.
+#[doc(hidden)]
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }

@@ -11,6 +11,7 @@ use std::ops::{BitOr, BitXor, Shl, Shr};
 use smallvec::{SmallVec, smallvec};
 
 /// The longest n-grams that are counted.
+#[doc(hidden)]
 pub const MAX_ORDER: usize = 16;
 
 /// The number of matches of each n-gram length.
