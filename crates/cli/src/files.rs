@@ -112,7 +112,7 @@ impl<'a> Files<'a> {
     }
 
     /// Adds the output of `--json`.
-    pub(super) fn print_json(mut self, json: bool) -> Self {
+    pub(super) fn json_output(mut self, json: bool) -> Self {
         self.printed.extend(json.then(|| "--json".to_owned()));
         self
     }

@@ -56,7 +56,7 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
         .read("A", [&args.a])
         .read("B", [&args.b])
         .write("--markdown", args.markdown.as_ref())
-        .print_json(args.json)
+        .json_output(args.json)
         .check()?;
     check_unique(&args.metrics)?;
     let (a, b) = (args.runs.read(&args.a)?, args.runs.read(&args.b)?);

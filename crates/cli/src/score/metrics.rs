@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::fail_under;
+use super::limits;
 use crate::args::ScoreArguments;
 use crate::core::metric::Metric;
 use crate::core::metric::params::Params;
@@ -25,11 +25,9 @@ pub(super) fn configure(
             return Err(CliError::DuplicateMetric { name: name.to_owned() });
         }
     }
+    check_names(args)?;
     for param in &args.params {
-        let Some((_, params)) = selected.get_mut(&*param.metric) else {
-            let option = format!("--param {}.{}", param.metric, param.key);
-            return Err(not_in_run(option, &param.metric, args));
-        };
+        let Some((_, params)) = selected.get_mut(&*param.metric) else { continue };
         if params.has(&param.key) {
             let (metric, key) = (param.metric.clone(), param.key.clone());
             return Err(CliError::DuplicateParam { metric, key });
@@ -39,17 +37,28 @@ pub(super) fn configure(
     let create = |(entry, params): &(&Entry, Params)| Ok(entry.create(params)?);
     let metrics = selected.values().map(create).collect::<Result<Vec<_>, CliError>>()?;
     for threshold in &args.fail_under {
-        let Some(place) = selected.get_index_of(threshold.metric()) else {
-            let option = format!("--fail-under {}", threshold.name);
-            return Err(not_in_run(option, &threshold.name, args));
-        };
-        fail_under::check(threshold, &metrics[place].spec(), args.failure_score)?;
+        let Some(place) = selected.get_index_of(threshold.metric()) else { continue };
+        limits::check(threshold, &metrics[place].spec(), args.failure_score)?;
     }
     Ok(metrics)
 }
 
-fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {
-    let known = args.metrics.iter().map(|name| name.trim());
-    let hint = Hint::nearest(name, known).or(Hint::Instead("add it with -m"));
-    CliError::NotInRun { option, name: name.to_owned(), hint }
+/// Checks that the metrics which `--param` and `--fail-under` name are in the run.
+fn check_names(args: &ScoreArguments) -> Result<(), CliError> {
+    let known = || args.metrics.iter().map(|name| name.trim());
+    let params = args
+        .params
+        .iter()
+        .map(|it| (&*it.metric, &*it.metric, format!("--param {}.{}", it.metric, it.key)));
+    let limits = args
+        .fail_under
+        .iter()
+        .map(|it| (it.metric(), &*it.name, format!("--fail-under {}", it.name)));
+    match params.chain(limits).find(|(metric, ..)| known().all(|name| name != *metric)) {
+        Some((_, name, option)) => {
+            let hint = Hint::nearest(name, known()).or(Hint::Instead("add it with -m"));
+            Err(CliError::NotInRun { option, name: name.to_owned(), hint })
+        }
+        None => Ok(()),
+    }
 }

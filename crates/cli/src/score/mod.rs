@@ -1,13 +1,13 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `report.rs` prints the result, with the thresholds of `fail_under.rs`. `journal.rs` sets up
+//! `rows.rs` opens the files, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
-mod fail_under;
 mod journal;
+mod limits;
 mod metrics;
 #[cfg(feature = "lm")]
 mod models;
@@ -20,14 +20,12 @@ mod rows;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
 use super::stdio::print_error;
-use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
@@ -44,13 +42,14 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
+    let models = RunModels::new(&args.lm, args.journal.as_deref())?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(args)?;
-    let evaluate = evaluator(&metrics, &ci_files, args)?;
+    let builder = journal::record(Evaluate::builder(), args)?;
+    let evaluate = evaluator(builder.metrics(metrics), &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = match result {
@@ -88,17 +87,16 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .write("--junit", args.junit.as_ref())
         .write("--markdown", args.markdown.as_ref())
         .write("--summary", args.summary.as_ref())
-        .print_json(args.json)
+        .json_output(args.json)
 }
 
-/// The harness for these metrics, with the options of the command.
+/// Builds the harness with the options of the command.
 fn evaluator(
-    metrics: &[Arc<dyn Metric>],
+    builder: Builder,
     ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<Evaluate, CliError> {
-    let mut builder = Evaluate::builder()
-        .metrics(metrics.iter().cloned())
+    let mut builder = builder
         .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
@@ -128,7 +126,7 @@ fn evaluator(
     if let Some(out) = &args.out {
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
-    Ok(journal::record(builder, args)?.build()?)
+    Ok(builder.build()?)
 }
 
 /// Adds the result file of `--out`.

@@ -11,13 +11,15 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{fail_under, journal, rows};
+use super::{journal, limits};
 use crate::args::ScoreArguments;
+use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
-use crate::data::Mapping;
+use crate::data::{DataReader, Mapping};
 use crate::error::CliError;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
 use crate::exit::INVALID;
+use crate::files::is_regular;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
@@ -57,11 +59,7 @@ pub(super) fn report(
     for line in &unknown {
         print_error(line);
     }
-    let mut violations = fail_under::violations(registry, result, &args.fail_under);
-    violations.extend(all_failed(result, args));
-    violations.extend(skipped_for_budget(result, args, models.uncovered_msats()));
-    violations.extend(models.overrun());
-    violations.extend(lost_judges(result, args));
+    let violations = limits::violations(registry, result, models, args);
     for line in &violations {
         print_error(line);
     }
@@ -156,7 +154,7 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
 fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
     let field = args.group.as_deref().filter(|_| result.without_group == result.rows)?;
     let side = ["gold.", "pred."].into_iter().find(|side| field.starts_with(side));
-    let known = rows::groups_of_first_row(args);
+    let known = groups_of_first_row(args);
     // The beginning of a path makes no names similar.
     let prefix = side.unwrap_or_default();
     let names = known.iter().filter_map(|name| name.strip_prefix(prefix));
@@ -175,6 +173,23 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
         format!("; did you mean `{prefix}{}`?", escape::name(nearest))
     });
     Some(format!("--group {name}: no row has this {what}{end}"))
+}
+
+/// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
+fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
+    let Some(file) = args.data.first().filter(|file| is_regular(file)) else {
+        return Vec::new();
+    };
+    let mut reader = DataReader::new();
+    if let Some(format) = args.format {
+        reader = reader.with_format(format.into());
+    }
+    let first = reader.read([file]).ok().and_then(|mut rows| rows.next()?.ok());
+    first.map_or_else(Vec::new, |Pair { gold, pred, attributes, .. }| {
+        let gold = gold.keys().map(|name| format!("gold.{name}"));
+        let pred = pred.keys().map(|name| format!("pred.{name}"));
+        attributes.keys().map(str::to_owned).chain(gold).chain(pred).collect()
+    })
 }
 
 /// A line for each field that a metric reads and no row has.
@@ -199,49 +214,4 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
         }
     };
     all.map(line).collect()
-}
-
-/// A line for each metric that failed on every row, such as a sandbox without isolation or a model
-/// that does not reply. A metric with a threshold already has a line.
-fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
-    let names =
-        args.metrics.iter().map(|name| name.trim()).filter(move |name| !has_threshold(name));
-    let summaries = names.filter_map(|name| result.metric(name));
-    let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
-    failed.map(|metric| match metric.failed {
-        1 => format!("{}: the only row failed", metric.name),
-        rows => format!("{}: all {rows} rows failed", metric.name),
-    })
-}
-
-/// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
-fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
-    let summaries = args.metrics.iter().filter_map(|name| result.metric(name.trim()));
-    summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
-        let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
-        let first = metric.first_lost_judge.as_deref().unwrap_or_default();
-        format!(
-            "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
-        )
-    })
-}
-
-/// A line for each metric that has rows skipped because of the budget. `uncovered_msats` is the largest possible cost of
-/// a call that the budget did not cover.
-fn skipped_for_budget(
-    result: &EvaluationResult,
-    args: &ScoreArguments,
-    uncovered_msats: Option<u64>,
-) -> impl Iterator<Item = String> {
-    let call = uncovered_msats.map(|msats| format!("; a call may cost up to {msats} msat"));
-    let call = call.unwrap_or_default();
-    let names = args.metrics.iter().map(|name| name.trim());
-    let summaries = names.filter_map(|name| result.metric(name));
-    let incomplete =
-        summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
-    incomplete.map(move |metric| {
-        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
-        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
-    })
 }

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use crate::args::ScoreArguments;
 use crate::core::metric::Metric;
 use crate::core::rows::field_error::FieldError;
-use crate::core::rows::pair::Pair;
 use crate::core::score::error::MetricErrorKind;
 use crate::core::spec::Side;
 use crate::data::{DataReader, Pairs};
 use crate::error::CliError;
 use crate::evaluate::EvaluateError;
-use crate::files::is_regular;
 use crate::hint::Hint;
 use crate::messages::suggest::nearest;
 
@@ -58,23 +56,6 @@ fn check_mappings(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<
         }
     }
     Ok(())
-}
-
-/// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
-pub(super) fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
-    let Some(file) = args.data.first().filter(|file| is_regular(file)) else {
-        return Vec::new();
-    };
-    let mut reader = DataReader::new();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format.into());
-    }
-    let first = reader.read([file]).ok().and_then(|mut rows| rows.next()?.ok());
-    first.map_or_else(Vec::new, |Pair { gold, pred, attributes, .. }| {
-        let gold = gold.keys().map(|name| format!("gold.{name}"));
-        let pred = pred.keys().map(|name| format!("pred.{name}"));
-        attributes.keys().map(str::to_owned).chain(gold).chain(pred).collect()
-    })
 }
 
 /// Adds what to do about a missing field.

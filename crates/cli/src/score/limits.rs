@@ -1,0 +1,139 @@
+//! The limits of a run: the scores of `--fail-under`, rows that all failed, the budget, the quorum of panels.
+
+#[cfg(feature = "lm")]
+use super::models::RunModels;
+#[cfg(not(feature = "lm"))]
+use super::no_models::RunModels;
+use crate::args::{MetricThreshold, ScoreArguments};
+use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
+use crate::error::CliError;
+use crate::evaluate::EvaluationResult;
+use crate::hint::Hint;
+use crate::messages::escape;
+use crate::metrics::Registry;
+
+/// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range.
+/// The range of a named score is not known.
+pub(super) fn check(
+    threshold: &MetricThreshold,
+    spec: &MetricSpec<'_>,
+    failure_score: f64,
+) -> Result<(), CliError> {
+    let MetricThreshold { name, limit } = threshold;
+    let range = spec.range.filter(|_| name == threshold.metric());
+    let reachable = range.map(|range| match spec.kind {
+        ScoreKind::Corpus => range,
+        ScoreKind::Bool | ScoreKind::Number => {
+            ScoreRange { min: range.min.min(failure_score), max: range.max.max(failure_score) }
+        }
+    });
+    limit.check(&format!("--fail-under {name}="), name, range, reachable)
+}
+
+/// Returns a line for each violated limit.
+pub(super) fn violations(
+    registry: &Registry,
+    result: &EvaluationResult,
+    models: &RunModels,
+    args: &ScoreArguments,
+) -> Vec<String> {
+    let mut lines = below_limit(registry, result, &args.fail_under);
+    lines.extend(all_failed(result, args));
+    lines.extend(skipped_for_budget(result, args, models.uncovered_msats()));
+    lines.extend(models.overrun());
+    lines.extend(lost_judges(result, args));
+    lines
+}
+
+/// A line for each metric that is worse than its limit.
+fn below_limit(
+    registry: &Registry,
+    result: &EvaluationResult,
+    thresholds: &[MetricThreshold],
+) -> Vec<String> {
+    let higher_is_better =
+        |name: &str| registry.get(name).is_none_or(|entry| entry.spec().higher_is_better());
+    let violation = |threshold: &MetricThreshold| {
+        let MetricThreshold { name, limit } = threshold;
+        let summary = result.metric(name);
+        if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
+            // Reported as an invalid name.
+            return None;
+        }
+        if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
+            return Some(format!(
+                "{name}: not defined: {}; expected {limit}",
+                escape::escaped(reason)
+            ));
+        }
+        let score = summary.and_then(|summary| summary.score);
+        match (score, higher_is_better(threshold.metric())) {
+            (None, is_higher) => {
+                let bound = if is_higher { "at least" } else { "at most" };
+                let hint = unknown_part(threshold, result);
+                Some(format!("{name}: no row was scored; expected {bound} {limit}{hint}"))
+            }
+            (Some(score), true) if score < limit.score => {
+                Some(format!("{name}: {} is below {limit}", limit.written(score)))
+            }
+            (Some(score), false) if score > limit.score => Some(format!(
+                "{name}: {} is above {limit}, and lower is better",
+                limit.written(score)
+            )),
+            _ => None,
+        }
+    };
+    thresholds.iter().filter_map(violation).collect()
+}
+
+/// The named score that was meant, if rows have others only.
+fn unknown_part(threshold: &MetricThreshold, result: &EvaluationResult) -> Hint {
+    let known = result.metrics.iter().map(|summary| &*summary.name);
+    let prefix = format!("{}.", threshold.metric());
+    Hint::nearest(&threshold.name, known.filter(|name| name.starts_with(&prefix)))
+}
+
+/// A line for each metric that failed on every row, such as a sandbox without isolation or a model
+/// that does not reply. A metric with a threshold already has a line.
+fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
+    let names =
+        args.metrics.iter().map(|name| name.trim()).filter(move |name| !has_threshold(name));
+    let summaries = names.filter_map(|name| result.metric(name));
+    let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
+    failed.map(|metric| match metric.failed {
+        1 => format!("{}: the only row failed", metric.name),
+        rows => format!("{}: all {rows} rows failed", metric.name),
+    })
+}
+
+/// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let summaries = args.metrics.iter().filter_map(|name| result.metric(name.trim()));
+    summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
+        let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
+        let first = metric.first_lost_judge.as_deref().unwrap_or_default();
+        format!(
+            "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
+        )
+    })
+}
+
+/// A line for each metric that has rows skipped because of the budget. `uncovered_msats` is the largest possible cost of
+/// a call that the budget did not cover.
+fn skipped_for_budget(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+    uncovered_msats: Option<u64>,
+) -> impl Iterator<Item = String> {
+    let call = uncovered_msats.map(|msats| format!("; a call may cost up to {msats} msat"));
+    let call = call.unwrap_or_default();
+    let names = args.metrics.iter().map(|name| name.trim());
+    let summaries = names.filter_map(|name| result.metric(name));
+    let incomplete =
+        summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+    incomplete.map(move |metric| {
+        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
+        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
+    })
+}
