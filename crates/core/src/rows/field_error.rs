@@ -9,6 +9,21 @@ use crate::messages::escape;
 use crate::spec::Side;
 
 /// The reason why a field of a row could not be read.
+///
+/// ```
+/// use dsrs_metrics::contract::{MetricErrorKind, Side};
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::rows::FieldError;
+///
+/// # #[metric]
+/// # fn is_short(#[pred] answer: &str) -> bool {
+/// #     answer.len() < 10
+/// # }
+/// let error = IsShort.score(&example! {}, &prediction! { "answer" => 7 }).unwrap_err();
+/// assert_eq!(error.to_string(), "metric `is_short`: field `pred.answer`: expected a string, found the number 7");
+/// let is_of_type = |error: &FieldError| matches!(error, FieldError::WrongType { .. });
+/// assert!(matches!(error.kind(), MetricErrorKind::Field { side: Side::Pred, error } if is_of_type(error)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -164,6 +164,26 @@ impl<'r, W: ReadAs<'r>> ReadAs<'r> for Optional<W> {
 }
 
 /// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[derive(serde::Deserialize, PartialEq)]
+/// #[serde(rename_all = "snake_case")]
+/// enum Label {
+///     Spam,
+///     Ham,
+/// }
+///
+/// #[metric]
+/// fn same_label(#[gold] label: Label, #[pred("label")] predicted: Label) -> bool {
+///     label == predicted
+/// }
+///
+/// let (gold, pred) = (example! { "label" => "spam" }, prediction! { "label" => "ham" });
+/// assert_eq!(SameLabel.score(&gold, &pred)?.value, 0.0);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a row's field",
     label = "not a field type",
@@ -254,6 +274,31 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
 }
 
 /// Types that a whole dynamic row can be read as: all that implement `serde::Deserialize`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Sum {
+///     terms: [i64; 2],
+/// }
+///
+/// #[derive(serde::Deserialize)]
+/// struct Total {
+///     total: i64,
+/// }
+///
+/// #[metric]
+/// fn adds_up(gold: &Sum, pred: &Total) -> bool {
+///     gold.terms[0] + gold.terms[1] == pred.total
+/// }
+///
+/// let gold = example! { "terms" => [1, 2] };
+/// assert_eq!(AddsUp.score(&gold, &prediction! { "total" => 3 })?.value, 1.0);
+/// let error = AddsUp.score(&gold, &prediction! {}).unwrap_err().to_string();
+/// assert_eq!(error, "metric `adds_up`: the pred row is not a `Total`: missing field `total`");
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a metric over rows of type `{Self}` scores no `Example` or `Prediction`, because `{Self}` cannot be read from one",
     label = "scores rows of type `{Self}` only",

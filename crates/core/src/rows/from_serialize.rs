@@ -9,6 +9,16 @@ use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 /// Why a value cannot be converted into a row.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use dsrs_metrics::{Example, rows::FromSerializeError};
+///
+/// let error = Example::from_serialize(&BTreeMap::from([("id", 1_u128 << 64)])).unwrap_err();
+/// assert_eq!(error, FromSerializeError::LongInteger { integer: "18446744073709551616".to_owned() });
+/// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
+/// assert_eq!(error.to_string(), message);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FromSerializeError {
@@ -34,6 +44,21 @@ pub enum FromSerializeError {
 
 impl Fields {
     /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.
+    ///
+    /// ```
+    /// use dsrs_metrics::rows::Fields;
+    ///
+    /// #[derive(serde::Serialize)]
+    /// struct Answer {
+    ///     text: &'static str,
+    ///     log_probability: f64,
+    /// }
+    ///
+    /// let fields = Fields::from_serialize(&Answer { text: "Paris", log_probability: f64::NEG_INFINITY })?;
+    /// assert_eq!(fields.get("text").unwrap(), "Paris");
+    /// assert!(fields.get("log_probability").unwrap().is_null());
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
     ///
     /// # Errors
     /// [`FromSerializeError`] if the value is not an object of JSON.
@@ -82,6 +107,15 @@ impl Example {
 
 impl Prediction {
     /// Returns a prediction with the fields of a struct or a map; see [`Example::from_serialize`].
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// # use dsrs_metrics::{Prediction, prediction};
+    ///
+    /// let pred = Prediction::from_serialize(&BTreeMap::from([("answer", 42)]))?;
+    /// assert_eq!(pred, prediction! { "answer" => 42 });
+    /// # Ok::<(), dsrs_metrics::rows::FromSerializeError>(())
+    /// ```
     ///
     /// # Errors
     /// [`FromSerializeError`] if the value is not an object of JSON.

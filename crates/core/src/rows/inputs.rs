@@ -7,6 +7,17 @@ use super::dynamic::Example;
 use crate::messages::{escape, suggest};
 
 /// Why a program cannot be run on an example: it is not known which fields the program receives.
+///
+/// ```
+/// use dsrs_metrics::{example, rows::InputError};
+///
+/// let row = example! { "question" => "Why?", "answer" => "Because." };
+/// let present = vec!["question".to_owned(), "answer".to_owned()];
+/// assert_eq!(row.inputs(), Err(InputError::Undeclared { present }));
+///
+/// let error = row.with_inputs(["context"]).inputs().unwrap_err();
+/// assert_eq!(error.to_string(), "no input `context`; the row has `question`, `answer`");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {

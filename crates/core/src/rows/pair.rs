@@ -7,6 +7,14 @@ use std::sync::Arc;
 use crate::rows::dynamic::{Example, Fields, Prediction};
 
 /// A gold row and its prediction, with an id, attributes and an origin.
+///
+/// ```
+/// use dsrs_metrics::{example, prediction, rows::Pair};
+///
+/// let mut pair = Pair::new("q1", example! { "answer" => "Paris" }, prediction! { "answer" => "Rome" });
+/// pair.attributes.insert("language", "en");
+/// assert_eq!(pair.attributes.get("language").unwrap(), "en");
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
@@ -26,12 +34,27 @@ pub type SpareRows<G = Example, P = Prediction> = Vec<Box<Pair<G, P>>>;
 
 impl<G, P> Pair<G, P> {
     /// Creates a pair without attributes.
+    ///
+    /// ```
+    /// use dsrs_metrics::rows::Pair;
+    ///
+    /// let pair = Pair::new("sensor-7", 0.5, 0.25); // rows of any type
+    /// assert_eq!((&*pair.id, pair.gold, pair.pred, pair.origin), ("sensor-7", 0.5, 0.25, None));
+    /// ```
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
         Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None }
     }
 }
 
 /// The position of a row in a file.
+///
+/// ```
+/// use std::path::Path;
+/// use dsrs_metrics::rows::Origin;
+///
+/// let origin = Origin { file: Path::new("dev.jsonl").into(), line: 12 };
+/// assert_eq!(origin.to_string(), "dev.jsonl:12");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The file.

@@ -10,6 +10,18 @@ use crate::rows::field_error::FieldError;
 use crate::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
+///
+/// ```
+/// use dsrs_metrics::{MetricError, Result};
+///
+/// fn rating(text: &str) -> Result<f64> {
+///     text.parse::<f64>().map_err(|error| MetricError::caused_by("rating", error))
+/// }
+///
+/// assert_eq!(rating("0.5")?, 0.5);
+/// assert_eq!(rating("good").unwrap_err().to_string(), "metric `rating`: invalid float literal");
+/// # Ok::<(), MetricError>(())
+/// ```
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
 /// The reason why a metric returned no score for a row, with the metric's name and the cost of the call.
@@ -39,6 +51,15 @@ struct Inner {
 type Source = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The reason of a [`MetricError`].
+///
+/// ```
+/// use dsrs_metrics::{contract::MetricErrorKind, prelude::*};
+///
+/// let percent = metric_fn("percent", |_, _| 87.0).with_range(0.0, 1.0);
+/// let error = percent.score(&example! {}, &prediction! {}).unwrap_err();
+/// assert!(matches!(error.kind(), MetricErrorKind::OutOfRange { value: 87.0, .. }));
+/// assert_eq!(error.to_string(), "metric `percent`: the score 87.0 is outside the declared range 0.0..=1.0");
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -153,11 +174,25 @@ mod component {
 
 impl MetricError {
     /// Creates an error of the metric named `metric`.
+    ///
+    /// ```
+    /// use dsrs_metrics::{MetricError, contract::MetricErrorKind};
+    ///
+    /// let error = MetricError::new("wer", MetricErrorKind::NotFinite { value: f64::NAN });
+    /// assert_eq!(error.to_string(), "metric `wer`: the score NaN is not a finite number");
+    /// ```
     pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
         Self(Box::new(Inner { metric: metric.into(), kind, cost_msats: 0, source: None }))
     }
 
     /// Creates the error of a metric that failed with a message.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let error = MetricError::failed("compiles", "no compiler found; set `COMPILER`");
+    /// assert_eq!(error.to_string(), "metric `compiles`: no compiler found; set `COMPILER`");
+    /// assert!(Outcome::from(error).is_failure());
+    /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
         Self::new(metric, MetricErrorKind::Failed { message: format!("{message:#}") })
     }
@@ -189,6 +224,13 @@ impl MetricError {
     }
 
     /// Creates the error of a metric that abstained on this row.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let error = MetricError::abstained("bleu");
+    /// assert_eq!(error.to_string(), "metric `bleu` abstained");
+    /// assert_eq!(Outcome::from(error), Outcome::Abstained);
+    /// ```
     pub fn abstained(metric: impl Into<String>) -> Self {
         Self::new(metric, MetricErrorKind::Abstained)
     }
@@ -199,6 +241,12 @@ impl MetricError {
     }
 
     /// Sets the cost of the call without a score, in millisatoshis. It is charged to the budget.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let error = MetricError::failed("judge", "the reply is not JSON").with_cost_msats(70);
+    /// assert_eq!(Outcome::from(error).cost_msats(), 70);
+    /// ```
     #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.0.cost_msats = cost_msats;
@@ -206,18 +254,39 @@ impl MetricError {
     }
 
     /// Returns the name of the metric.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let wer = metric_fn("wer", |_, _| Err::<f64, _>("the reference is empty"));
+    /// let error = wer.score(&example! {}, &prediction! {}).unwrap_err();
+    /// assert_eq!(error.metric(), "wer");
+    /// ```
     #[must_use]
     pub fn metric(&self) -> &str {
         &self.0.metric
     }
 
     /// Returns the reason.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, contract::MetricErrorKind};
+    /// let error = MetricError::failed("wer", "the reference is empty");
+    /// let MetricErrorKind::Failed { message } = error.kind() else { panic!("{error:?}") };
+    /// assert_eq!(message, "the reference is empty"); // without the name of the metric
+    /// ```
     #[must_use]
     pub fn kind(&self) -> &MetricErrorKind {
         &self.0.kind
     }
 
     /// Returns the cost of the call without a score, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// // An abstention costs as much as a score.
+    /// let bleu = metric_fn("bleu", |_, _| None::<f64>).with_cost_msats(40);
+    /// assert_eq!(bleu.score(&example! {}, &prediction! {}).unwrap_err().cost_msats(), 40);
+    /// ```
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
         self.0.cost_msats

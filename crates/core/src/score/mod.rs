@@ -85,12 +85,25 @@ pub(crate) const fn is_zero(number: &u64) -> bool {
 
 impl MetricScore {
     /// Creates a score with confidence 1, without details and cost.
+    ///
+    /// ```
+    /// # use dsrs_metrics::optimizers::MetricScore;
+    /// let score = MetricScore::new(0.5);
+    /// assert_eq!((score.value, score.confidence, score.details), (0.5, 1.0, None));
+    /// ```
     #[must_use]
     pub const fn new(value: f64) -> Self {
         Self { value, confidence: 1.0, details: None, cost_msats: 0 }
     }
 
     /// Adds an explanation.
+    ///
+    /// ```
+    /// # use dsrs_metrics::optimizers::MetricScore;
+    /// let score = MetricScore::new(0.0).with_details("expected \"Paris\", found \"Lyon\"");
+    /// assert_eq!(serde_json::to_value(&score)?["details"], "expected \"Paris\", found \"Lyon\"");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn with_details(mut self, details: impl Into<String>) -> Self {
         self.details = Some(details.into());
@@ -98,6 +111,14 @@ impl MetricScore {
     }
 
     /// Sets the confidence, in [0, 1].
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let metric = metric_fn("voted", |_, _| MetricScore::new(1.0).with_confidence(4.0 / 3.0));
+    /// let error = metric.score(&example! {}, &prediction! {}).unwrap_err();
+    /// assert_eq!(error.to_string(), "metric `voted`: the confidence 1.3333333333333333 is outside 0.0..=1.0");
+    /// ```
     #[must_use]
     pub const fn with_confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
@@ -105,6 +126,12 @@ impl MetricScore {
     }
 
     /// Sets the cost, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::optimizers::MetricScore;
+    /// let score = MetricScore::new(1.0).with_cost_msats(1_500); // 1.5 satoshis
+    /// assert_eq!(score.cost_msats, 1_500);
+    /// ```
     #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = cost_msats;
@@ -136,11 +163,30 @@ pub struct FeedbackMetric {
 
 impl FeedbackMetric {
     /// Creates a score with feedback and no metadata.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let named = metric_fn("named", |_, pred| match pred.get("name") {
+    ///     Some(_) => FeedbackMetric::new(1.0, "The name is given."),
+    ///     None => FeedbackMetric::new(0.0, "Add the field `name`."),
+    /// });
+    /// let score = named.score(&example! {}, &prediction! {})?;
+    /// assert_eq!((score.value, score.details.as_deref()), (0.0, Some("Add the field `name`.")));
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     pub fn new(score: f64, feedback: impl Into<String>) -> Self {
         Self { score, feedback: feedback.into(), metadata: HashMap::new() }
     }
 
     /// Adds a metadata entry.
+    ///
+    /// ```
+    /// # use dsrs_metrics::optimizers::FeedbackMetric;
+    /// let feedback = FeedbackMetric::new(0.5, "1 of 2 entities found");
+    /// let feedback = feedback.with_metadata("missing", vec!["Rome"]).with_metadata("expected", 2);
+    /// assert_eq!(feedback.metadata["missing"][0], "Rome");
+    /// ```
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
@@ -172,6 +218,19 @@ pub struct Scores {
 const SEARCHED_PARTS: usize = 16;
 
 /// One of several named scores.
+///
+/// ```
+/// use dsrs_metrics::{contract::Part, prelude::*};
+///
+/// let overlap = metric_fn("overlap", |_, _| {
+///     Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Rome")
+/// });
+/// let (gold, pred) = (example! {}, prediction! {});
+/// let scored = overlap.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+/// let recall = Part { name: "recall".to_owned(), value: 0.25, feedback: Some("missing: Rome".to_owned()) };
+/// assert_eq!(scored.parts()[1], recall);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// The name, unique within the call.
@@ -185,6 +244,14 @@ pub struct Part {
 
 impl Scores {
     /// Creates the scores with the headline score.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let overlap = metric_fn("overlap", |_, _| Scores::new("f1", 0.5));
+    /// assert_eq!(overlap.score(&example! {}, &prediction! {})?.value, 0.5);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     pub fn new(name: impl Into<String>, value: f64) -> Self {
         let parts = vec![Part { name: name.into(), value, feedback: None }];
         Self { parts, positions: HashMap::new() }
@@ -199,6 +266,12 @@ impl Scores {
     }
 
     /// Adds a score, or replaces the value of the score with the same name.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Scores;
+    /// let scores = Scores::new("f1", 0.5).with("recall", 0.25);
+    /// assert_eq!(scores.with("f1", 0.75).headline(), 0.75);
+    /// ```
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
         let name = name.into();
@@ -242,6 +315,11 @@ impl Scores {
     }
 
     /// Returns the value of the headline score.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Scores;
+    /// assert_eq!(Scores::new("f1", 0.5).with("recall", 1.0).headline(), 0.5);
+    /// ```
     #[must_use]
     pub fn headline(&self) -> f64 {
         self.parts[0].value
@@ -249,6 +327,20 @@ impl Scores {
 }
 
 /// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call of an optimizer.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let half = metric_fn("half", |_, _| 0.5);
+/// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+/// let call = MetricCall::new(&gold, &pred).with_trace(&trace);
+/// assert_eq!(half.grade(call).await?, Grade::Score(MetricScore::new(0.5)));
+/// assert_eq!(half.with_threshold(0.6).grade(call).await?, Grade::Verdict(false));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grade {
     /// No trace was given, or the metric has no verdict.

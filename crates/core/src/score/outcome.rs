@@ -13,6 +13,16 @@ use crate::score::error::{MetricError, MetricErrorKind};
 ///
 /// With serde an outcome has the form in which a journal stores it, which may change with the version. A contribution to a
 /// score of all rows has no such form: its state is a type of the metric's author.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let rated = metric_fn("rated", |_, pred| pred.get("rating").and_then(|rating| rating.as_f64()));
+/// let gold = example! {};
+/// let outcome = |pred: Prediction| Outcome::from(rated.answer(MetricCall::new(&gold, &pred)).ready().unwrap());
+/// assert_eq!(outcome(prediction! { "rating" => 0.5 }).value(), Some(0.5));
+/// assert_eq!(outcome(prediction! {}), Outcome::Abstained);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -51,6 +61,15 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the score, if there is one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let same = metric_fn("same", |_, _| true);
+    /// let outcome = Outcome::from(same.answer(MetricCall::new(&gold, &pred)).ready().unwrap());
+    /// assert_eq!(outcome.scored().unwrap().passed, Some(true));
+    /// assert_eq!(Outcome::Abstained.scored(), None);
+    /// ```
     #[must_use]
     pub fn scored(&self) -> Option<&Scored> {
         match self {
@@ -60,12 +79,26 @@ impl Outcome {
     }
 
     /// Returns the score's value, if there is one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let failed = Outcome::from(MetricError::failed("wer", "the reference is empty"));
+    /// assert_eq!(failed.value(), None); // not 0
+    /// ```
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         self.scored().map(|scored| scored.score.value)
     }
 
     /// Returns the cost of the call, in millisatoshis, whether it returned a score or failed.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let failed = Outcome::from(MetricError::failed("judge", "the reply is not JSON").with_cost_msats(70));
+    /// assert_eq!(failed.cost_msats(), 70);
+    /// assert_eq!(Outcome::Skipped { budget: 100, cost_msats: 60 }.cost_msats(), 60);
+    /// assert_eq!(Outcome::Gated { by: "syntax".to_owned() }.cost_msats(), 0);
+    /// ```
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
         match self {
@@ -100,6 +133,13 @@ impl Outcome {
     }
 
     /// Returns whether the metric or the program failed.
+    ///
+    /// ```
+    /// # use dsrs_metrics::Outcome;
+    /// assert!(Outcome::ProgramFailed { error: "connection refused".into() }.is_failure());
+    /// assert!(!Outcome::Abstained.is_failure());
+    /// assert!(!Outcome::Skipped { budget: 100, cost_msats: 0 }.is_failure());
+    /// ```
     #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
@@ -112,6 +152,12 @@ impl Outcome {
     }
 
     /// Returns the outcome's name in snake case, as in result files.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// assert_eq!(Outcome::from(MetricError::failed("wer", "the reference is empty")).name(), "metric_failed");
+    /// assert_eq!(Outcome::Gated { by: "syntax".to_owned() }.name(), "gated");
+    /// ```
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -126,6 +172,13 @@ impl Outcome {
     }
 
     /// Returns the error message, if the metric or the program failed.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{MetricError, Outcome};
+    /// let failed = Outcome::from(MetricError::failed("wer", "the reference is empty"));
+    /// assert_eq!(failed.error().unwrap(), "metric `wer`: the reference is empty");
+    /// assert_eq!(Outcome::Abstained.error(), None);
+    /// ```
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match self {

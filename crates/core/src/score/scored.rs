@@ -16,6 +16,16 @@ use crate::spec::MetricSpec;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let near = metric_fn("near", |_, _| 0.6).with_threshold(0.5);
+/// let (gold, pred) = (example! {}, prediction! {});
+/// let scored = near.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+/// assert_eq!((scored.score.value, scored.passed), (0.6, Some(true)));
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// The score.
@@ -80,6 +90,19 @@ pub struct LostJudges {
 impl Scored {
     /// Returns the metric's feedback, if there is any; the details of the score explain a score without feedback. For a
     /// composite, this is the feedback of its components, worst first.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// # let call = MetricCall::new(&gold, &pred);
+    /// let metric = metric_fn("short", |_, _| FeedbackMetric::new(0.0, "write at most 10 characters"));
+    /// let scored = metric.answer(call).ready().unwrap()?;
+    /// assert_eq!(scored.feedback().unwrap(), "write at most 10 characters");
+    ///
+    /// let scored = metric_fn("half", |_, _| 0.5).answer(call).ready().unwrap()?;
+    /// assert_eq!(scored.feedback(), None);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
         let details = || self.score.details.as_deref().map(Cow::Borrowed);
@@ -100,6 +123,21 @@ impl Scored {
     }
 
     /// Returns the score. The details of a composite are the details of its components.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::{Em, F1};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// #[metric(min(em, f1))]
+    /// struct Lowest;
+    ///
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+    /// let score = Lowest.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?.into_score();
+    /// let details = score.details.unwrap();
+    /// assert_eq!(details.lines().next(), Some("em (0): expected \"Paris\", found \"in Paris\""));
+    /// assert!(details.lines().nth(1).unwrap().starts_with("f1 (0.6666666666666666): "));
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn into_score(self) -> MetricScore {
@@ -138,6 +176,19 @@ impl Scored {
     }
 
     /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
+    ///
+    /// ```
+    /// # use dsrs_metrics::metrics::{Em, F1};
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric(weighted(em = 0.5, f1 = 0.5))]
+    /// struct Answered;
+    ///
+    /// # let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+    /// let scored = Answered.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// let values: Vec<_> = scored.components().map(|it| (it.name, it.outcome.value())).collect();
+    /// assert_eq!(values, [("em", Some(0.0)), ("f1", Some(2.0 / 3.0))]);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
         let components = match &self.note {
             Note::Composite(components) => Some(components),
@@ -147,12 +198,34 @@ impl Scored {
     }
 
     /// Returns the structured data that belongs to the feedback.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let found = metric_fn("found", |_, _| FeedbackMetric::new(0.5, "1 of 2").with_metadata("missing", "Rome"));
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let scored = found.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// assert_eq!(scored.metadata().unwrap()["missing"], "Rome");
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
         self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
     }
 
     /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.
+    ///
+    /// ```
+    /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let judge = SemanticEquivalence::builder().offline().build();
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
+    /// assert!(judge.answer(MetricCall::new(&gold, &pred)).await?.is_judged_offline());
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn is_judged_offline(&self) -> bool {
         let label = self.metadata().and_then(|metadata| metadata.get("judge"));
@@ -260,6 +333,16 @@ impl Scored {
     }
 
     /// Returns the named scores, if the metric returns several.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let overlap = metric_fn("overlap", |_, _| Scores::new("f1", 0.5).with("recall", 1.0));
+    /// let scored = overlap.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// let names: Vec<_> = scored.parts().iter().map(|part| &*part.name).collect();
+    /// assert_eq!(names, ["f1", "recall"]);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         self.critique().map_or(&[], |critique| &critique.parts)
@@ -267,6 +350,20 @@ impl Scored {
 
     /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has
     /// none; its components keep their own.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
+    /// # use dsrs_metrics::prelude::*;
+    ///
+    /// let known = metric_fn("known", |_, _| {
+    ///     let counts = CorpusCounts::new([1, 2], |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64));
+    ///     WithCorpus::new(0.5, counts)
+    /// });
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let scored = known.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// assert_eq!(scored.corpus().unwrap().counts(), [1, 2]);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn corpus(&self) -> Option<&CorpusCounts> {
         self.critique().and_then(|critique| critique.corpus.as_ref())
@@ -349,6 +446,14 @@ impl Scored {
     }
 
     /// Converts the score to feedback: the metric's own feedback, else its details, else a sentence with the value.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let scored = metric_fn("half", |_, _| 0.5).answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// assert_eq!(scored.into_feedback(), FeedbackMetric::new(0.5, "The score is 0.5."));
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn into_feedback(self) -> FeedbackMetric {
         let feedback = self.feedback().map(Cow::into_owned);
@@ -367,6 +472,16 @@ impl Scored {
 
     /// Returns the metric's result for an optimizer: the verdict if `tracing` and the metric has one, otherwise
     /// the score.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let near = metric_fn("near", |_, _| 0.6).with_threshold(0.5);
+    /// let scored = near.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+    /// assert_eq!(scored.clone().grade(true), Grade::Verdict(true));
+    /// assert_eq!(scored.grade(false), Grade::Score(MetricScore::new(0.6)));
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn grade(self, tracing: bool) -> Grade {
         match self.passed {
