@@ -15,6 +15,22 @@ use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
 /// Any error of a program; `?` converts every error type into it.
+///
+/// ```
+/// use dsrs_metrics::{prelude::*, runs::ProgramError};
+///
+/// async fn parsed(inputs: Example) -> Result<Prediction, ProgramError> {
+///     let text = inputs.get("text").and_then(|text| text.as_str()).ok_or("missing field `text`")?;
+///     Ok(prediction! { "number" => text.parse::<i64>()? })
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let error = |inputs: Example| async { parsed(inputs).await.unwrap_err().to_string() };
+/// assert_eq!(error(example! {}).await, "missing field `text`");
+/// assert_eq!(error(example! { "text" => "six" }).await, "invalid digit found in string");
+/// # }
+/// ```
 pub type ProgramError = Box<dyn Error + Send + Sync>;
 
 /// A program built on language models, from the inputs of an example to a prediction.
@@ -43,6 +59,28 @@ pub type ProgramError = Box<dyn Error + Send + Sync>;
 #[async_trait]
 pub trait Module: Send + Sync {
     /// Runs the program once.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::runs::{Module, ProgramError};
+    /// struct Adder;
+    ///
+    /// #[async_trait]
+    /// impl Module for Adder {
+    ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    ///         let number = |name| inputs.get(name).and_then(|it| it.as_i64()).ok_or("expected two integers");
+    ///         Ok(prediction! { "sum" => number("a")? + number("b")? })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ProgramError> {
+    /// assert_eq!(Adder.forward(example! { "a" => 1, "b" => 2 }).await?, prediction! { "sum" => 3 });
+    /// let error = Adder.forward(example! { "a" => 1 }).await.unwrap_err();
+    /// assert_eq!(error.to_string(), "expected two integers");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// Any error of the program; an evaluation counts the row as failed and continues.
@@ -167,6 +205,13 @@ macro_rules! forward_module {
 forward_module!(&M, Box<M>, Arc<M>);
 
 /// A `T`, or a `Result` of one, as programs return and row sources yield.
+///
+/// ```
+/// use dsrs_metrics::runs::Fallible;
+///
+/// assert_eq!(Fallible::<u8>::into_result(7), Ok(7));
+/// assert_eq!(Fallible::<u8>::into_result("x".parse::<u8>()), Err("invalid digit found in string".to_owned()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither `{T}` nor a `Result` of it",
     label = "neither `{T}` nor `Result<{T}, E>`",
@@ -176,6 +221,12 @@ pub trait Fallible<T> {
     /// Returns the value, or the message of the error. The message includes all causes if the error is a
     /// [`ProgramError`] (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other error
     /// types are only known to implement `Display`; to include their causes, return a [`ProgramError`].
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::{Fallible, ProgramError};
+    /// let failed: Result<u8, ProgramError> = Err("no connection".into());
+    /// assert_eq!(Fallible::<u8>::into_result(failed), Err("no connection".to_owned()));
+    /// ```
     ///
     /// # Errors
     /// The message of the error.
@@ -199,6 +250,14 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
 
 /// The return types of a program: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
 /// either.
+///
+/// ```
+/// use dsrs_metrics::runs::{ProgramOutput, ProgramReturn};
+///
+/// let output: ProgramOutput<i64> = Ok::<_, String>(42).into_output()?;
+/// assert_eq!(output, ProgramOutput::new(42));
+/// # Ok::<(), String>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a program returns for the prediction `{P}`",
     label = "neither `{P}`, `ProgramOutput<{P}>`, nor a `Result` of these",
@@ -294,6 +353,19 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 pub trait Program<G, P, Kind>: Send + Sync {
     /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
     /// run. A run may name the inputs of the rows that do not declare their own.
+    ///
+    /// ```
+    /// use dsrs_metrics::{prelude::*, runs::Program};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), String> {
+    /// let echo = |inputs: Example| async move { prediction! { "fields" => inputs.data.len() } };
+    /// let row = example! { "question" => "Why?", "answer" => "Because." }.with_inputs(["question"]);
+    /// let output = echo.output(&row, None).await?;
+    /// assert_eq!(output.prediction, prediction! { "fields" => 1 }); // without the answer
+    /// # Ok(())
+    /// # }
+    /// ```
     fn output(
         &self,
         gold: &G,

@@ -13,6 +13,18 @@ use crate::rows::dynamic::{Prediction, Trace};
 ///
 /// Two runs are equal if the program returned the same: a latency that the harness measured is neither compared nor shown
 /// by `Debug`, so that equal runs have equal reports.
+///
+/// ```
+/// use dsrs_metrics::{contract::MetricCall, metrics::Latency, prelude::*, runs::ProgramRun};
+/// use std::time::Duration;
+///
+/// let mut run = ProgramRun::default();
+/// run.latency = Some(Duration::from_millis(250));
+/// let (gold, pred) = (example! {}, prediction! {});
+/// let scored = Latency.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap()?;
+/// assert_eq!(scored.score.value, 0.25); // in seconds
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub struct ProgramRun {
     /// The steps of the program, if it returned them.
@@ -30,6 +42,13 @@ pub struct ProgramRun {
 
 impl ProgramRun {
     /// Returns the latency, if the program itself returned it.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::ProgramOutput;
+    /// # use std::time::Duration;
+    /// let (_, run) = ProgramOutput::new(42).with_latency(Duration::from_millis(250)).into_parts();
+    /// assert_eq!(run.returned_latency(), Some(Duration::from_millis(250)));
+    /// ```
     #[must_use]
     pub fn returned_latency(&self) -> Option<Duration> {
         self.latency.filter(|_| !self.is_measured)
@@ -103,23 +122,58 @@ pub struct ProgramOutput<P = Prediction> {
 
 impl<P> ProgramOutput<P> {
     /// Returns an output without trace, usage and latency.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::ProgramOutput;
+    /// let output = ProgramOutput::new(42);
+    /// assert_eq!((output.prediction, output.trace, output.usage, output.latency), (42, None, None, None));
+    /// ```
     pub const fn new(prediction: P) -> Self {
         Self { prediction, trace: None, usage: None, latency: None }
     }
 
     setters! {
         /// Sets the trace.
+        ///
+        /// ```
+        /// use dsrs_metrics::{prelude::*, rows::TraceStep, runs::ProgramOutput};
+        ///
+        /// let outputs = prediction! { "answer" => "Paris" };
+        /// let step = TraceStep { predictor: "answer".to_owned(), inputs: example! {}, outputs: outputs.clone() };
+        /// let output = ProgramOutput::new(outputs).with_trace(Trace { steps: vec![step] });
+        /// assert_eq!(output.trace.unwrap().steps.len(), 1);
+        /// ```
         pub fn with_trace(trace: Trace) => trace = Some(trace);
 
         /// Sets tokens and cost.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
+        /// let output = ProgramOutput::new(42).with_usage(ProgramUsage::new(120, 8));
+        /// assert_eq!(output.usage.unwrap().tokens(), 128);
+        /// ```
         pub fn with_usage(usage: ProgramUsage) => usage = Some(usage);
 
         /// Sets the latency, in place of the measured one: without the time that the run waited for a rate limit, for
         /// instance.
+        ///
+        /// ```
+        /// # use dsrs_metrics::runs::ProgramOutput;
+        /// # use std::time::Duration;
+        /// let (total, waited) = (Duration::from_millis(900), Duration::from_millis(650));
+        /// let output = ProgramOutput::new(42).with_latency(total - waited);
+        /// assert_eq!(output.latency, Some(Duration::from_millis(250)));
+        /// ```
         pub fn with_latency(latency: Duration) => latency = Some(latency);
     }
 
     /// Returns the prediction and the rest.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::{ProgramOutput, ProgramUsage};
+    /// let (prediction, run) = ProgramOutput::new(42).with_usage(ProgramUsage::new(120, 8)).into_parts();
+    /// assert_eq!((prediction, run.usage), (42, Some(ProgramUsage::new(120, 8))));
+    /// ```
     #[must_use]
     pub fn into_parts(self) -> (P, ProgramRun) {
         let Self { prediction, trace, usage, latency } = self;
@@ -163,12 +217,26 @@ impl Default for ProgramUsage {
 
 impl ProgramUsage {
     /// Returns a usage of unknown cost.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::ProgramUsage;
+    /// let mut usage = ProgramUsage::new(120, 8).with_cost_msats(40);
+    /// usage += ProgramUsage::new(10, 1);
+    /// assert_eq!(usage, ProgramUsage::new(130, 9)); // one cost is unknown, so the cost of the sum is as well
+    /// ```
     #[must_use]
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self { input_tokens, output_tokens, cost_msats: None }
     }
 
     /// Sets the cost, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::ProgramUsage;
+    /// let mut usage = ProgramUsage::default(); // no call, so a cost of 0
+    /// usage += ProgramUsage::new(120, 8).with_cost_msats(1_500);
+    /// assert_eq!(usage.cost_msats, Some(1_500)); // 1.5 satoshis
+    /// ```
     #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = Some(cost_msats);
@@ -176,6 +244,12 @@ impl ProgramUsage {
     }
 
     /// Returns the tokens of prompts and replies together.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::ProgramUsage;
+    /// assert_eq!(ProgramUsage::new(120, 8).tokens(), 128);
+    /// assert_eq!(ProgramUsage::new(u64::MAX, 8).tokens(), u64::MAX);
+    /// ```
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)

@@ -9,6 +9,15 @@ use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
 /// A language model that a metric calls, another check before the first row, or the reason why it
 /// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
+///
+/// ```
+/// use dsrs_metrics::{metrics::F1, prelude::*};
+///
+/// let mut requirements = Vec::new();
+/// Metric::<Example, Prediction>::requirements(&F1::default().with_threshold(1.5), &mut requirements);
+/// let reason = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+/// assert_eq!(requirements[0].missing_reason(), Some(reason));
+/// ```
 #[derive(Clone)]
 pub struct Requirement {
     metric: String,
@@ -30,11 +39,26 @@ type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>
 
 impl Requirement {
     /// Creates the requirement of a metric that calls this model.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::{contract::Requirement, lm::ScriptedLm};
+    ///
+    /// let lm = Arc::new(ScriptedLm::new().named("openai:gpt-5-mini").otherwise("yes"));
+    /// let requirement = Requirement::model("polite", lm);
+    /// assert_eq!(requirement.lm().unwrap().id(), "openai:gpt-5-mini");
+    /// assert_eq!(requirement.missing_reason(), None);
+    /// ```
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
         Self { metric: metric.into(), need: Need::Model(lm) }
     }
 
     /// Returns the language model that the metric calls, if it calls one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Requirement;
+    /// assert!(Requirement::missing("keyword", "`keywords` is empty; set it").lm().is_none());
+    /// ```
     #[must_use]
     pub fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         match &self.need {
@@ -51,6 +75,15 @@ impl Requirement {
 
     /// Creates the requirement of a metric that runs a check before the first row. The error is one line with the
     /// setting to change.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::Requirement;
+    ///
+    /// let requirement = Requirement::check("compiles", || async {
+    ///     std::env::var("PATH").map(|_| ()).map_err(|_| "no `PATH`; set it to the folder of the compiler".to_owned())
+    /// });
+    /// assert_eq!(requirement.missing_reason(), None); // the check has not been run yet
+    /// ```
     pub fn check<F>(
         metric: impl Into<String>,
         check: impl Fn() -> F + Send + Sync + 'static,
@@ -62,6 +95,34 @@ impl Requirement {
     }
 
     /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Requirement;
+    /// # use dsrs_metrics::prelude::*;
+    /// struct Keyword {
+    ///     words: Vec<String>,
+    /// }
+    ///
+    /// #[async_trait]
+    /// impl Metric for Keyword {
+    ///     # fn name(&self) -> &str {
+    ///     #     "keyword"
+    ///     # }
+    ///     # async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    ///     #     Ok(MetricScore::new(1.0))
+    ///     # }
+    ///     fn requirements(&self, all: &mut Vec<Requirement>) {
+    ///         if self.words.is_empty() {
+    ///             all.push(Requirement::missing(self.name(), "`words` is empty; set it"));
+    ///         }
+    ///     }
+    ///     // `name` and `evaluate`
+    /// }
+    ///
+    /// let mut requirements = Vec::new();
+    /// Keyword { words: Vec::new() }.requirements(&mut requirements);
+    /// assert_eq!(requirements[0].missing_reason(), Some("`words` is empty; set it"));
+    /// ```
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
     }
@@ -77,12 +138,27 @@ impl Requirement {
     }
 
     /// Returns whether the metric is a judge without a language model, which cannot score any row.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Requirement;
+    /// let missing = Requirement::missing("keyword", "`keywords` is empty; set it");
+    /// assert!(!missing.needs_model(), "no model would help");
+    /// ```
     #[must_use]
     pub fn needs_model(&self) -> bool {
         matches!(self.need, Need::MissingModel(_))
     }
 
     /// Returns whether the metric is a judge that scores by its offline stand-in, as requested, in place of a model.
+    ///
+    /// ```
+    /// use dsrs_metrics::{judge::shipped::SemanticEquivalence, prelude::*};
+    ///
+    /// let mut requirements = Vec::new();
+    /// let judge: &dyn Metric = &SemanticEquivalence::builder().offline().build();
+    /// judge.requirements(&mut requirements);
+    /// assert!(requirements[0].is_offline());
+    /// ```
     #[must_use]
     pub fn is_offline(&self) -> bool {
         matches!(self.need, Need::Offline)

@@ -43,6 +43,35 @@ pub enum Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// Creates an answer that has to be awaited.
+    ///
+    /// ```
+    /// use dsrs_metrics::{contract::Answer, prelude::*};
+    ///
+    /// struct Delayed;
+    ///
+    /// #[async_trait]
+    /// impl Metric for Delayed {
+    ///     fn name(&self) -> &str {
+    ///         "delayed"
+    ///     }
+    ///
+    ///     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+    ///         let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    ///         Answer::pending(async move { same.answer(call).await })
+    ///     }
+    ///
+    ///     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    ///         Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => 4 }, prediction! { "answer" => 4 });
+    /// assert_eq!(Delayed.answer(MetricCall::new(&gold, &pred)).await?.passed, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn pending<F, T>(future: F) -> Self
     where
         // Rustc prints the line of the bound.
@@ -53,6 +82,15 @@ impl<'a> Answer<'a> {
     }
 
     /// Returns the score of a metric that has finished, or `None` if it has to be awaited.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let (gold, pred) = (example! {}, prediction! {});
+    /// let call = MetricCall::new(&gold, &pred);
+    /// assert_eq!(metric_fn("half", |_, _| 0.5).answer(call).ready().unwrap()?.score.value, 0.5);
+    /// assert!(metric_fn("later", |_, _| async { 0.5 }).answer(call).ready().is_none());
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[inline]
     #[must_use]
     pub fn ready(self) -> Option<Result<Scored>> {
@@ -68,6 +106,25 @@ impl<'a> Answer<'a> {
     }
 
     /// Returns the result of the metric, which a metric over all rows has as well.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{CorpusCounts, RowAnswer};
+    /// # use dsrs_metrics::prelude::*;
+    ///
+    /// #[metric(corpus)]
+    /// fn error_rate(#[pred] wrong: u64, #[pred] words: u64) -> CorpusCounts {
+    ///     CorpusCounts::new([wrong, words], |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64))
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! {}, prediction! { "wrong" => 1, "words" => 4 });
+    /// let answer = ErrorRate.answer(MetricCall::new(&gold, &pred)).resolved().await?;
+    /// let RowAnswer::Counted { counted, .. } = answer else { panic!("{answer:?}") };
+    /// assert_eq!(counted.score(), Ok(0.25));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// The reason why the row has neither a score nor a contribution.

@@ -52,6 +52,13 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
 
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// Creates a call as in evaluation: without a trace.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let (gold, pred) = (example! {}, prediction! {});
+    /// let call = MetricCall::new(&gold, &pred);
+    /// assert!(call.trace.is_none() && call.pred_name.is_none() && call.run.is_none());
+    /// ```
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
         let (trace, pred_name, pred_trace, run) = (None, None, None, None);
         let (memo, spec) = (None, None);
@@ -92,6 +99,13 @@ impl<'a, G, P> MetricCall<'a, G, P> {
 
     /// Returns whether details and feedback of the answer are read. A metric that implements
     /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let (gold, pred) = (example! {}, prediction! {});
+    /// let call = MetricCall::new(&gold, &pred);
+    /// assert!(call.is_explained() && !call.without_explanation().is_explained());
+    /// ```
     #[inline]
     #[must_use]
     pub const fn is_explained(&self) -> bool {
@@ -99,6 +113,16 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Sets the trace, as an optimizer does.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let steps = traced_metric_fn("steps", |_, _, trace, _, _| trace.map(|trace| trace.steps.len()));
+    /// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+    /// let call = MetricCall::new(&gold, &pred);
+    /// assert_eq!(steps.answer(call.with_trace(&trace)).ready().unwrap()?.score.value, 0.0);
+    /// assert_eq!(steps.answer(call).ready().unwrap().unwrap_err().to_string(), "metric `steps` abstained");
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
         self.trace = Some(trace);
@@ -106,6 +130,14 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Sets the predictor of the program that is being scored.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+    /// let call = MetricCall::new(&gold, &pred).with_predictor("retrieve", &trace);
+    /// assert_eq!(call.pred_name, Some("retrieve"));
+    /// assert_eq!(call.trace, None); // the trace of the whole program is separate
+    /// ```
     #[must_use]
     pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
         self.pred_name = Some(name);
@@ -114,6 +146,18 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Sets the run of the program that made the prediction, as `Evaluate` does.
+    ///
+    /// ```
+    /// use dsrs_metrics::{metrics::Tokens, runs::{ProgramOutput, ProgramUsage}};
+    /// # use dsrs_metrics::prelude::*;
+    ///
+    /// let gold = example! { "question" => "Why?" };
+    /// let output = ProgramOutput::new(prediction! {}).with_usage(ProgramUsage::new(120, 8));
+    /// let (pred, run) = output.into_parts();
+    /// let scored = Tokens.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap()?;
+    /// assert_eq!(scored.score.value, 128.0);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
         self.run = Some(run);
@@ -121,6 +165,17 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     }
 
     /// Returns the steps of the program: the optimizer's trace, or else the trace that the program returned.
+    ///
+    /// ```
+    /// use dsrs_metrics::runs::ProgramRun;
+    /// # use dsrs_metrics::prelude::*;
+    ///
+    /// let mut run = ProgramRun::default();
+    /// run.trace = Some(Trace::default());
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let call = MetricCall::new(&gold, &pred).with_run(&run);
+    /// assert_eq!((call.trace, call.program_trace()), (None, run.trace.as_ref()));
+    /// ```
     #[must_use]
     pub fn program_trace(&self) -> Option<&'a Trace> {
         self.trace.or_else(|| self.run?.trace.as_ref())
@@ -152,6 +207,13 @@ impl<'a, G, P> MetricCall<'a, G, P> {
 
     /// Returns the spec to validate the score against: the spec of the instance if it has its own threshold, strictness
     /// or cost, otherwise `declared`. A metric that implements [`Metric::answer`](crate::Metric::answer) by hand uses it.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let declared = MetricSpec::new("overlap").with_threshold(0.5);
+    /// let (gold, pred) = (example! {}, prediction! {});
+    /// assert_eq!(MetricCall::new(&gold, &pred).spec(&declared), &declared);
+    /// ```
     #[inline]
     #[must_use]
     pub fn spec(&self, declared: &'a MetricSpec<'a>) -> &'a MetricSpec<'a> {

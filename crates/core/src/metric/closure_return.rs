@@ -13,6 +13,15 @@ pub enum AtOnce {}
 pub enum Awaited {}
 
 /// Types that the closure of a metric may return. `M` is a marker that the compiler infers.
+///
+/// ```
+/// # use dsrs_metrics::prelude::*;
+/// // `None` abstains, and an error fails the row.
+/// let rated = metric_fn("rated", |_, pred| pred.get("rating").map(|it| it.as_f64().ok_or("not a number")));
+/// let error = |pred: Prediction| rated.score(&example! {}, &pred).unwrap_err().to_string();
+/// assert_eq!(error(prediction! {}), "metric `rated` abstained");
+/// assert_eq!(error(prediction! { "rating" => "good" }), "metric `rated`: not a number");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",

@@ -19,6 +19,13 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 use crate::spec::{MetricSpec, MetricTier};
 
 /// The name of a metric from a closure: everything that converts into a `String`.
+///
+/// ```
+/// # use dsrs_metrics::prelude::*;
+/// let at_most = |count: usize| metric_fn(format!("at_most_{count}_fields"), move |_, pred| pred.data.len() <= count);
+/// let metric = at_most(3);
+/// assert_eq!(Metric::<Example, Prediction>::name(&metric), "at_most_3_fields");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "expected the metric's name, found `{Self}`",
     label = "expected a string",
@@ -111,6 +118,20 @@ where
 }
 
 /// Marks a closure of the gold row and the prediction.
+///
+/// ```
+/// use dsrs_metrics::contract::{AtOnce, FnMetric, TwoArguments};
+/// use dsrs_metrics::prelude::*;
+///
+/// // The type of a metric from a function pointer, for a field of a struct.
+/// struct Suite {
+///     same: FnMetric<fn(&Example, &Prediction) -> bool, TwoArguments<AtOnce>>,
+/// }
+///
+/// let suite = Suite { same: metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")) };
+/// assert_eq!(suite.same.score(&example! {}, &prediction! {})?.value, 1.0);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Debug)]
 pub struct TwoArguments<M>(PhantomData<M>);
 
@@ -120,6 +141,15 @@ pub struct FiveArguments<M>(PhantomData<M>);
 
 /// A metric from a closure, created by [`metric_fn`], [`typed_metric_fn`] or [`traced_metric_fn`]. `A` is a marker of the
 /// closure's arguments and return type, which the compiler infers.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let short = metric_fn("short", |_, pred| 1.0 / (1.0 + pred.data.len() as f64)).with_range(0.0, 1.0);
+/// let short = short.with_threshold(0.5).with_cost_msats(5);
+/// let spec = Metric::<Example, Prediction>::spec(&short);
+/// assert_eq!(spec.properties(), "proxy, number in 0.0..=1.0, higher is better, threshold 0.5, 5 msat a row");
+/// ```
 pub struct FnMetric<F, A = TwoArguments<AtOnce>> {
     name: String,
     spec: MetricSpec<'static>,
@@ -154,6 +184,14 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let half = metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0);
+    /// let error = half.with_threshold(1.5).score(&example! {}, &prediction! {}).unwrap_err().to_string();
+    /// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+    /// assert_eq!(error, format!("metric `half`: {message}"));
+    /// ```
     #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.settings.threshold = Some(threshold);
@@ -161,6 +199,16 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let half = metric_fn("half", |_, _| 0.5);
+    /// let error = half.clone().strict().score(&example! {}, &prediction! {}).unwrap_err().to_string();
+    /// let message = "expected a threshold for `strict`, found none; set a threshold as well, such as 0.5";
+    /// assert_eq!(error, format!("metric `half`: {message}"));
+    /// assert_eq!(half.strict().with_threshold(0.6).score(&example! {}, &prediction! {})?.value, 0.0);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn strict(mut self) -> Self {
         self.settings.strict = Some(true);
@@ -177,6 +225,13 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Sets the interval that contains every value.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let stars = metric_fn("stars", |_, _| 6).with_range(1.0, 5.0);
+    /// let error = stars.score(&example! {}, &prediction! {}).unwrap_err().to_string();
+    /// assert_eq!(error, "metric `stars`: the score 6.0 is outside the declared range 1.0..=5.0");
+    /// ```
     #[must_use]
     pub fn with_range(mut self, min: f64, max: f64) -> Self {
         self.spec = self.spec.with_range(min, max);
@@ -184,6 +239,12 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Sets the tier.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let reviewed = metric_fn("reviewed", |_, _| true).with_tier(MetricTier::Truth);
+    /// assert_eq!(Metric::<Example, Prediction>::tier(&reviewed), MetricTier::Truth);
+    /// ```
     #[must_use]
     pub fn with_tier(mut self, tier: MetricTier) -> Self {
         self.spec = self.spec.with_tier(tier);
@@ -191,6 +252,13 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Sets the largest expected cost of one call, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(1_500);
+    /// assert_eq!(paid.score(&example! {}, &prediction! {})?.cost_msats, 1_500);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.spec = self.spec.with_cost_msats(cost_msats);
@@ -198,6 +266,13 @@ impl<F, A> FnMetric<F, A> {
     }
 
     /// Declares that smaller values are better.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let edits = metric_fn("edits", |_, _| 2).lower_is_better().with_threshold(3.0);
+    /// assert_eq!(edits.strict().score(&example! {}, &prediction! {})?.value, 1.0);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
         self.spec = self.spec.with_direction(crate::spec::Direction::LowerIsBetter);
@@ -207,6 +282,15 @@ impl<F, A> FnMetric<F, A> {
 
 impl<F> FnMetric<F> {
     /// Scores one pair of rows. The closure is synchronous.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let ratio = typed_metric_fn("ratio", |gold: &f64, pred: &f64| pred / gold);
+    /// assert_eq!(ratio.score(&4.0, &1.0)?.value, 0.25);
+    /// let error = ratio.score(&0.0, &1.0).unwrap_err().to_string();
+    /// assert_eq!(error, "metric `ratio`: the score inf is not a finite number");
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     ///
     /// # Errors
     /// The closure's own error, an abstention, a value that is not finite or out of range, or an invalid threshold.

@@ -42,6 +42,16 @@ pub struct MetricIdentity {
 }
 
 /// A difference between the identities of two metrics.
+///
+/// ```
+/// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
+///
+/// let identity = |f1: F1| MetricIdentity::of::<Example, Prediction>(&f1);
+/// let (one, other) = (F1::default(), F1::builder().profile(Profile::Folded).build());
+/// let differences = identity(one).differences(&identity(other));
+/// assert_eq!(differences[0].place, "parameter `F1.profile`");
+/// assert_ne!(differences[0].expected, differences[0].found);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IdentityDifference {
@@ -56,6 +66,14 @@ pub struct IdentityDifference {
 impl MetricIdentity {
     /// Returns the identity of a metric. The files that it reads are read; one that cannot be read is compared by the
     /// reason.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
+    /// let identity = MetricIdentity::of::<Example, Prediction>(&Em::default());
+    /// let stored = serde_json::to_string(&identity)?;
+    /// assert_eq!(serde_json::from_str::<MetricIdentity>(&stored)?, identity);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     pub fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
         let unreadable = |reason| Contents::from([(reason, BTreeMap::new())]);
         Self::new(metric, contents_of(metric).unwrap_or_else(unreadable))
@@ -92,6 +110,15 @@ impl MetricIdentity {
     }
 
     /// Returns the differences between this identity and another one, ordered by what differs.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::MetricIdentity, metrics::{Em, F1}, prelude::*};
+    /// let em = MetricIdentity::of::<Example, Prediction>(&Em::default());
+    /// let f1 = MetricIdentity::of::<Example, Prediction>(&F1::default());
+    /// let differences = em.differences(&f1);
+    /// let name = differences.iter().find(|it| it.place == "`name`").unwrap();
+    /// assert_eq!((&*name.expected, &*name.found), ("\"em\"", "\"f1\""));
+    /// ```
     #[must_use]
     pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
         let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();

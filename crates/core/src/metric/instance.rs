@@ -42,16 +42,42 @@ use crate::spec::instance_settings::{InstanceSettings, SettingError};
 /// ```
 pub trait WithSettings: Declared {
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::{Em, F1}, prelude::*};
+    /// assert_eq!(F1::default().with_threshold(0.8).spec().is_success(0.7), Some(false));
+    ///
+    /// // A metric that returns `bool` has a verdict already.
+    /// # let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
+    /// let error = Em::default().with_threshold(0.5).score(&gold, &pred).unwrap_err().to_string();
+    /// let reason = "expected no threshold for a metric that returns `bool`, found 0.5; remove the threshold";
+    /// assert_eq!(error, format!("metric `em`: {reason}"));
+    /// ```
     fn with_threshold(self, threshold: f64) -> Instance<Self> {
         Instance::of(self).with_threshold(threshold)
     }
 
     /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+    /// let error = F1::default().strict().score(&gold, &pred).unwrap_err().to_string();
+    /// let reason = "expected a threshold for `strict`, found none; set a threshold as well, such as 0.5";
+    /// assert_eq!(error, format!("metric `f1`: {reason}"));
+    /// ```
     fn strict(self) -> Instance<Self> {
         Instance::of(self).strict()
     }
 
     /// Sets the largest expected cost of one call, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
+    /// assert_eq!(F1::default().with_cost_msats(25).score(&gold, &pred)?.cost_msats, 25);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     fn with_cost_msats(self, cost_msats: u64) -> Instance<Self> {
         Instance::of(self).with_cost_msats(cost_msats)
     }
@@ -61,6 +87,17 @@ pub trait WithSettings: Declared {
 impl<M: Declared> WithSettings for M {}
 
 /// A metric with its own threshold, strictness or cost, created by [`WithSettings`].
+///
+/// ```
+/// use dsrs_metrics::{contract::Instance, metrics::F1, prelude::*};
+///
+/// struct Suite {
+///     overlap: Instance<F1>,
+/// }
+///
+/// let suite = Suite { overlap: F1::default().with_threshold(0.8) };
+/// assert_eq!(suite.overlap.spec().threshold, Some(0.8));
+/// ```
 #[derive(Clone)]
 #[must_use]
 pub struct Instance<M> {
@@ -92,30 +129,68 @@ impl<M> Instance<M> {
     }
 
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let f1 = F1::default().strict().with_threshold(0.5).with_threshold(0.8); // the last one applies
+    /// assert_eq!(f1.spec().threshold, Some(0.8));
+    /// ```
     pub fn with_threshold(self, threshold: f64) -> Self {
         let settings = InstanceSettings { threshold: Some(threshold), ..self.settings };
         Self::new(self.metric, self.declared, settings)
     }
 
     /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+    /// let f1 = F1::default().with_threshold(0.5);
+    /// assert_eq!(f1.score(&gold, &pred)?.value, 2.0 / 3.0);
+    /// assert_eq!(f1.strict().score(&gold, &pred)?.value, 1.0);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     pub fn strict(self) -> Self {
         let settings = InstanceSettings { strict: Some(true), ..self.settings };
         Self::new(self.metric, self.declared, settings)
     }
 
     /// Sets the largest expected cost of one call, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let f1 = F1::default().with_threshold(0.8).with_cost_msats(1_000); // 1 satoshi
+    /// assert_eq!(f1.spec().cost_msats, 1_000);
+    /// assert!(f1.spec().properties().ends_with("threshold 0.8, 1000 msat a row"));
+    /// ```
     pub fn with_cost_msats(self, cost_msats: u64) -> Self {
         let settings = InstanceSettings { cost_msats: Some(cost_msats), ..self.settings };
         Self::new(self.metric, self.declared, settings)
     }
 
     /// Returns the spec of the instance. Where a parameter names a field, [`Metric::spec`] has that name.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// assert_eq!(F1::default().with_threshold(0.8).spec().threshold, Some(0.8));
+    /// assert_eq!(F1::default().with_threshold(1.5).spec().threshold, None); // invalid, and each call returns the error
+    /// ```
     #[must_use]
     pub fn spec(&self) -> MetricSpec<'static> {
         self.spec.unwrap_or(self.declared)
     }
 
     /// Scores one pair of rows, if the metric is synchronous.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let f1 = F1::default().with_threshold(0.8);
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => 7 });
+    /// let error = f1.score(&gold, &pred).unwrap_err().to_string();
+    /// assert_eq!(error, "metric `f1`: field `pred.answer`: expected a string, found the number 7");
+    /// assert_eq!(f1.score(&gold, &prediction! {})?.value, 0.0); // a missing answer is wrong
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Metric::evaluate`]; an invalid setting.

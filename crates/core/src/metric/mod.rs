@@ -97,17 +97,46 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns the tier: proxy (cheap and fast) or truth (expensive and accurate).
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// let f1: &dyn Metric = &F1::default();
+    /// assert_eq!(f1.tier(), MetricTier::Proxy);
+    /// ```
     fn tier(&self) -> MetricTier {
         self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
     /// Returns the largest expected cost of one call, in millisatoshis. For a judge it is the declared cost of one
     /// verdict, for each model of its panel, and once more for the repairs of their replies.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric(tier = truth, cost = "2 sat")]
+    /// async fn reviewed(#[pred] answer: &str) -> bool {
+    ///     !answer.is_empty()
+    /// }
+    ///
+    /// let reviewed: &dyn Metric = &Reviewed;
+    /// assert_eq!(reviewed.cost_estimate(), 2_000);
+    /// ```
     fn cost_estimate(&self) -> u64 {
         self.declaration().map_or(0, Declaration::max_cost)
     }
 
     /// Scores one pair of rows.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let metrics: Vec<Box<dyn Metric>> = vec![Box::new(F1::default()), Box::new(metric_fn("half", |_, _| 0.5))];
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
+    /// assert_eq!(metrics[0].evaluate(&gold, &pred).await?.value, 1.0);
+    /// assert_eq!(metrics[1].evaluate(&gold, &pred).await?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// A missing or unreadable field, a score that is not finite or out of range, the metric's own
@@ -118,6 +147,18 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// use. The answer has the verdict, feedback and named scores as well.
     ///
     /// The default awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::Em, prelude::*};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let metric: &dyn Metric = &Em::default();
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+    /// let scored = metric.answer(MetricCall::new(&gold, &pred)).await?;
+    /// assert_eq!((scored.score.value, scored.passed), (0.0, Some(false)));
+    /// # Ok(())
+    /// # }
+    /// ```
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         Answer::pending(async move {
             let score = self.evaluate(call.gold, call.pred).await?;
@@ -128,6 +169,32 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Returns the metric's declaration. The declaration of a metric written by hand has the name, tier and cost of the other
     /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
     /// a threshold or fields.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// struct Stars;
+    ///
+    /// #[async_trait]
+    /// impl Metric for Stars {
+    ///     # fn name(&self) -> &str {
+    ///     #     "stars"
+    ///     # }
+    ///     fn spec(&self) -> MetricSpec<'_> {
+    ///         MetricSpec::new("stars").with_async().with_range(1.0, 5.0).with_threshold(4.0)
+    ///     }
+    ///
+    ///     async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    ///         Ok(MetricScore::new(4.5))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// assert_eq!(Stars.answer(MetricCall::new(&gold, &pred)).await?.passed, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
     fn spec(&self) -> MetricSpec<'_> {
         let by_hand = || {
             let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
@@ -137,6 +204,14 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     }
 
     /// Returns whether the rows have the fields that the metric reads, with values of the right types.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::IntentAccuracy, prelude::*};
+    /// let metric: &dyn Metric = &IntentAccuracy;
+    /// let gold = example! { "expected_intent" => "temporal" };
+    /// assert!(metric.can_evaluate(&gold, &prediction! { "intent" => "spatial" }));
+    /// assert!(!metric.can_evaluate(&gold, &prediction! { "intent" => 7 }));
+    /// ```
     fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
         let _ = (gold, pred);
         true
@@ -147,6 +222,21 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     ///
     /// The default scores up to 32 pairs concurrently. A metric that can score several rows with one call overrides it
     /// together with [`batch_size`](Self::batch_size).
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let pairs = [
+    ///     (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" }),
+    ///     (example! { "answer" => "Paris" }, prediction! { "answer" => 7 }),
+    /// ];
+    /// let scores = F1::default().evaluate_batch(&pairs).await;
+    /// assert_eq!(scores[0].as_ref().unwrap().value, 1.0);
+    /// let error = scores[1].as_ref().unwrap_err().to_string();
+    /// assert_eq!(error, "metric `f1`: field `pred.answer`: expected a string, found the number 7");
+    /// # }
+    /// ```
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
         batch::evaluate(self, pairs).await
     }
@@ -199,6 +289,19 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
     ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred, trace) = (example! { "answer" => 4 }, prediction! { "answer" => 4 }, Trace::default());
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let call = MetricCall::new(&gold, &pred);
+    /// assert_eq!(same.grade(call).await?, Grade::Score(MetricScore::new(1.0)));
+    /// assert_eq!(same.grade(call.with_trace(&trace)).await?, Grade::Verdict(true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
@@ -207,6 +310,15 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Adds the requirements of the metric and its components: language models, or the reason why they cannot score any row. A
     /// harness probes each model once, before the first row is paid for.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// let half: &dyn Metric = &metric_fn("half", |_, _| 0.5).strict();
+    /// let mut requirements = Vec::new();
+    /// half.requirements(&mut requirements);
+    /// let reason = "expected a threshold for `strict`, found none; set a threshold as well, such as 0.5";
+    /// assert_eq!(requirements[0].missing_reason(), Some(reason));
+    /// ```
     fn requirements(&self, all: &mut Vec<Requirement>) {
         if let Some(declared) = self.declaration() {
             declared.requirements(all);

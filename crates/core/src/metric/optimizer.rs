@@ -59,6 +59,22 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     ///
     /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
     ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::Em, prelude::*};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, trace) = (example! { "answer" => "Paris" }, Trace::default());
+    /// let em = Em::default();
+    /// assert!(em.accepts(&gold, &prediction! { "answer" => "paris" }, &trace).await?);
+    /// assert!(!em.accepts(&gold, &prediction! {}, &trace).await?, "the answer is missing");
+    ///
+    /// let half = metric_fn("half", |_, _| 0.5);
+    /// let error = half.accepts(&gold, &prediction! {}, &trace).await.unwrap_err().to_string();
+    /// assert_eq!(error, "metric `half`: expected a verdict, found a score only; set a threshold");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
     /// an acceptance.
@@ -127,6 +143,17 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
 
     /// As [`feedback_of`](Self::feedback_of), without a trace.
     ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let half = metric_fn("half", |_, _| 0.5);
+    /// let feedback = half.feedback_metric(&example! {}, &prediction! {}).await?;
+    /// assert_eq!(feedback, FeedbackMetric::new(0.5, "The score is 0.5."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
@@ -134,6 +161,20 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
     }
 
     /// As [`objectives_of`](Self::objectives_of), without a trace.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let overlap = metric_fn("overlap", |_, _| {
+    ///     Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Rome")
+    /// });
+    /// let objectives = overlap.multi_objective_metric(&example! {}, &prediction! {}).await?;
+    /// assert_eq!((&*objectives[0].feedback, &*objectives[1].feedback), ("f1 is 0.5.", "missing: Rome"));
+    /// assert_eq!(objectives[1].metadata["name"], "recall");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Metric::evaluate`].

@@ -9,6 +9,16 @@ use crate::metric::param_reason::{self, Reason};
 use crate::spec::{MetricSpec, ParamSpec};
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
+///
+/// ```
+/// use dsrs_metrics::contract::{Configure, Params};
+/// use dsrs_metrics::metrics::F1;
+///
+/// let mut params = Params::default();
+/// params.insert("profil", "folded");
+/// let error = F1::configure(&params).unwrap_err();
+/// assert_eq!(error.to_string(), "metric `f1` has no parameter `profil`; it takes `profile`");
+/// ```
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
@@ -87,6 +97,23 @@ impl std::fmt::Display for Known<'_> {
 ///
 /// A value that parses as JSON of the parameter's type is JSON; any other value is a string. So
 /// `0.8`, `["a", "b"]` and `python3 check.py` are accepted as they are.
+///
+/// ```
+/// use dsrs_metrics::contract::{Configure, Params};
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn names(#[pred] answer: &str, #[param] word: String, #[param(default = 1)] times: usize) -> bool {
+///     answer.matches(&*word).count() >= times
+/// }
+///
+/// let mut params = Params::default();
+/// params.insert("word", "Paris"); // not JSON, so a string
+/// params.insert("times", "2");
+/// let metric = Names::configure(&params).unwrap();
+/// assert_eq!(metric.score(&example! {}, &prediction! { "answer" => "Paris" })?.value, 0.0);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
@@ -97,6 +124,16 @@ pub struct Params {
 
 impl Params {
     /// Sets a parameter; a later value replaces an earlier one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::Params, metrics::F1};
+    /// let mut params = Params::default();
+    /// params.insert("profile", "dspy");
+    /// params.insert("profile", "folded");
+    /// let mut expected = Params::default();
+    /// expected.insert("profile", "folded");
+    /// assert_eq!(params, expected);
+    /// ```
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.values.insert(name.into(), value.into());
     }
@@ -120,6 +157,15 @@ impl Params {
 
     /// Checks that the metric has each of the parameters.
     ///
+    /// ```
+    /// # use dsrs_metrics::{contract::Params, metrics::{F1, IntentAccuracy}};
+    /// let mut params = Params::default();
+    /// params.insert("profile", "folded");
+    /// assert_eq!(params.check(&F1::SPEC), Ok(()));
+    /// let error = params.check(&IntentAccuracy::SPEC).unwrap_err().to_string();
+    /// assert_eq!(error, "metric `intent_accuracy` has no parameter `profile`; it takes none");
+    /// ```
+    ///
     /// # Errors
     /// [`ParamError::Unknown`] for the first unknown parameter.
     pub fn check(&self, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
@@ -137,6 +183,17 @@ impl Params {
 
 /// A metric that can be created from [`Params`]. `#[metric]` implements it if every `#[param]` implements
 /// `Deserialize`.
+///
+/// ```
+/// use dsrs_metrics::contract::{Configure, Params};
+///
+/// fn defaults<M: Configure>() -> Result<M, dsrs_metrics::contract::ParamError> {
+///     M::configure(&Params::default())
+/// }
+///
+/// assert!(defaults::<dsrs_metrics::metrics::F1>().is_ok());
+/// assert_eq!(dsrs_metrics::metrics::F1::param_texts(), [Some("dspy".to_owned())]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be configured from text",
     label = "not a metric that a command line can configure",
@@ -148,12 +205,38 @@ pub trait Configure: Sized {
 
     /// Creates the metric with these parameters and the defaults of the others.
     ///
+    /// ```
+    /// # use dsrs_metrics::contract::{Configure, Params};
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric]
+    /// fn brief(#[pred] answer: &str, #[param(default = 280)] limit: usize) -> bool {
+    ///     answer.chars().count() <= limit
+    /// }
+    ///
+    /// let mut params = Params::default();
+    /// params.insert("limit", "few");
+    /// let error = Brief::configure(&params).unwrap_err().to_string();
+    /// assert!(error.starts_with("metric `brief`: parameter `limit` should be "), "{error}");
+    /// assert!(error.contains("; found `few`"), "{error}");
+    /// ```
+    ///
     /// # Errors
     /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
     /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`, `["a","b"]`.
     /// `None` for a parameter without a default, or whose type does not implement `Serialize`.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Configure;
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric]
+    /// fn named(#[pred] answer: &str, #[param] name: String, #[param(default = 1)] times: usize) -> bool {
+    ///     answer.matches(&*name).count() >= times
+    /// }
+    ///
+    /// assert_eq!(Named::param_texts(), [None, Some("1".to_owned())]); // `name` has no default
+    /// ```
     #[must_use]
     fn param_texts() -> Vec<Option<String>> {
         Vec::new()

@@ -27,6 +27,13 @@ pub struct RepeatNumber(pub u32);
 
 impl RepeatNumber {
     /// Returns the number of the current repeat; 0 outside of repeats.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{RepeatNumber, Settings};
+    /// assert_eq!(RepeatNumber::current(), RepeatNumber(0));
+    /// let third = Settings::new().with(RepeatNumber(2));
+    /// assert_eq!(third.scope_sync(RepeatNumber::current), RepeatNumber(2));
+    /// ```
     #[must_use]
     pub fn current() -> Self {
         Settings::get::<Self>().map(|number| *number).unwrap_or_default()

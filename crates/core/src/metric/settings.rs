@@ -44,12 +44,24 @@ pub struct Settings {
 
 impl Settings {
     /// Creates settings without values.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// let answer = Settings::new().scope_sync(|| 42);
+    /// assert_eq!(answer, 42);
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the value of type `T`, replacing an earlier one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// let settings = Settings::new().with(0.7_f64).with(0.0_f64); // one value of each type
+    /// assert_eq!(settings.scope_sync(|| Settings::get::<f64>().map(|it| *it)), Some(0.0));
+    /// ```
     #[must_use]
     pub fn with<T: Any + Send + Sync>(mut self, value: T) -> Self {
         Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), Arc::new(value));
@@ -57,12 +69,32 @@ impl Settings {
     }
 
     /// Returns all values that apply in the current scope.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// // A thread starts without settings.
+    /// let language = Settings::new().with("en").scope_sync(|| {
+    ///     let settings = Settings::current();
+    ///     std::thread::spawn(move || settings.scope_sync(Settings::get::<&str>)).join().unwrap()
+    /// });
+    /// assert_eq!(language.as_deref(), Some(&"en"));
+    /// ```
     #[must_use]
     pub fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
 
     /// Returns the value of type `T` in the current scope, if an enclosing scope sets one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// #[derive(Debug, PartialEq)]
+    /// struct Temperature(f64);
+    ///
+    /// assert_eq!(Settings::get::<Temperature>(), None);
+    /// let found = Settings::new().with(Temperature(0.7)).scope_sync(Settings::get::<Temperature>);
+    /// assert_eq!(found.as_deref(), Some(&Temperature(0.7)));
+    /// ```
     #[must_use]
     pub fn get<T: Any + Send + Sync>() -> Option<Arc<T>> {
         let find = |settings: &Self| settings.values.get(&TypeId::of::<T>()).cloned();
@@ -71,6 +103,18 @@ impl Settings {
     }
 
     /// Runs a future within a scope that sets these values.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let language = Settings::new().with("en").scope(async {
+    ///     tokio::task::yield_now().await;
+    ///     Settings::get::<&str>()
+    /// });
+    /// assert_eq!(language.await.as_deref(), Some(&"en"));
+    /// # }
+    /// ```
     pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         // Boxed, since an async block would store the future twice.
         let future = Box::pin(future);
@@ -78,6 +122,14 @@ impl Settings {
     }
 
     /// Runs a function within a scope that sets these values, for synchronous code.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Settings;
+    /// let seen = || (Settings::get::<u8>().map(|it| *it), Settings::get::<char>().map(|it| *it));
+    /// let inner = Settings::new().with('b');
+    /// let outer = Settings::new().with(1_u8).with('a');
+    /// assert_eq!(outer.scope_sync(|| inner.scope_sync(seen)), (Some(1), Some('b')));
+    /// ```
     pub fn scope_sync<R>(self, run: impl FnOnce() -> R) -> R {
         CURRENT.sync_scope(self.merged_into_current(), run)
     }

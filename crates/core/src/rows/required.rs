@@ -6,6 +6,14 @@ use crate::spec::{FieldSpec, MetricSpec};
 impl MetricSpec<'_> {
     /// Returns whether the rows have every required field, except fields without which a prediction is scored. The
     /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
+    ///
+    /// ```
+    /// # use dsrs_metrics::{example, prediction, contract::FieldSpec, contract::MetricSpec};
+    /// let answer = [FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
+    /// assert!(!spec.can_evaluate(&example! {}, &prediction! { "text" => "Paris" }));
+    /// assert!(spec.can_evaluate(&example! {}, &prediction! { "answer" => 7 }), "types are not checked");
+    /// ```
     #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
         let has = |row: &Fields, fields: &[FieldSpec<'_>]| {

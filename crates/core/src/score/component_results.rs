@@ -217,6 +217,20 @@ pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
 }
 
 /// The result of one component of a composite.
+///
+/// ```
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric(max(em, f1))]
+/// struct Highest;
+///
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// let scored = Highest.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?;
+/// let failed = scored.components().find(|it| it.outcome.value() == Some(0.0)).unwrap();
+/// assert_eq!((failed.name, failed.outcome.name()), ("em", "scored"));
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component<'a> {
     /// The component's name.

@@ -65,6 +65,14 @@ pub trait CorpusState: Clone + PartialEq + fmt::Debug + Send + Sync + 'static {
 
     /// Returns the score of all merged rows.
     ///
+    /// ```
+    /// use dsrs_metrics::{contract::CorpusState, stats::ValuePairs};
+    ///
+    /// let mut pairs = ValuePairs::default();
+    /// pairs.add(1.0, 2.0);
+    /// assert!(CorpusState::score(&pairs).is_err(), "one row has no rank correlation");
+    /// ```
+    ///
     /// # Errors
     /// [`NotDefined`] if they determine none, for example a correlation if all values are equal.
     fn score(&self) -> Result<f64, NotDefined>;
@@ -104,16 +112,39 @@ pub struct Counted {
 
 impl Counted {
     /// Creates the contribution of a row.
+    ///
+    /// ```
+    /// use dsrs_metrics::{contract::Counted, stats::Brier};
+    ///
+    /// let counted = Counted::new(Brier::of(true, 0.5));
+    /// assert_eq!(counted.score(), Ok(0.25));
+    /// ```
     pub fn new(state: impl CorpusState) -> Self {
         Self { state: Box::new(state), missing: None }
     }
 
     /// Adds the contribution of other rows of the same metric. A contribution of another type is not added.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::Counted, stats::Brier};
+    /// let mut all = Counted::new(Brier::of(true, 0.5));
+    /// all.merge(&Counted::new(Brier::of(false, 0.5)));
+    /// all.merge(&Counted::new(Brier::of(true, 0.0)));
+    /// assert_eq!(all.score(), Ok(0.5));
+    /// ```
     pub fn merge(&mut self, other: &Self) {
         self.state.merge_with(&*other.state);
     }
 
     /// Returns the score of all merged rows.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{CorpusCounts, Counted};
+    ///
+    /// let share = |sums: &[u64]| (sums[1] > 0).then(|| sums[0] as f64 / sums[1] as f64);
+    /// let empty = Counted::new(CorpusCounts::new([0, 0], share));
+    /// assert_eq!(empty.score().unwrap_err().to_string(), "the counts do not determine a score");
+    /// ```
     ///
     /// # Errors
     /// [`NotDefined`] if they determine none, or one that is not finite.
@@ -135,6 +166,15 @@ impl Counted {
     }
 
     /// Returns the state, if it has this type.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{CorpusCounts, Counted};
+    /// use dsrs_metrics::stats::Brier;
+    ///
+    /// let counted = Counted::new(Brier::of(true, 0.5));
+    /// assert_eq!(counted.state::<Brier>(), Some(&Brier::of(true, 0.5)));
+    /// assert_eq!(counted.state::<CorpusCounts>(), None);
+    /// ```
     #[must_use]
     pub fn state<S: CorpusState>(&self) -> Option<&S> {
         self.state.as_any().downcast_ref()

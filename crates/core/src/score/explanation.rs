@@ -5,6 +5,24 @@ use std::borrow::Cow;
 use crate::score::Scored;
 
 /// Types that the function of `explain = ..` may return.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// fn reason(found: f64, _score: f64) -> Option<&'static str> {
+///     (found < 0.0).then_some("a share is not negative")
+/// }
+///
+/// #[metric(explain = reason)]
+/// fn is_share(#[pred] share: f64) -> bool {
+///     (0.0..=1.0).contains(&share)
+/// }
+///
+/// let score = IsShare.score(&example! {}, &prediction! { "share" => -0.5 })?;
+/// assert_eq!(score.details.as_deref(), Some("a share is not negative"));
+/// assert_eq!(IsShare.score(&example! {}, &prediction! { "share" => 0.5 })?.details, None);
+/// # Ok::<(), dsrs_metrics::MetricError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an explanation cannot be `{Self}`",
     label = "not an explanation",

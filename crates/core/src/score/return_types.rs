@@ -8,6 +8,17 @@ use crate::score::{FeedbackMetric, MetricScore, Scored, Scores};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Types that a `#[metric]` function or a metric closure may return.
+///
+/// ```
+/// use dsrs_metrics::contract::{MetricReturn, ScoreKind};
+///
+/// fn kind<R: MetricReturn>() -> ScoreKind {
+///     R::KIND
+/// }
+///
+/// assert_eq!(kind::<Result<bool, String>>(), ScoreKind::Bool);
+/// assert_eq!(kind::<Option<f64>>(), ScoreKind::Number);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
@@ -169,6 +180,13 @@ pub struct WithCorpus<T> {
 
 impl<T> WithCorpus<T> {
     /// Creates a row's score with its counts.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{CorpusCounts, WithCorpus};
+    /// let counts = CorpusCounts::new([1, 2], |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64));
+    /// let row = WithCorpus::new(0.5, counts);
+    /// assert_eq!((row.score, row.counts.score()), (0.5, Some(0.5)));
+    /// ```
     pub const fn new(score: T, counts: CorpusCounts) -> Self {
         Self { score, counts }
     }

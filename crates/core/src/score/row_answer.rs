@@ -41,6 +41,21 @@ pub enum RowAnswer {
 impl RowAnswer {
     /// Returns the score of the row.
     ///
+    /// ```
+    /// use dsrs_metrics::metrics::Accuracy;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "yes" }, prediction! { "answer" => "no" });
+    /// let answer = Accuracy::default().answer(MetricCall::new(&gold, &pred)).resolved().await?;
+    /// let message = "metric `accuracy` scores all rows together and no single row; \
+    ///                run it with `Evaluate` or the command `score`";
+    /// assert_eq!(answer.scored().unwrap_err().to_string(), message);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// [`MetricErrorKind::NoRowScore`] if the metric scores all rows together.
     #[inline]
@@ -54,6 +69,18 @@ impl RowAnswer {
     }
 
     /// Returns the cost of the call, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let paid = metric_fn("paid", |_, _| true).with_cost_msats(40);
+    /// # let (gold, pred) = (example! {}, prediction! {});
+    /// let answer = paid.answer(MetricCall::new(&gold, &pred)).resolved().await?;
+    /// assert_eq!(answer.cost_msats(), 40);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
         match self {

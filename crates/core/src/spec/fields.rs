@@ -5,6 +5,19 @@ use std::fmt;
 use crate::value_type::TypeHelp;
 
 /// A field that a metric reads from a row: name, type, and whether it is required.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn cited(#[pred] answer: &str, #[pred] sources: Option<&[String]>) -> bool {
+///     !answer.is_empty() && sources.is_some()
+/// }
+///
+/// let [answer, sources] = Cited::SPEC.pred else { panic!("two fields") };
+/// assert_eq!((answer.name, answer.ty, answer.required), ("answer", "&str", true));
+/// assert!(!sources.required);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct FieldSpec<'a> {
     /// The field's name in the row.
@@ -25,12 +38,30 @@ pub struct FieldSpec<'a> {
 
 impl<'a> FieldSpec<'a> {
     /// Creates the spec of a field.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{FieldSpec, MetricSpec};
+    ///
+    /// const PRED: &[FieldSpec<'static>] = &[FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], PRED);
+    /// assert_eq!(spec.required_fields().collect::<Vec<_>>(), ["pred.answer"]);
+    /// ```
     #[must_use]
     pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
         Self { name, ty, required, may_be_missing: false, help: TypeHelp::NONE }
     }
 
     /// Declares that a prediction without the required field is scored and counted.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{FieldSpec, MetricSpec}, example, prediction};
+    /// let answer = [FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
+    /// assert!(!spec.can_evaluate(&example! {}, &prediction! {}));
+    ///
+    /// let answer = answer.map(FieldSpec::or_missing);
+    /// assert!(spec.with_fields(&[], &answer).can_evaluate(&example! {}, &prediction! {}));
+    /// ```
     #[must_use]
     pub const fn or_missing(mut self) -> Self {
         self.may_be_missing = true;
@@ -51,6 +82,12 @@ impl<'a> FieldSpec<'a> {
     }
 
     /// Sets the description of the type.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::FieldSpec, rows::TypeHelp};
+    /// let limit = FieldSpec::new("limit", "Limit", true).with_help(TypeHelp::new("a number of characters"));
+    /// assert_eq!(limit.help.to_string(), "a number of characters");
+    /// ```
     #[must_use]
     pub const fn with_help(mut self, help: TypeHelp) -> Self {
         self.help = help;
@@ -64,6 +101,24 @@ fn is_false(value: &bool) -> bool {
 }
 
 /// One configuration value of a metric: a `#[param]`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn brief(
+///     #[pred] answer: &str,
+///     /// The largest number of characters.
+///     #[param(default = 280)]
+///     limit: usize,
+/// ) -> bool {
+///     answer.chars().count() <= limit
+/// }
+///
+/// let limit = &Brief::SPEC.params[0];
+/// assert_eq!((limit.name, limit.ty, limit.default), ("limit", "usize", Some("280")));
+/// assert_eq!(limit.doc, "The largest number of characters.");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct ParamSpec<'a> {
     /// The parameter's name, as in `--param NAME.KEY=VALUE`.
@@ -92,6 +147,12 @@ impl ParamSpec<'_> {
 }
 
 /// The side of a row that a field belongs to.
+///
+/// ```
+/// use dsrs_metrics::contract::Side;
+///
+/// assert_eq!(format!("{}.answer", Side::Pred), "pred.answer");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {

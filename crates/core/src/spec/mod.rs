@@ -12,6 +12,17 @@ use std::fmt;
 pub use self::fields::{FieldSpec, ParamSpec, Side};
 
 /// A metric's trade-off between cost and accuracy.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric(tier = truth, cost = "2 sat")]
+/// async fn reviewed(#[pred] answer: &str) -> bool {
+///     !answer.is_empty()
+/// }
+///
+/// assert_eq!((Reviewed::SPEC.tier, Reviewed::SPEC.cost_msats), (MetricTier::Truth, 2_000));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricTier {
@@ -22,6 +33,13 @@ pub enum MetricTier {
 }
 
 /// Whether larger or smaller values are better.
+///
+/// ```
+/// use dsrs_metrics::contract::{Direction, MetricSpec};
+///
+/// let wer = MetricSpec::new("wer").with_direction(Direction::LowerIsBetter);
+/// assert!(!wer.higher_is_better());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -32,6 +50,14 @@ pub enum Direction {
 }
 
 /// The kind of a metric's values, which determines how they are aggregated.
+///
+/// ```
+/// use dsrs_metrics::contract::ScoreKind;
+/// use dsrs_metrics::metrics::{Accuracy, Em, F1};
+///
+/// let kinds = [Em::SPEC, F1::SPEC, Accuracy::SPEC].map(|spec| spec.kind);
+/// assert_eq!(kinds, [ScoreKind::Bool, ScoreKind::Number, ScoreKind::Corpus]);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
@@ -45,6 +71,14 @@ pub enum ScoreKind {
 }
 
 /// A closed interval that contains every value of a metric.
+///
+/// ```
+/// use dsrs_metrics::contract::ScoreRange;
+///
+/// let matthews = ScoreRange { min: -1.0, max: 1.0 };
+/// assert!(matthews.contains(-0.2));
+/// assert_eq!(matthews.to_string(), "-1.0..=1.0");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ScoreRange {
     /// The smallest value.
@@ -55,9 +89,23 @@ pub struct ScoreRange {
 
 impl ScoreRange {
     /// [0, 1], the range of a `bool` metric and of most others.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::ScoreRange;
+    /// # use dsrs_metrics::metrics::Em;
+    /// assert_eq!(Em::SPEC.range, Some(ScoreRange::UNIT));
+    /// assert_eq!(ScoreRange::UNIT.to_string(), "0.0..=1.0");
+    /// ```
     pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
 
     /// Returns whether `value` is in the range. NaN never is.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::ScoreRange;
+    /// assert!(ScoreRange::UNIT.contains(1.0));
+    /// assert!(!ScoreRange::UNIT.contains(1.000001));
+    /// assert!(!ScoreRange::UNIT.contains(f64::NAN));
+    /// ```
     #[must_use]
     pub const fn contains(&self, value: f64) -> bool {
         self.min <= value && value <= self.max
@@ -127,6 +175,12 @@ pub struct MetricSpec<'a> {
 
 impl<'a> MetricSpec<'a> {
     /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// let spec = MetricSpec::new("mean_length");
+    /// assert_eq!(spec.properties(), "proxy, number, higher is better, free");
+    /// ```
     #[must_use]
     pub const fn new(name: &'a str) -> Self {
         Self {
@@ -150,6 +204,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the documentation.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// let spec = MetricSpec::new("brevity").with_doc("Whether the answer is short.");
+    /// assert_eq!(spec.doc, "Whether the answer is short.");
+    /// ```
     #[must_use]
     pub const fn with_doc(mut self, doc: &'a str) -> Self {
         self.doc = doc;
@@ -157,6 +217,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the tier.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{MetricSpec, MetricTier};
+    /// let spec = MetricSpec::new("unit_tests").with_tier(MetricTier::Truth);
+    /// assert_eq!(spec.properties(), "truth, number, higher is better, free");
+    /// ```
     #[must_use]
     pub const fn with_tier(mut self, tier: MetricTier) -> Self {
         self.tier = tier;
@@ -164,6 +230,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the largest expected cost of one call, in millisatoshis.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// let spec = MetricSpec::new("judged").with_cost_msats(2_500); // 2.5 satoshis
+    /// assert!(spec.properties().ends_with("2500 msat a row"));
+    /// ```
     #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = cost_msats;
@@ -171,6 +243,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the kind. For a bool, also sets the range to [0, 1].
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{MetricSpec, ScoreKind, ScoreRange};
+    /// let spec = MetricSpec::new("compiles").with_kind(ScoreKind::Bool);
+    /// assert_eq!((spec.range, spec.is_success(1.0)), (Some(ScoreRange::UNIT), Some(true)));
+    /// ```
     #[must_use]
     pub const fn with_kind(mut self, kind: ScoreKind) -> Self {
         self.kind = kind;
@@ -181,6 +259,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// let spec = MetricSpec::new("overlap").with_threshold(0.8);
+    /// assert_eq!((spec.is_success(0.8), spec.is_success(0.79)), (Some(true), Some(false)));
+    /// ```
     #[must_use]
     pub const fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
@@ -188,6 +272,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the interval that contains every value.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// let range = MetricSpec::new("stars").with_range(1.0, 5.0).range.unwrap();
+    /// assert_eq!((range.min, range.max), (1.0, 5.0));
+    /// ```
     #[must_use]
     pub const fn with_range(mut self, min: f64, max: f64) -> Self {
         self.range = Some(ScoreRange { min, max });
@@ -195,6 +285,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the direction.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{Direction, MetricSpec};
+    /// let spec = MetricSpec::new("edits").with_direction(Direction::LowerIsBetter).with_threshold(2.0);
+    /// assert_eq!((spec.is_success(1.0), spec.is_success(3.0)), (Some(true), Some(false)));
+    /// ```
     #[must_use]
     pub const fn with_direction(mut self, direction: Direction) -> Self {
         self.direction = direction;
@@ -202,6 +298,13 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Replaces each score with 1 (pass) or 0 (fail).
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// // The reported score of a strict metric is 0 or 1, so it is not compared with the threshold again.
+    /// let spec = MetricSpec::new("overlap").with_threshold(0.5).with_strict();
+    /// assert_eq!((spec.is_success(1.0), spec.is_success(0.0)), (Some(true), Some(false)));
+    /// ```
     #[must_use]
     pub const fn with_strict(mut self) -> Self {
         self.strict = true;
@@ -209,6 +312,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// assert_eq!(MetricSpec::new("overlap").with_missing(0.0).missing, Some(0.0));
+    /// assert_eq!(MetricSpec::new("overlap").missing, None); // a missing field is an error
+    /// ```
     #[must_use]
     pub const fn with_missing(mut self, score: f64) -> Self {
         self.missing = Some(score);
@@ -216,6 +325,11 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Declares the metric as asynchronous.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// assert!(MetricSpec::new("judged").with_async().is_async);
+    /// ```
     #[must_use]
     pub const fn with_async(mut self) -> Self {
         self.is_async = true;
@@ -223,6 +337,14 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the fields read from the gold example and from the prediction.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::{FieldSpec, MetricSpec};
+    ///
+    /// let (gold, pred) = ([FieldSpec::new("answer", "f64", true)], [FieldSpec::new("guess", "f64", true)]);
+    /// let spec = MetricSpec::new("distance").with_fields(&gold, &pred);
+    /// assert_eq!(spec.get_input_fields().collect::<Vec<_>>(), ["gold.answer", "pred.guess"]);
+    /// ```
     #[must_use]
     pub const fn with_fields(
         mut self,
@@ -235,6 +357,13 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{FieldSpec, MetricSpec};
+    /// let answer = [FieldSpec::new("answer", "&str", true)];
+    /// let spec = MetricSpec::new("brevity").with_fields(&[], &answer);
+    /// assert!(!spec.only_fields && spec.with_only_fields().only_fields);
+    /// ```
     #[must_use]
     pub const fn with_only_fields(mut self) -> Self {
         self.only_fields = true;
@@ -242,6 +371,15 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the parameters.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// use dsrs_metrics::metrics::F1;
+    ///
+    /// // A metric written by hand that has the parameters of another one.
+    /// let spec = MetricSpec::new("my_f1").with_params(F1::SPEC.params);
+    /// assert_eq!(spec.params[0].name, "profile");
+    /// ```
     #[must_use]
     pub const fn with_params(mut self, params: &'a [ParamSpec<'a>]) -> Self {
         self.params = params;
@@ -249,6 +387,12 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Sets the version.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::MetricSpec;
+    /// assert_eq!(MetricSpec::new("overlap").version, "1");
+    /// assert_eq!(MetricSpec::new("overlap").with_version("2").version, "2");
+    /// ```
     #[must_use]
     pub const fn with_version(mut self, version: &'a str) -> Self {
         self.version = version;
@@ -256,6 +400,17 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Iterates over the required fields, as `gold.NAME` and `pred.NAME`.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric]
+    /// fn grounded(#[gold] context: &str, #[pred] answer: &str, #[pred] quote: Option<&str>) -> bool {
+    ///     context.contains(quote.unwrap_or(answer))
+    /// }
+    ///
+    /// let required: Vec<_> = Grounded::SPEC.required_fields().collect();
+    /// assert_eq!(required, ["gold.context", "pred.answer"]); // `quote` is optional
+    /// ```
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
         let name =
             |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
@@ -264,11 +419,28 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Iterates over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// #[metric]
+    /// fn grounded(#[gold] context: &str, #[pred] answer: &str, #[pred] quote: Option<&str>) -> bool {
+    ///     context.contains(quote.unwrap_or(answer))
+    /// }
+    ///
+    /// let read: Vec<_> = Grounded::SPEC.get_input_fields().collect();
+    /// assert_eq!(read, ["gold.context", "pred.answer", "pred.quote"]);
+    /// ```
     pub fn get_input_fields(&self) -> impl Iterator<Item = String> {
         self.get_input_spec().map(|(side, field)| format!("{side}.{}", field.name))
     }
 
     /// Iterates over the specs of all fields that the metric reads, gold first.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::Side, metrics::IntentAccuracy};
+    /// let fields: Vec<_> = IntentAccuracy::SPEC.get_input_spec().map(|(side, field)| (side, field.name)).collect();
+    /// assert_eq!(fields, [(Side::Gold, "expected_intent"), (Side::Pred, "intent")]);
+    /// ```
     pub fn get_input_spec(&self) -> impl Iterator<Item = (Side, FieldSpec<'a>)> {
         let gold = self.gold.iter().map(|field| (Side::Gold, *field));
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
@@ -301,12 +473,25 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Returns whether every score is replaced with 1 or 0.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{metrics::F1, prelude::*};
+    /// assert!(!F1::SPEC.strict_mode());
+    /// assert!(F1::default().with_threshold(0.8).strict().spec().strict_mode());
+    /// ```
     #[must_use]
     pub const fn strict_mode(&self) -> bool {
         self.strict
     }
 
     /// Returns whether a larger reported score is better. For a strict metric it always is, because a pass is 1.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::{Direction, MetricSpec};
+    /// let wer = MetricSpec::new("wer").with_threshold(0.1).with_direction(Direction::LowerIsBetter);
+    /// assert!(!wer.higher_is_better());
+    /// assert!(wer.with_strict().higher_is_better());
+    /// ```
     #[must_use]
     pub const fn higher_is_better(&self) -> bool {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)

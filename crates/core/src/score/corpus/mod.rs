@@ -21,6 +21,25 @@ use crate::stats::NotDefined;
 ///
 /// Closures over a slice of counts implement it. All rows of a metric must return the same number of counts,
 /// in the same order, with the same formula.
+///
+/// ```
+/// use dsrs_metrics::contract::{CorpusCounts, CorpusFormula};
+///
+/// /// Precision and recall over all rows; the counts are true positives, predicted and expected.
+/// struct FBeta(f64);
+///
+/// impl CorpusFormula for FBeta {
+///     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+///         let (found, predicted, expected) = (counts[0] as f64, counts[1] as f64, counts[2] as f64);
+///         let square = self.0.powi(2);
+///         (predicted + expected > 0.0).then(|| (1.0 + square) * found / (square * expected + predicted))
+///     }
+/// }
+///
+/// let mut corpus = CorpusCounts::new([1, 1, 2], FBeta(1.0));
+/// corpus.merge(&CorpusCounts::new([0, 1, 0], FBeta(1.0)));
+/// assert_eq!(corpus.score(), Some(0.5));
+/// ```
 pub trait CorpusFormula: Send + Sync {
     /// Returns the score, in the metric's range, or `None` if the sums do not determine one (division by zero).
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
@@ -59,11 +78,25 @@ pub struct CorpusCounts {
 
 impl CorpusCounts {
     /// Creates the counts of one row, with the formula for their sums.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::CorpusCounts;
+    /// let counts = CorpusCounts::new([3, 4], |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64));
+    /// assert_eq!(counts.score(), Some(0.75));
+    /// ```
     pub fn new(counts: impl Into<Vec<u64>>, formula: impl CorpusFormula + 'static) -> Self {
         Self { counts: counts.into(), formula: Arc::new(formula) }
     }
 
     /// Adds the counts of other rows of the same metric. The order does not matter.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::CorpusCounts;
+    /// let share = |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64);
+    /// let mut corpus = CorpusCounts::new([1, 2], share);
+    /// corpus.merge(&CorpusCounts::new([3, 6], share));
+    /// assert_eq!(corpus.counts(), [4, 8]);
+    /// ```
     pub fn merge(&mut self, other: &Self) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -74,6 +107,12 @@ impl CorpusCounts {
     }
 
     /// Returns the summed counts.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::CorpusCounts;
+    /// let counts = CorpusCounts::new([3, 4], |_: &[u64]| None);
+    /// assert_eq!(counts.counts(), [3, 4]);
+    /// ```
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
@@ -86,6 +125,13 @@ impl CorpusCounts {
     }
 
     /// Returns the score of all merged rows, or `None` if the formula returns none or a value that is not finite.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::CorpusCounts;
+    /// let share = |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64);
+    /// assert_eq!(CorpusCounts::new([1, 4], share).score(), Some(0.25));
+    /// assert_eq!(CorpusCounts::new([0, 0], share).score(), None); // 0/0 is NaN
+    /// ```
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.formula.corpus_score(&self.counts).filter(|score| score.is_finite())
