@@ -7,13 +7,21 @@ use std::path::Path;
 use crate::args::ScoreArguments;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::error::CliError;
-use crate::evaluate::journal::JournalError;
+use crate::evaluate::journal::{JournalError, journal_cost_msats};
 use crate::evaluate::{EvaluateBuilder, EvaluateError, JournalUse};
 use crate::files::is_regular;
 use crate::messages::hash;
 
 /// The builder of an evaluation of the rows of files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
+
+/// Returns the cost of the calls of an interrupted run, in millisatoshis, which `--budget` includes.
+pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
+    match &args.journal {
+        Some(dir) if args.lm.budget.is_some() => Ok(journal_cost_msats(dir)?),
+        _ => Ok(0),
+    }
+}
 
 /// Records the run in the journal. A changed file is found before anything is paid for; rows of a pipe are compared one
 /// by one.

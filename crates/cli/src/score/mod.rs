@@ -42,7 +42,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let models = RunModels::new(&args.lm, args.journal.as_deref())?;
+    let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }

@@ -3,7 +3,6 @@
 //!
 //! The harness checks before the first row whether the models reply.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::offline;
@@ -13,7 +12,6 @@ use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
-use crate::evaluate::journal::journal_cost_msats;
 use crate::judge::Models;
 use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
 
@@ -27,11 +25,11 @@ impl RunModels {
     /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
-    /// The budget includes the cost of the calls of an interrupted run, which its journal has.
-    pub(super) fn new(args: &LmArguments, journal: Option<&Path>) -> Result<Self, CliError> {
+    /// The budget includes the cost of the calls of an interrupted run, in millisatoshis.
+    pub(super) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
         let budget = args.budget.map(LmBudget::msats);
-        if let (Some(budget), Some(dir)) = (&budget, journal) {
-            budget.add_spent(journal_cost_msats(dir)?);
+        if let Some(budget) = &budget {
+            budget.add_spent(paid_msats);
         }
         let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
         let shared_budget = budget.clone();

@@ -1,6 +1,5 @@
 //! `--lm`, `--budget` and the options of the cache in a program without language models: an error.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::offline;
@@ -17,7 +16,7 @@ pub(super) struct RunModels {
 
 #[expect(clippy::unused_self, reason = "`models.rs` has the same signatures")]
 impl RunModels {
-    pub(super) fn new(args: &LmArguments, _: Option<&Path>) -> Result<Self, CliError> {
+    pub(super) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
         let options = [
             (args.lm.is_some(), "--lm"),
             (args.budget.is_some(), "--budget"),

@@ -36,6 +36,9 @@ pub(super) fn report(
     ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
+    let mut unknown = unknown_fields(result, &args.mappings);
+    unknown.extend(unknown_group(result, args));
+    let violations = limits::violations(registry, result, models, args);
     let printed_file = ci_files.iter().find(|file| file.is_standard());
     let printed = if args.json {
         print_json(&Printed::new(result))
@@ -54,12 +57,9 @@ pub(super) fn report(
         warn(result, args);
         models.overrun_warning().into_iter().for_each(print_error);
     }
-    let mut unknown = unknown_fields(result, &args.mappings);
-    unknown.extend(unknown_group(result, args));
     for line in &unknown {
         print_error(line);
     }
-    let violations = limits::violations(registry, result, models, args);
     for line in &violations {
         print_error(line);
     }
