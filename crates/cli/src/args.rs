@@ -11,7 +11,7 @@ use crate::data::{Format, Mapping};
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::report::ReportArguments;
-use crate::value_parsers::{duration, finite, model};
+use crate::value_parsers::{duration, finite, model, tag};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -73,7 +73,8 @@ pub(super) struct ScoreArguments {
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<FormatArgument>,
-    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
+    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
+    /// and what was measured to FILE.manifest.json
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Write gold row and prediction of each row to the file too, e.g. for `report`
@@ -87,6 +88,12 @@ pub(super) struct ScoreArguments {
     /// outage of a provider
     #[arg(long, requires = "journal")]
     pub(super) retry_failed: bool,
+    /// The name of the program that made the predictions, for the manifest of --out
+    #[arg(long, value_name = "NAME", requires = "out")]
+    pub(super) label: Option<String>,
+    /// A property of the program that made the predictions, for the manifest of --out
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "out")]
+    pub(super) tags: Vec<(String, String)>,
     /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
     /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
     /// which `score`, `agree`, `compare` and `report` remove again

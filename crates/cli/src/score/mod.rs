@@ -84,6 +84,7 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .read_params(&args.params)
         .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
+        .write_manifest("--out", args.out.as_ref())
         .write("--junit", args.junit.as_ref())
         .write("--markdown", args.markdown.as_ref())
         .write("--summary", args.summary.as_ref())
@@ -119,6 +120,12 @@ fn evaluator(
     }
     if let Some(samples) = args.bootstrap {
         builder = builder.bootstrap(samples).seed(args.seed);
+    }
+    if let Some(label) = &args.label {
+        builder = builder.label(label);
+    }
+    for (name, value) in &args.tags {
+        builder = builder.tag(name, value);
     }
     if let Some(timeout) = args.timeout {
         builder = builder.timeout(timeout);

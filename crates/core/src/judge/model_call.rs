@@ -9,7 +9,10 @@ use super::reply::{Flaw, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
-use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording};
+use crate::lm::{
+    LanguageModel, LmError, LmReply, LmRequest, Sampling, StopReason, Usage, recording,
+};
+use crate::messages::hash;
 use crate::panic;
 use crate::spec::{MetricSpec, ScoreRange};
 
@@ -52,16 +55,23 @@ pub(super) fn request(
     unsupported_params::known_for(lm).iter().for_each(|parameter| {
         parameter.remove_from(&mut sampling);
     });
+    request_with(signature, prompt, sampling).with_draw(draw)
+}
+
+/// Returns the hash of everything that a request contains, apart from the inputs of a row.
+pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> String {
+    let prompt = Prompt { user: String::new(), ..prompt };
+    let request = request_with(signature, prompt, signature.sampling_of(0));
+    hash::of_bytes(&serde_json::to_vec(&request).unwrap_or_default())
+}
+
+fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> LmRequest {
     let request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
     let request = prompt
         .demos
         .into_iter()
         .fold(request, |request, Demo { user, assistant }| request.user(user).assistant(assistant));
-    request
-        .user(prompt.user)
-        .with_schema(signature.reply_schema())
-        .with_sampling(sampling)
-        .with_draw(draw)
+    request.user(prompt.user).with_schema(signature.reply_schema()).with_sampling(sampling)
 }
 
 /// Sends the question, and once more with a repair message if the reply is not a verdict.

@@ -11,7 +11,9 @@ use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{Calls, Question, Verdict, call_model, request, score};
+use super::model_call::{
+    Calls, Question, Verdict, call_model, hash_without_inputs, request, score,
+};
 use super::offline::Offline;
 use super::panel::{Judges, Panel};
 use super::prompt::{Demo, Prompt};
@@ -106,11 +108,16 @@ impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
-        match check(self, &spec).and_then(|_| self.panel().resolve(signature)) {
-            Ok(Judges::Models(lms)) => {
-                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
+        let demos = check(self, &spec);
+        match demos.and_then(|demos| Ok((demos, self.panel().resolve(signature)?))) {
+            Ok((demos, Judges::Models(lms))) => {
+                let (configured, settings) = (self.configured(), self.panel().prompt());
+                let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
+                let hash: Arc<str> = hash_without_inputs(signature, prompt).into();
+                let requirement = |lm| Requirement::model(spec.name, lm).with_prompt(&hash);
+                all.extend(lms.into_iter().map(requirement));
             }
-            Ok(Judges::Offline(_)) => all.push(Requirement::offline(spec.name)),
+            Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
             Err(error @ JudgeError::NoModel { .. }) => {
                 all.push(Requirement::missing_model(spec.name, error));
             }

@@ -10,6 +10,7 @@ use crate::files::{self, Contents};
 use crate::messages::escape;
 use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
+use crate::spec::Direction;
 
 /// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
 /// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
@@ -32,6 +33,9 @@ use crate::score::OFFLINE_JUDGE;
 pub struct MetricIdentity {
     /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
     models: Vec<String>,
+    /// The hashes of the prompts and sampling settings of judges, without the inputs of a row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prompts: Vec<String>,
     parameters: BTreeMap<String, String>,
     /// The contents of the files that it reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -106,7 +110,36 @@ impl MetricIdentity {
             spec_fields.remove("doc");
         }
         let models = requirements.iter().filter_map(model).collect();
-        Self { spec: value, parameters: numbered(parameters), files, models }
+        let mut prompts: Vec<String> =
+            requirements.iter().filter_map(|it| it.prompt().map(str::to_owned)).collect();
+        prompts.dedup();
+        Self { spec: value, parameters: numbered(parameters), files, models, prompts }
+    }
+
+    /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
+    /// assert!(MetricIdentity::of::<Example, Prediction>(&Em::default()).models().is_empty());
+    /// ```
+    #[must_use]
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
+    /// Returns whether higher or lower scores are better.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};
+    /// let identity = MetricIdentity::of::<Example, Prediction>(&Wer::default());
+    /// assert_eq!(identity.direction(), Direction::LowerIsBetter);
+    /// ```
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        match self.spec.get("direction").and_then(Value::as_str) {
+            Some("lower_is_better") => Direction::LowerIsBetter,
+            _ => Direction::HigherIsBetter,
+        }
     }
 
     /// Returns the differences between this identity and another one, ordered by what differs.
@@ -160,7 +193,12 @@ fn differences<'a>(
     after: Option<&'a Value>,
     each: &mut dyn FnMut(&[&str], String, String),
 ) {
-    if before == after || path.last() == Some(&"params") && declared(before) == declared(after) {
+    // An earlier version did not record the prompts.
+    let is_unknown = before.is_none() && path.last() == Some(&"prompts");
+    if before == after
+        || is_unknown
+        || path.last() == Some(&"params") && declared(before) == declared(after)
+    {
         return;
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
@@ -176,12 +214,13 @@ fn differences<'a>(
     each(path, short(before), short(after));
 }
 
-/// Returns the declarations of parameters by name. Neither their order nor the spelling of their types is part of a
-/// metric's identity: a parameter that moves to a struct of parameters is the same one.
+/// Returns the declarations of parameters by name. Neither their order, nor the spelling of their types, nor their
+/// documentation is part of a metric's identity: a parameter that moves to a struct of parameters is the same one.
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {
-        let fields = param.as_object()?.iter().filter(|(key, _)| *key != "type");
+        let fields =
+            param.as_object()?.iter().filter(|(key, _)| !["type", "doc"].contains(&&***key));
         all.insert(param.get("name")?.as_str()?, fields.collect());
     }
     Some(all)

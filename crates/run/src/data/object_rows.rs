@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::chunk::RowChunk;
+use super::chunk::{ChunkRows, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
@@ -80,7 +80,8 @@ impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None)?;
+        let file =
+            UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }
@@ -88,10 +89,12 @@ impl ObjectRows {
 fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
     match chunk {
         Err(error) => vec![Err(error)],
-        Ok(RowChunk::Rows(rows)) => {
+        Ok(RowChunk { rows: ChunkRows::Rows(rows), .. }) => {
             rows.into_iter().map(|row| row.and_then(ObjectRow::new)).collect()
         }
-        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| ObjectRow::new(line.row()?)),
+        Ok(RowChunk { rows: ChunkRows::Lines(lines), .. }) => {
+            lines.collect_rows(|line| ObjectRow::new(line.row()?))
+        }
     }
 }
 

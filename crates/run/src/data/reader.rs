@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::chunk::RowChunk;
+use super::data_file::DataFiles;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
@@ -171,6 +172,10 @@ pub struct Pairs {
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
     row_limit: usize,
+    /// The records of the files that are open or were read.
+    records: DataFiles,
+    /// Whether the content of the files is hashed.
+    is_hashed: bool,
     /// The rows of the current chunk.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
     ended: bool,
@@ -183,6 +188,8 @@ impl Pairs {
             current: None,
             pairing: Arc::new(pairing),
             row_limit,
+            records: DataFiles::default(),
+            is_hashed: false,
             decoded: Vec::new().into_iter(),
             ended: false,
         }
@@ -202,6 +209,17 @@ impl Pairs {
         self
     }
 
+    /// Hashes the content of the files. Call this before the first row is read.
+    pub(crate) fn with_hashes(mut self) -> Self {
+        self.is_hashed = true;
+        self
+    }
+
+    /// Returns the records of the files, which are added as the files are opened.
+    pub(crate) fn data_files(&self) -> DataFiles {
+        self.records.clone()
+    }
+
     /// Returns whether reading may block for long, as for a pipe.
     pub(crate) fn may_block(&self) -> bool {
         self.files.as_slice().iter().any(UnopenedFile::may_block)
@@ -218,8 +236,13 @@ impl Pairs {
             if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
                 return Some(rows);
             }
-            match self.files.next()?.open(self.row_limit, Apostrophes::Text, Some(&self.pairing)) {
-                Ok(file) => self.current = Some(file),
+            let file = self.files.next()?;
+            let (pairing, apostrophes) = (Some(&self.pairing), Apostrophes::Text);
+            match file.open(self.row_limit, apostrophes, pairing, self.is_hashed) {
+                Ok(file) => {
+                    self.records.add(&file.record);
+                    self.current = Some(file);
+                }
                 Err(error) => return Some(Err(error)),
             }
         }

@@ -10,7 +10,10 @@ use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
 use crate::core::spec::ScoreKind;
 use crate::data::ObjectRows;
+#[cfg(feature = "parquet")]
+use crate::data::{Format, embedded_manifest};
 use crate::evaluate::EvaluationResult;
+use crate::evaluate::manifest::{self, Manifest, ManifestError};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
@@ -38,6 +41,8 @@ pub struct Results {
     by_id: HashMap<String, usize>,
     metrics: IndexMap<String, KnownMetric>,
     failure_score: f64,
+    /// The manifest, or the reason why there is none.
+    manifest: Result<Box<Manifest>, String>,
 }
 
 /// Properties of a metric that the rows of a run show.
@@ -74,17 +79,23 @@ impl Results {
     /// In CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
     ///
     /// # Errors
-    /// [`ResultsError`], with the file and the line.
+    /// [`ResultsError`], with the file and the line; also if the file is not the one that its manifest describes.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let file = file.as_ref();
         let name = if file.as_os_str() == "-" { "<stdin>".into() } else { file.to_string_lossy() };
         let mut results = Self::new(name.into_owned());
+        let mut references = Vec::new();
         for row in rows(file)? {
-            let (row, has_id) = row?;
+            let (mut row, has_id) = row?;
             if !has_id {
                 return Err(ResultsError::MissingId { at: row.at() });
             }
+            references.extend(row.manifest.take());
             results.add(row)?;
+        }
+        results.manifest = read_manifest(file, &references)?;
+        if let Ok(manifest) = &results.manifest {
+            results.failure_score = manifest.run.failure_score;
         }
         Ok(results)
     }
@@ -96,6 +107,7 @@ impl Results {
             by_id: HashMap::new(),
             metrics: IndexMap::new(),
             failure_score: 0.0,
+            manifest: Err("it has no manifest".to_owned()),
         }
     }
 
@@ -118,7 +130,7 @@ impl Results {
         /// Sets the name, which is shown instead of the file.
         pub fn with_name(name: impl Into<String>) => name = name.into();
 
-        /// Sets the score that a failed row counts as in a mean, 0 by default. A result file does not contain it.
+        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
         pub fn with_failure_score(score: f64) => failure_score = score;
     }
 
@@ -126,6 +138,19 @@ impl Results {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the manifest of the run: what was measured, by which metrics, on which data. `None` if it is unknown, see
+    /// [`unknown_identity`](Self::unknown_identity).
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_deref().ok()
+    }
+
+    /// Returns why the run has no manifest, such as `it has no manifest`.
+    #[must_use]
+    pub fn unknown_identity(&self) -> Option<&str> {
+        self.manifest.as_ref().err().map(String::as_str)
     }
 
     /// Returns the rows in the order of the file.
@@ -202,6 +227,7 @@ impl Results {
         let names: Vec<String> = result.metric_names().map(str::to_owned).collect();
         let mut results = Self::new("evaluation".to_owned());
         results.failure_score = result.failure_score();
+        results.manifest = Ok(result.manifest.clone());
         for row in &result.results {
             results.add(ResultRow::of(row, &names))?;
         }
@@ -223,6 +249,26 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
     fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
         Self::of(result)
     }
+}
+
+/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
+/// contain.
+#[doc(hidden)]
+pub fn read_manifest(
+    file: &Path,
+    references: &[String],
+) -> Result<Result<Box<Manifest>, String>, ManifestError> {
+    if file.as_os_str() == "-" {
+        return Ok(Err("standard input has no manifest".to_owned()));
+    }
+    #[cfg(feature = "parquet")]
+    let embedded = match Format::of(file) {
+        Some(Format::Parquet) => embedded_manifest(file),
+        _ => None,
+    };
+    #[cfg(not(feature = "parquet"))]
+    let embedded = None;
+    manifest::find(file, references, embedded)
 }
 
 /// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its

@@ -12,6 +12,7 @@ use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::score::corpus::record;
 use crate::data::ObjectRow;
+use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
@@ -87,6 +88,7 @@ impl UncheckedRow {
             output_tokens: self.count("output_tokens")?,
             cost_msats: self.count("cost_msats")?,
             traceback: self.fields.swap_remove("traceback").and_then(text),
+            manifest: self.fields.swap_remove(REFERENCE_KEY).and_then(text),
             id: self.id,
             origin: Some(self.at),
             gold: self.gold,

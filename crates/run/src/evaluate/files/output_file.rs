@@ -74,6 +74,11 @@ impl OutputFile {
         Ok(true)
     }
 
+    /// Returns whether the file replaces another one. A pipe or device is written directly.
+    pub(crate) fn is_renamed(&self) -> bool {
+        matches!(self.place, Place::Renamed { .. })
+    }
+
     /// Returns the file beside which temporary files are created.
     pub(crate) fn beside(&self) -> PathBuf {
         match &self.place {

@@ -46,6 +46,9 @@ pub struct ResultRow {
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
+    /// The reference of the manifest, which the last row of a file contains.
+    #[doc(hidden)]
+    pub manifest: Option<String>,
     /// The result of each metric, in the order of the file.
     pub scores: IndexMap<String, ResultScore>,
     /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
@@ -220,6 +223,7 @@ impl ResultRow {
             output_tokens: run.output_tokens,
             cost_msats: run.cost_msats,
             traceback: row.traceback.clone(),
+            manifest: None,
             scores: metrics.iter().enumerate().filter_map(score).collect(),
             is_flat: false,
         }

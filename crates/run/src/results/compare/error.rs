@@ -1,5 +1,6 @@
 //! Errors of a comparison. Each message is one line.
 
+use super::identity::IdentityComparison;
 use crate::core::rows::pair::Origin;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
@@ -58,6 +59,15 @@ pub enum CompareError {
         a: Origin,
         /// The row of the second run.
         b: Origin,
+    },
+    /// The identities of all selected metrics differ, so none is compared.
+    #[error(
+        "{}\nno metric is compared; score both runs with the same metrics, or write --allow-different NAME (in code, `allow_different`) to compare one",
+        identity.to_string().trim_end()
+    )]
+    DifferentIdentities {
+        /// The differences.
+        identity: Box<IdentityComparison>,
     },
     /// A selected metric is not in a run.
     #[error("{file}: no row has a score of `{}`{}", escape::name(metric), hint(metric, known))]

@@ -33,7 +33,8 @@ impl fmt::Display for Comparison {
                 rows(self.paired)
             )?;
         }
-        writeln!(f, "\n")?;
+        write!(f, "\n{}", self.identity)?;
+        writeln!(f)?;
         f.write_str(&table("metric", &self.lines()))?;
         if let count @ 2.. = self.tests() {
             writeln!(f, "verdicts use p-values adjusted for {count} metrics (Holm)")?;
