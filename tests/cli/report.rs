@@ -80,7 +80,10 @@ fn scores_with_rows_become_one_file_without_requests() {
     assert_eq!(folder.run(&score).code, Some(0));
     let ran = folder.run(&["report", "run.jsonl", "--group", "topic", "--out", "report.html"]);
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), "", ""));
-    assert_eq!(folder.files(), ["report.html", "rows.jsonl", "run.jsonl"]);
+    assert_eq!(
+        folder.files(),
+        ["report.html", "rows.jsonl", "run.jsonl", "run.jsonl.manifest.json"]
+    );
 
     let html = folder.read("report.html");
     for part in [

@@ -13,7 +13,7 @@ use crate::data::ObjectRows;
 #[cfg(feature = "parquet")]
 use crate::data::{Format, embedded_manifest};
 use crate::evaluate::EvaluationResult;
-use crate::evaluate::manifest::{self, Manifest, ManifestError};
+use crate::evaluate::manifest::{self, Manifest, ManifestError, NO_MANIFEST};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
@@ -107,7 +107,7 @@ impl Results {
             by_id: HashMap::new(),
             metrics: IndexMap::new(),
             failure_score: 0.0,
-            manifest: Err("it has no manifest".to_owned()),
+            manifest: Err(NO_MANIFEST.to_owned()),
         }
     }
 

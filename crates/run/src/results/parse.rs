@@ -88,7 +88,11 @@ impl UncheckedRow {
             output_tokens: self.count("output_tokens")?,
             cost_msats: self.count("cost_msats")?,
             traceback: self.fields.swap_remove("traceback").and_then(text),
-            manifest: self.fields.swap_remove(REFERENCE_KEY).and_then(text),
+            manifest: self
+                .fields
+                .swap_remove(REFERENCE_KEY)
+                .and_then(text)
+                .filter(|it| !it.is_empty()),
             id: self.id,
             origin: Some(self.at),
             gold: self.gold,

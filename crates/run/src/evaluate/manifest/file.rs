@@ -20,6 +20,9 @@ use crate::messages::{escape, hash};
 /// The key in the last row of a result file whose value is the reference of the manifest.
 pub(crate) const REFERENCE_KEY: &str = "manifest";
 
+/// Why a run without a reference has no manifest.
+pub(crate) const NO_MANIFEST: &str = "it has no manifest";
+
 /// The key of the checksum, which is the hash of all other keys.
 const CHECKSUM: &str = "checksum";
 
@@ -160,7 +163,7 @@ pub(crate) fn find(
 
 fn missing(path: &Path, references: &[String]) -> String {
     match references {
-        [] => "it has no manifest".to_owned(),
+        [] => NO_MANIFEST.to_owned(),
         [_] => format!("its manifest `{}` is missing", escape::name(&path.to_string_lossy())),
         [..] => "it was joined from the files of several runs".to_owned(),
     }

@@ -2,39 +2,48 @@
 
 use std::io;
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use super::content::GitCommit;
 use crate::evaluate::lock::lock;
 
-/// The commit of the working folder, which a thread asks git for while the run evaluates rows.
-pub(crate) struct Commit(Mutex<Receiver<Option<GitCommit>>>);
+/// The commit of the working folder, as git printed it to the first run of this process that writes files. A program that
+/// runs was built from these files, or from earlier ones.
+static COMMIT: OnceLock<Option<GitCommit>> = OnceLock::new();
 
 /// How long the end of a run waits for git.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The commit of the working folder, which a thread asks git for while the run evaluates rows.
+pub(crate) struct Commit(Mutex<Receiver<()>>);
 
 impl Commit {
     /// Starts git. A run without git, or outside of a repository, has no commit.
     pub(crate) fn start() -> Self {
         let (sender, receiver) = mpsc::sync_channel(1);
-        let thread = std::thread::Builder::new().name("dsrs-git".to_owned());
-        // Without a thread, the sender is dropped.
-        let _ = thread.spawn(move || sender.send(commit()));
+        if COMMIT.get().is_none() {
+            let thread = std::thread::Builder::new().name("dsrs-git".to_owned());
+            // Without a thread, the sender is dropped.
+            let _ = thread.spawn(move || {
+                COMMIT.get_or_init(commit);
+                sender.send(())
+            });
+        }
         Self(Mutex::new(receiver))
     }
 
     /// Waits for git.
     pub(crate) fn finish(&self) -> Option<GitCommit> {
-        match lock(&self.0).recv_timeout(PATIENCE) {
-            Ok(commit) => commit,
-            Err(mpsc::RecvTimeoutError::Disconnected) => None,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                let error = Some(format!("git did not end within {} s", PATIENCE.as_secs()));
-                Some(GitCommit { error, ..GitCommit::default() })
-            }
+        if COMMIT.get().is_none() {
+            let _ = lock(&self.0).recv_timeout(PATIENCE);
         }
+        let no_answer = || {
+            let error = Some(format!("git did not end within {} s", PATIENCE.as_secs()));
+            Some(GitCommit { error, ..GitCommit::default() })
+        };
+        COMMIT.get().cloned().unwrap_or_else(no_answer)
     }
 }
 

@@ -233,7 +233,9 @@ impl Target {
         let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
         let manifest = file.is_renamed().then(|| {
             let path = manifest_path(path);
-            OutputFile::create(&path).map_err(|error| output_error(&path, &error))
+            let manifest = OutputFile::create(&path)
+                .and_then(|manifest| manifest.set_permissions_of(&file).map(|()| manifest));
+            manifest.map_err(|error| output_error(&path, &error))
         });
         Ok(Self { format, path: path.to_owned(), file, manifest: manifest.transpose()? })
     }

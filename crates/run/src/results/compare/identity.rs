@@ -6,10 +6,9 @@ use std::fmt;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
-use super::metric::Sides;
-use super::pairs::Selected;
+use super::sides::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
-use crate::evaluate::manifest::{Manifest, RunManifest};
+use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;
 use crate::results::file::Results;
 
@@ -51,7 +50,7 @@ impl IdentityComparison {
         let (Some(a), Some(b)) = (a.manifest(), b.manifest()) else {
             return Self { unknown, ..Self::default() };
         };
-        let metrics: IndexSet<&str> = names.iter().map(|it| Selected::new(it).metric()).collect();
+        let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
         let different = metrics.into_iter().filter_map(|name| {
             let differences = differences(name, a, b);
             let is_compared = allowed.contains(name);
@@ -69,20 +68,22 @@ impl IdentityComparison {
 
     /// Returns whether a metric, or a part of it, is compared.
     pub(super) fn is_compared(&self, name: &str) -> bool {
-        self.different.get(Selected::new(name).metric()).is_none_or(|metric| metric.is_compared)
+        self.different.get(metric_of(name)).is_none_or(|metric| metric.is_compared)
     }
 }
 
 /// `polite: judged by openai:a in A, openai:b in B`, a line for each metric, and the notes
 impl fmt::Display for IdentityComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (run, reason) in [("A", &self.unknown.a), ("B", &self.unknown.b)] {
-            if let Some(reason) = reason {
-                writeln!(
-                    f,
-                    "identity unknown: {run}: {reason}; metrics are compared by their names"
-                )?;
+        let by_name = "so metrics are compared by their names";
+        match (self.unknown.a.as_deref(), self.unknown.b.as_deref()) {
+            (None, None) => {}
+            (Some(NO_MANIFEST), Some(NO_MANIFEST)) => {
+                writeln!(f, "identity unknown: neither run has a manifest, {by_name}")?;
             }
+            (Some(a), None) => writeln!(f, "identity unknown: A: {a}, {by_name}")?,
+            (None, Some(b)) => writeln!(f, "identity unknown: B: {b}, {by_name}")?,
+            (Some(a), Some(b)) => writeln!(f, "identity unknown: A: {a}; B: {b}; {by_name}")?,
         }
         for (name, metric) in &self.different {
             let name = escape::name(name);
@@ -91,6 +92,11 @@ impl fmt::Display for IdentityComparison {
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }
+}
+
+/// Returns the metric of `NAME` or `NAME.PART`.
+fn metric_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(metric, _)| metric)
 }
 
 /// Returns a sentence for each difference between the metrics of this name.
@@ -132,7 +138,6 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
         Some(fields) => escape::names(fields.iter().map(String::as_str)),
         None => "none".to_owned(),
     };
-    note("label", text(&a.label), text(&b.label));
     for tag in a.tags.keys().chain(b.tags.keys()).collect::<BTreeSet<_>>() {
         let value = |run: &RunManifest| text(&run.tags.get(tag).cloned());
         note(&format!("tag `{}`", escape::name(tag)), value(a), value(b));
@@ -149,7 +154,7 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     notes
 }
 
-/// Returns the data files of one name with different content, or else the different files.
+/// Returns a sentence for each data file of one name with different content.
 fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     let hash =
         |hash: &Option<String>| hash.as_deref().map(|it| it.get(..12).unwrap_or(it).to_owned());
@@ -169,13 +174,6 @@ fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
                 _ => {}
             }
         }
-    }
-    let names = |run: &RunManifest| match &run.data[..] {
-        [] => "in memory".to_owned(),
-        files => escape::names(files.iter().map(|file| &*file.name)),
-    };
-    if names(a) != names(b) {
-        notes.push(format!("data in A: {}; in B: {}", names(a), names(b)));
     }
     notes
 }

@@ -13,6 +13,7 @@ mod markdown;
 mod metric;
 mod pairs;
 mod runs;
+mod sides;
 mod text;
 
 use std::path::Path;
@@ -26,8 +27,9 @@ pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
 pub use identity::{IdentityComparison, MetricDifference};
-pub use metric::{GroupComparison, MetricComparison, Sides, Verdict};
+pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
+pub use sides::Sides;
 
 /// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
 /// as JSON it has every figure.

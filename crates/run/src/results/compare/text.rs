@@ -54,6 +54,13 @@ impl fmt::Display for Comparison {
 impl fmt::Display for RunTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", escape::name(&self.name), rows(self.rows))?;
+        for (number, file) in self.data.iter().enumerate() {
+            let of = if number == 0 { " of " } else { ", " };
+            write!(f, "{of}{}", escape::name(file))?;
+        }
+        if let Some(label) = &self.label {
+            write!(f, "; label {}", escape::name(label))?;
+        }
         if let Some(latency) = self.latency_s {
             write!(f, "; {latency:.3} s per row")?;
             if self.latency_rows < self.rows {
