@@ -285,10 +285,14 @@ const checks = {
     assert.deepEqual((await cells("criterion_00")).map((it) => it.trim()), ["0.9917", "0.9750 to 1.0000 · 60 rows"]);
   },
 
-  /** Each of 60 metrics is a line with its score, and opens to its distribution, parts and groups. */
+  /** Each of 62 metrics is a line with its score, and opens to its distribution, parts and groups. 60 are in view. */
   async compact(page) {
     const lines = page.locator("details.line");
-    assert.equal(await lines.count(), 60);
+    assert.equal(await lines.count(), 62);
+    assert.equal(await page.locator("details.line:visible").count(), 60);
+    await page.locator("summary", { hasText: "2 more metrics" }).click();
+    assert.equal(await page.locator("details.line:visible").count(), 62);
+    assert.equal(await lines.last().locator(".bar").first().getAttribute("data-metric"), "61");
     const heights = await lines.evaluateAll((all) => all.map((it) => it.offsetHeight));
     assert.ok(Math.max(...heights) <= 100, `a line is ${Math.max(...heights)} px high`);
     const line = lines.nth(1);

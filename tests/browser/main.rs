@@ -165,9 +165,9 @@ fn parts_are_folded_and_their_intervals_are_within_their_range() {
 }
 
 #[test]
-fn each_of_60_metrics_is_a_line_that_opens() {
-    check("compact", |folder| fixtures::sized(folder, 60, 2));
-    check("accessible", |folder| fixtures::sized(folder, 60, 1));
+fn each_of_many_metrics_is_a_line_that_opens() {
+    check("compact", |folder| fixtures::sized(folder, 62, 2));
+    check("accessible", |folder| fixtures::sized(folder, 13, 1));
 }
 
 #[test]
