@@ -105,11 +105,11 @@ fn sized_row(metrics: u32, run: u32, i: u32) -> Value {
         _ => format!("metric_with_a_long_name_{metric:02}"),
     };
     let component = |number: u32| {
-        let value = match number % 2 {
-            0 => 1.0 - f64::from(u8::from(i == 7)) / 2.0,
-            _ => f64::from(u8::from(i != 3)),
+        let score = match number % 2 {
+            0 => json!({"outcome": "scored", "value": if i == 7 { 0.5 } else { 1.0 }}),
+            _ => json!({"outcome": "scored", "value": u8::from(i != 3), "passed": i != 3}),
         };
-        (format!("criterion_{number:02}"), json!({"outcome": "scored", "value": value}))
+        (format!("criterion_{number:02}"), score)
     };
     let score = |metric: u32| {
         let share = f64::from((i * 37 + metric * 11 + run * 5) % 60) / 60.0;

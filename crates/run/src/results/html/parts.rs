@@ -2,7 +2,7 @@
 
 use indexmap::IndexSet;
 
-use super::chart::Range;
+use super::chart::{Range, scores_of};
 use super::entry::{Entry, EntryFigures};
 use super::figures::{Figures, counted};
 use super::source::Source;
@@ -48,9 +48,10 @@ impl Part<'_> {
         let runs = 0..source.report.runs.len();
         let of_runs: Vec<_> = runs.map(|run| self.values(metric, run, source)).collect();
         let values = || of_runs.iter().flatten().map(|(value, _)| *value);
-        // A result file does not contain the type of a part.
-        let is_bool = values().all(|value| value == 0.0 || value == 1.0);
-        let kind = if is_bool { ScoreKind::Bool } else { ScoreKind::Number };
+        let kind = match self.is_bool(metric, source) {
+            true => ScoreKind::Bool,
+            false => ScoreKind::Number,
+        };
         let range = Range::of(values());
         let view = |(run, values): (usize, Vec<_>)| {
             let rows = values.len() as u64;
@@ -59,6 +60,19 @@ impl Part<'_> {
         };
         let runs = of_runs.clone().into_iter().enumerate().map(view).collect();
         Entry { name: self.name.to_owned(), runs, change: None }
+    }
+
+    /// Whether the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
+    /// the metric, which has the same range, is in [0, 1].
+    fn is_bool(&self, metric: &str, source: &Source<'_, '_>) -> bool {
+        let scores = || source.report.runs.iter().flat_map(|run| scores_of(run, metric));
+        if self.is_component {
+            let components = scores().filter_map(|score| score.components.get(self.name));
+            return components.filter(|score| score.value.is_some()).all(ResultScore::is_verdict);
+        }
+        let is_unit = scores().filter_map(|it| it.value).all(|it| (0.0..=1.0).contains(&it));
+        let mut values = scores().filter_map(|score| score.parts.get(self.name));
+        is_unit && values.all(|value| *value == 0.0 || *value == 1.0)
     }
 
     /// The values of the part in a run, each with the group of its row.
