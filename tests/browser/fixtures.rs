@@ -96,6 +96,62 @@ pub(crate) fn five_metrics(folder: &Path) -> PathBuf {
     file
 }
 
+/// A row of a report on this number of metrics, every third of which is true or false and every third a judge. The first judge
+/// has 30 components: those with an even number are almost 1, and the others pass in all rows but one.
+fn sized_row(metrics: u32, run: u32, i: u32) -> Value {
+    let name = |metric: u32| match metric {
+        1 => "f1".to_owned(),
+        2 => "judge".to_owned(),
+        _ => format!("metric_with_a_long_name_{metric:02}"),
+    };
+    let component = |number: u32| {
+        let score = match number % 2 {
+            0 => json!({"outcome": "scored", "value": if i == 7 { 0.5 } else { 1.0 }}),
+            _ => json!({"outcome": "scored", "value": u8::from(i != 3), "passed": i != 3}),
+        };
+        (format!("criterion_{number:02}"), score)
+    };
+    let score = |metric: u32| {
+        let share = f64::from((i * 37 + metric * 11 + run * 5) % 60) / 60.0;
+        match metric % 3 {
+            0 => {
+                json!({"outcome": "scored", "value": u8::from(share < 0.7), "passed": share < 0.7})
+            }
+            1 => {
+                json!({"outcome": "scored", "value": share, "parts": {"precision": share, "recall": 1.0 - share / 2.0}})
+            }
+            _ => json!({
+                "outcome": "scored", "value": 1 + (i / 7 + metric + run) % 5, "cost_msats": 20,
+                "components": (0..if metric == 2 { 30 } else { 2 }).map(component).collect::<serde_json::Map<_, _>>(),
+            }),
+        }
+    };
+    let topic = ["animals", "mathematics", "geography"][i as usize % 3];
+    json!({
+        "id": format!("row-{i:03}"),
+        "gold": {"question": format!("What is the colour of horse {i}?"), "answer": "grey and white"},
+        "pred": {"answer": format!("It is grey, as is {}.", i + run)},
+        "latency_s": 0.5, "cost_msats": 30,
+        "attributes": {"topic": topic},
+        "scores": (0..metrics).map(|metric| (name(metric), score(metric))).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+/// A report on one or two runs with this number of metrics.
+pub(crate) fn sized(folder: &Path, metrics: u32, runs: u32) -> PathBuf {
+    let file = folder.join("sized.html");
+    let run = |run: u32| {
+        let rows: Vec<_> = (0..60).map(|i| sized_row(metrics, run, i)).collect();
+        read(&folder.join(format!("run-{run}.jsonl")), &rows)
+    };
+    let (a, b) = (run(0), run(1));
+    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
+    // Without groups the intervals of parts are Wilson's and Student's.
+    let report = if metrics == 5 { report } else { report.group("topic") };
+    report.write(&file).unwrap();
+    file
+}
+
 /// A comparison: in B, `exact` of two rows changed to false and of three to true, one row is missing, and one is new.
 pub(crate) fn two(folder: &Path) -> PathBuf {
     let file = folder.join("two.html");

@@ -70,12 +70,42 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
     );
     let text = shown(&HtmlReport::new(&results).group("t"));
     let groups = text.split("By t").nth(1).unwrap();
-    let places = ["(none) 1 0.5000", "y 2 0.5000", "x 2 0.7500 -2.4266 to 3.9266"];
+    let places = [
+        "(none) 0.5000 interval: not enough rows · 1 row",
+        "y 0.5000 0.0000 to 1.0000 · 2 rows",
+        "x 0.7500 0.0000 to 1.0000 · 2 rows",
+    ];
     let places =
         places.map(|group| groups.find(group).unwrap_or_else(|| panic!("{group}: {groups}")));
     assert!(places[0] < places[2] && places[1] < places[2], "{places:?}");
     let unknown = HtmlReport::new(&results).group("source").to_html().unwrap_err().to_string();
     assert_eq!(unknown, "no row has the field `source`; the rows have `t`");
+}
+
+#[test]
+fn parts_that_pass_or_fail_have_wilsons_interval() {
+    let line = |id: u32, share: f64| {
+        format!(
+            r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{share},"parts":{{"exact":1,"share":{share}}},
+        "components":{{"strict":{{"outcome":"scored","value":1,"passed":true}},"stars":{{"outcome":"scored","value":1}}}}}},
+        "rating":{{"outcome":"scored","value":{id},"parts":{{"tone":1}}}}}}}}"#
+        )
+        .replace('\n', "")
+    };
+    let lines = [line(1, 0.9), line(2, 1.0)];
+    let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
+    let parts = text.split("Parts").nth(1).unwrap();
+    assert_shows(
+        parts,
+        &[
+            "exact 100.00% 34.24% to 100.00% · 2 rows",
+            "share 0.9500 0.3147 to 1.0000 · 2 rows",
+            "strict 100.00% 34.24% to 100.00% · 2 rows",
+            // A number without a verdict, and a part of a metric whose range is larger.
+            "stars 1.0000 no interval: all scores are equal · 2 rows",
+            "tone 1.0000 no interval: all scores are equal · 2 rows",
+        ],
+    );
 }
 
 #[test]

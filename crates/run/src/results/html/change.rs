@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::error::HtmlError;
-use super::labels::CountView;
+use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
@@ -65,6 +65,7 @@ impl Changes {
         match self.metric(name) {
             Some(metric) => Some(Change::new(metric)),
             None => self.reasons.get(name).map(|reason| Change {
+                difference: NOTHING.to_owned(),
                 text: format!("not compared: {reason}"),
                 details: String::new(),
                 class: "",
@@ -84,6 +85,8 @@ impl Changes {
 /// The difference of B and A by one metric.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Change {
+    /// B minus A.
+    difference: String,
     text: String,
     /// Failed rows, rows that are not compared, and how many rows would be needed.
     details: String,
@@ -99,6 +102,7 @@ impl Change {
         let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
         let PairedDifference { wins, losses, ties, .. } = metric.overall;
         Self {
+            difference: shown(metric.kind, metric.overall.difference),
             text: text.to_owned(),
             details: details.to_owned(),
             class: class(metric.verdict),
@@ -127,7 +131,7 @@ impl GroupChange {
         let ci95 =
             of.ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
         Self {
-            difference: of.difference.map_or_else(|| "–".to_owned(), |it| change(kind, it)),
+            difference: shown(kind, of.difference),
             interval: ci95.unwrap_or_default(),
             class: class(verdict),
         }
@@ -141,6 +145,10 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::NoDifference | Verdict::NotEnoughRows { .. } | Verdict::NotTested => "",
     }
+}
+
+fn shown(kind: ScoreKind, difference: Option<f64>) -> String {
+    difference.map_or_else(|| NOTHING.to_owned(), |it| change(kind, it))
 }
 
 /// `−2.10` percentage points, `+0.0215`

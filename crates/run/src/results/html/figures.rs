@@ -63,7 +63,8 @@ pub(super) struct Figures {
 
 impl Figures {
     /// Computes the figures of these values, each with the group that its row belongs to. With groups the interval is
-    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers.
+    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers. A result file does not contain the
+    /// range of a metric: the interval of values in [0, 1] is within [0, 1].
     pub(super) fn of<'a>(
         kind: ScoreKind,
         values: impl IntoIterator<Item = (f64, Option<&'a str>)>,
@@ -71,7 +72,9 @@ impl Figures {
     ) -> Self {
         let (mut moments, mut clusters) = (Moments::default(), Clusters::default());
         let mut passed = Proportion::default();
+        let mut is_unit = true;
         for (value, group) in values {
+            is_unit &= (0.0..=1.0).contains(&value);
             moments.record(value);
             passed.record(value >= 1.0);
             if has_groups {
@@ -79,11 +82,11 @@ impl Figures {
             }
         }
         let uncertainty = match (kind, has_groups) {
-            (ScoreKind::Bool, true) => clusters.uncertainty().within(0.0, 1.0),
             (_, true) => clusters.uncertainty(),
             (ScoreKind::Bool, false) => passed.uncertainty(),
             (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
         };
+        let uncertainty = if is_unit { uncertainty.within(0.0, 1.0) } else { uncertainty };
         Self { kind, mean: moments.mean(), uncertainty, passed }
     }
 
@@ -155,6 +158,13 @@ mod tests {
         let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
         let shown = (numbers.value(), numbers.interval());
         assert_eq!(shown, ("0.5000".into(), "0.0092 to 0.9908".into()));
+    }
+
+    #[test]
+    fn the_interval_of_values_in_0_to_1_is_within_0_to_1() {
+        let shown = |values: &[f64]| figures(ScoreKind::Number, values).interval();
+        assert_eq!(shown(&[0.9, 1.0]), "0.3147 to 1.0000");
+        assert_eq!(shown(&[0.9, 1.1]), "-0.2706 to 2.2706");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::figures::thousands;
-use super::labels::plural;
+use super::labels::{NOTHING, plural};
 use crate::results::{ResultOutcome, ResultScore, Results};
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -19,8 +19,6 @@ struct Fact {
     name: String,
     values: Vec<String>,
 }
-
-const NOTHING: &str = "–";
 
 impl Usage {
     /// `None` if the rows contain neither cost nor time nor gated rows.
