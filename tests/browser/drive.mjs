@@ -277,6 +277,7 @@ const checks = {
     const tags = about.locator("tr", { hasText: "Tags" }).locator("td").first();
     assert.match(await tags.innerText(), /^setting_of_the_prompt_00: first_\s+setting_of_the_prompt_01: first_value\s+▸?\s*28 more$/);
     await tags.locator("summary", { hasText: "28 more" }).click();
+    await tags.locator("summary", { hasText: "setting_of_the_prompt_29" }).click();
     assert.match(await tags.innerText(), /setting_of_the_prompt_29: first_(value){29}/);
     assert.equal(await about.locator("summary", { hasText: "a program with <b>a long label</b> first" }).count(), 1);
     const changes = () => page.locator("#body .scores > :nth-child(3)").allTextContents();

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use dsrs_metrics::Evaluate;
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::metrics::{Em, F1};
-use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{HtmlReport, Results};
 use dsrs_metrics::text::Profile;
 use serde_json::{Value, json};

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::facts::{Fact, facts};
 use super::figures::thousands;
 use super::labels::{LABELS, plural};
+use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
 use crate::results::{GitCommit, Manifest, ProcessManifest, Results, RunCosts, RunManifest};
 
@@ -48,7 +49,7 @@ fn tag(name: &str, value: &str) -> String {
 
 /// The models of all metrics.
 fn judges(run: &RunManifest) -> Vec<String> {
-    let models: IndexSet<&String> = run.metrics.values().flat_map(|it| it.models()).collect();
+    let models: IndexSet<&String> = run.metrics.values().flat_map(MetricIdentity::models).collect();
     models.into_iter().cloned().collect()
 }
 
