@@ -23,6 +23,7 @@ mod panels;
 mod providers;
 mod redirects;
 mod refusals;
+mod reported_models;
 mod server;
 mod settings;
 mod shared;

@@ -76,6 +76,8 @@ pub use self::model::PROBE_PURPOSE;
 pub use self::money::parse_msats;
 #[doc(hidden)]
 pub use self::private_dir::create_private_dir;
+#[doc(hidden)]
+pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};

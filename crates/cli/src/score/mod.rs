@@ -1,7 +1,7 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `rows.rs` opens the files, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
@@ -16,6 +16,7 @@ mod no_models;
 mod not_passed;
 mod offline;
 mod report;
+mod reported_models;
 mod rows;
 
 use std::path::Path;

@@ -9,8 +9,11 @@ use super::reply::{Flaw, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
-use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording};
+use crate::lm::{
+    LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording, reported,
+};
 use crate::panic;
+use crate::score::replied_by::ReplyCounts;
 use crate::spec::{MetricSpec, ScoreRange};
 
 /// The verdict of one model on one question.
@@ -73,7 +76,8 @@ pub(super) async fn call_model<J: Judge>(
 ) -> (Result<Verdict, JudgeError>, Question) {
     let declared_msats = J::signature().cost_of_question(spec);
     let omitted = unsupported_params::known_for(lm);
-    let mut question = Question { declared_msats, msats: 0, calls: Calls::default(), omitted };
+    let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
+    let mut question = Question { declared_msats, msats: 0, calls, replied_by, omitted };
     let verdict = question.verdict(judge, lm, request).await;
     (verdict.and_then(|verdict| validate(lm, verdict, spec.range)), question)
 }
@@ -86,6 +90,8 @@ pub(super) struct Question {
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
     pub(super) calls: Calls,
+    /// The models that replied, also from the cache.
+    pub(super) replied_by: ReplyCounts,
     /// The parameters that the model does not support, and that were omitted.
     pub(super) omitted: UnsupportedParams,
 }
@@ -160,6 +166,11 @@ impl Question {
         let known = cost.unwrap_or(0);
         let cost = if is_unpriced { known.max(self.declared_msats) } else { known };
         self.msats = self.msats.saturating_add(cost);
+        if let Ok(LmReply { model, fingerprint, .. }) = reply {
+            let fingerprint = fingerprint.as_deref().map(reported);
+            let fingerprint = fingerprint.as_deref().filter(|it| !it.is_empty());
+            self.replied_by.add(&reported(model), fingerprint, 1);
+        }
         self.calls.add(match reply {
             Ok(reply) if reply.cached => Calls { cached: 1, ..Calls::default() },
             Ok(reply) => Calls { made: 1, usage: reply.usage, ..Calls::default() },

@@ -6,7 +6,7 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
+use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::missing::MissingFields;
 use crate::score::component_results::{Component, Components};
@@ -377,6 +377,9 @@ impl Scored {
         if repeats.iter().any(|scored| scored.is_judged_offline()) {
             metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
         }
+        if let Some(judges) = replied_by::sum_over_repeats(repeats) {
+            metadata.insert(replied_by::JUDGES.to_owned(), judges);
+        }
         let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
         let mut corpus = counts.next().cloned();
         counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
@@ -436,6 +439,15 @@ impl Scored {
     pub(crate) fn is_plain(&self) -> bool {
         let MetricScore { confidence, details, .. } = &self.score;
         details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+    }
+
+    /// Returns the scores of the components that returned more than numbers, if the metric is a composite.
+    pub(super) fn scored_components(&self) -> impl Iterator<Item = &Self> {
+        let components = match &self.note {
+            Note::Composite(components) => Some(components),
+            _ => None,
+        };
+        components.into_iter().flat_map(Components::scored)
     }
 
     fn critique(&self) -> Option<&Critique> {
