@@ -192,7 +192,7 @@ fn moved() -> ScriptedLm {
         let (_, number) = text.split_once("number ").unwrap();
         let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
         let number: usize = digits.parse().unwrap();
-        let reply = from(if number % 3 == 0 { "m-2" } else { "m-1" }, &polite(true));
+        let reply = from(if number.is_multiple_of(3) { "m-2" } else { "m-1" }, &polite(true));
         reply.with_fingerprint(format!("fp_{}", number % 2))
     })
 }
@@ -238,7 +238,7 @@ async fn with_repeats_the_replies_of_all_repeats_are_counted() {
     let lm = alias().otherwise(move |_: &LmRequest| {
         // The second call of each row is answered by another model.
         let call = number.fetch_add(1, Ordering::SeqCst);
-        from(if call % 3 == 1 { "m-2" } else { "m-1" }, &polite(call % 2 == 0))
+        from(if call % 3 == 1 { "m-2" } else { "m-1" }, &polite(call.is_multiple_of(2)))
     });
     let judge = PoliteJudge::default().with_lm(lm);
     let evaluate = Evaluate::builder().metric(judge).repeats(3).concurrency(1);

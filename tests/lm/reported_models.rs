@@ -37,7 +37,11 @@ fn warnings(ran: &Ran) -> Vec<&str> {
 }
 
 fn alias_moved(row: usize) -> (&'static str, &'static str) {
-    if row % 3 == 0 { ("gpt-5-mini-2025-11-01", "fp_b") } else { ("gpt-5-mini-2025-08-07", "fp_a") }
+    if row.is_multiple_of(3) {
+        ("gpt-5-mini-2025-11-01", "fp_b")
+    } else {
+        ("gpt-5-mini-2025-08-07", "fp_a")
+    }
 }
 
 #[tokio::test]
