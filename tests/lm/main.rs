@@ -5,6 +5,7 @@
 mod budget_kills;
 mod cache;
 mod errors;
+mod estimate;
 mod fault_table;
 mod faults;
 mod journal_kills;
