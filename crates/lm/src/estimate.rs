@@ -1,7 +1,6 @@
 //! The estimate of a run: which calls it would make, and the most that they can cost.
 //!
-//! The layer [`Estimated`](super::layers::Estimated) counts the calls in place of a client. Judges ask for the repair that may
-//! follow a call.
+//! `layers/estimated.rs` counts the calls in place of a client. Judges ask for the repair that may follow a call.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -180,6 +179,26 @@ impl LmEstimate {
     }
 
     /// The sum of all calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    /// use dsrs_metrics::lm::{Price, Prices, RetryPolicy, Sampling};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let estimate = LmEstimate::new();
+    /// let price = Price { input: 0.0, output: 1.0, cached_input: None }; // 1 msat for each token
+    /// let retry = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
+    /// let lm = Lm::builder("openai:m").prices(Prices::empty().with("openai:m", price)).retry(retry);
+    /// let lm = lm.cache_mode(CacheMode::Off).estimate(estimate.clone()).build()?;
+    /// let limit = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    /// let request = LmRequest::new("example").user("?").with_sampling(limit);
+    /// lm.complete(&request).await.unwrap_err();
+    /// let total = estimate.total();
+    /// assert_eq!((total.replies_msats, total.retries_msats, total.worst_case_msats), (100, 200, 300));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn total(&self) -> CallEstimate {
         let mut total = CallEstimate::default();
@@ -188,6 +207,22 @@ impl LmEstimate {
     }
 
     /// The calls by [purpose](super::LmRequest::purpose) and model. The purpose of a probe is `probe`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let estimate = LmEstimate::new();
+    /// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+    /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+    /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// let by_purpose = estimate.by_purpose();
+    /// let key = ("example".to_owned(), "openai:gpt-5-mini".to_owned());
+    /// assert_eq!((by_purpose.len(), by_purpose[&key].calls), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<(String, String), CallEstimate> {
         lock(&self.state).calls.clone()

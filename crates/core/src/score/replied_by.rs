@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{OFFLINE_JUDGE, Scored};
+use super::OFFLINE_JUDGE;
 
 /// The keys of the metadata of a judge: its judges with a verdict, and those without one.
 pub(crate) const JUDGES: &str = "judges";
@@ -65,7 +65,7 @@ impl<'a> RepliedBy<'a> {
 
 /// Calls a function with the entries of the metadata of one score. A metric of two judges has the metadata of both under their
 /// names.
-fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
+pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
     if metadata.get("judge").is_some_and(|label| label == OFFLINE_JUDGE) {
         return;
     }
@@ -89,27 +89,6 @@ fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
         if let (Some(model), Some(replies)) = (model, replies) {
             call(RepliedBy { judge, model, fingerprint, replies });
         }
-    }
-}
-
-impl Scored {
-    /// Returns the models that replied to the judges of the metric, or of its components, as their providers report them.
-    ///
-    /// A judge that is several components of a composite is called once, and has an entry for each of them.
-    #[must_use]
-    pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
-        let mut all = Vec::new();
-        self.each_replied_by(&mut |replied_by| all.push(replied_by));
-        all
-    }
-
-    /// Calls a function with each entry of [`replied_by`](Self::replied_by).
-    #[doc(hidden)]
-    pub fn each_replied_by<'a>(&'a self, call: &mut dyn FnMut(RepliedBy<'a>)) {
-        if let Some(metadata) = self.metadata() {
-            each_in(metadata, call);
-        }
-        self.scored_components().for_each(|scored| scored.each_replied_by(call));
     }
 }
 
@@ -148,12 +127,10 @@ impl ReplyCounts {
 }
 
 /// Returns the metadata of the judges of several evaluations of one row, with the sums of their replies.
-pub(super) fn sum_over_repeats(repeats: &[&Scored]) -> Option<Value> {
+pub(super) fn sum<'a>(entries: impl Iterator<Item = RepliedBy<'a>>) -> Option<Value> {
     let mut by_judge: BTreeMap<&str, ReplyCounts> = BTreeMap::new();
-    for scored in repeats {
-        scored.each_replied_by(&mut |RepliedBy { judge, model, fingerprint, replies }| {
-            by_judge.entry(judge).or_default().add(model, fingerprint, replies);
-        });
+    for RepliedBy { judge, model, fingerprint, replies } in entries {
+        by_judge.entry(judge).or_default().add(model, fingerprint, replies);
     }
     let entry = |(judge, counts): (&&str, &ReplyCounts)| counts.add_to(json!({ "judge": judge }));
     (!by_judge.is_empty()).then(|| by_judge.iter().map(entry).collect())

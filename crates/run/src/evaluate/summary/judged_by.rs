@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::core::RepliedBy;
 
-/// The number of replies to one judge in a run that came from one reported model.
+/// The number of replies to one judge in a run that came from one reported model. The guide page `judges` has an example.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct JudgedBy {
