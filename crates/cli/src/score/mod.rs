@@ -1,11 +1,13 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `rows.rs` opens the files, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits. `estimate.rs` prints `--estimate` in place of a run. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
+#[cfg(feature = "lm")]
+mod estimate;
 mod journal;
 mod limits;
 mod metrics;
@@ -16,6 +18,7 @@ mod no_models;
 mod not_passed;
 mod offline;
 mod report;
+mod reported_models;
 mod rows;
 
 use std::path::Path;
@@ -42,6 +45,10 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    #[cfg(feature = "lm")]
+    if args.lm.estimate {
+        return estimate::run(metrics, args);
+    }
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
@@ -97,23 +104,16 @@ fn evaluator(
     ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<Evaluate, CliError> {
-    let mut builder = builder
-        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+    let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
         .keep_results(args.junit.is_some())
-        // With a limit on failed rows, a row that a metric cannot read is a failed row.
-        .reject_unreadable_rows(args.max_errors.is_none())
-        .stop_on_ctrl_c()
         .grace_period(args.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
     }
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
-    }
-    if let Some(repeats) = args.repeats {
-        builder = builder.repeats(repeats);
     }
     if let Some(field) = &args.group {
         builder = builder.group(field);
@@ -134,6 +134,19 @@ fn evaluator(
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     Ok(builder.build()?)
+}
+
+/// Sets the options that determine which rows are evaluated, and how often.
+fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
+    let builder = builder
+        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        .reject_unreadable_rows(args.max_errors.is_none())
+        .stop_on_ctrl_c();
+    match args.repeats {
+        Some(repeats) => builder.repeats(repeats),
+        None => builder,
+    }
 }
 
 /// Adds the result file of `--out`.
