@@ -1,7 +1,7 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `rows.rs` opens the files, `result_files.rs` checks those that are results of another run, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
@@ -16,6 +16,7 @@ mod no_models;
 mod not_passed;
 mod offline;
 mod report;
+mod result_files;
 mod rows;
 
 use std::path::Path;
@@ -42,6 +43,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    result_files::check(args)?.iter().filter(|_| !args.quiet).for_each(print_error);
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);

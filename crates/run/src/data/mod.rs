@@ -23,6 +23,7 @@ mod pairing;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reader;
+mod result_row;
 mod row;
 mod row_file;
 mod selection;
@@ -39,4 +40,5 @@ pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
+pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
 pub(crate) use selection::FieldSelection;

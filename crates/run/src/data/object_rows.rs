@@ -8,7 +8,7 @@ use super::chunk::{ChunkRows, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::{LocatedRow, ValidRow, validated_object};
+use super::row::{LocatedRow, Row, ValidRow, validated_object};
 use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
@@ -27,11 +27,14 @@ pub struct ObjectRow {
     pub textual: bool,
     /// Whether the row is from a format with columns, in which a score has several columns.
     pub is_flat: bool,
+    /// Whether the row is from a result file.
+    pub(crate) is_result: bool,
     row: ValidRow,
 }
 
 impl ObjectRow {
     fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
+        let is_result = matches!(&row, Row::Map(object) if object.is_result());
         let mut row = validated_object(row, &at)?;
         let id = row.take_id();
         Ok(Self {
@@ -41,6 +44,7 @@ impl ObjectRow {
             score_names: row.take_score_names(),
             textual: row.attributes().textual,
             is_flat: row.is_flat(),
+            is_result,
             row,
         })
     }

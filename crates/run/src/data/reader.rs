@@ -21,6 +21,9 @@ use crate::core::rows::pair::Pair;
 /// id of a row without one is its line, or its position in a JSON array, counted from 1. If several
 /// files are read, it starts with the file name and a colon.
 ///
+/// A row of a result file that contains gold rows and predictions becomes the row that was scored: its attributes are those of
+/// that row, and latency, tokens and cost of the program are the [`run`](Pair::run) of the pair. Its scores are not read.
+///
 /// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a
 /// boolean as `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an
 /// object as JSON. Of a result file, which has columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats`, the

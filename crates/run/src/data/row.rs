@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
+use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
@@ -76,16 +77,18 @@ pub(super) fn validated_row(
     at: &Origin,
     mappings: &[Mapping],
 ) -> Result<ValidRow, DataError> {
-    let object = into_object(row, at)?;
+    let mut object = into_object(row, at)?;
+    let run = object.take_results(at)?;
     if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
         let present = object.attributes.keys().map(str::to_owned).collect();
         let at = at.clone();
         return Err(DataError::NoFields { at, present });
     }
-    object.validate(at, |side| {
+    let row = object.validate(at, |side| {
         let name = side.to_string();
         mappings.iter().any(|mapping| mapping.path() == name)
-    })
+    })?;
+    Ok(ValidRow { run, ..row })
 }
 
 /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
@@ -160,6 +163,7 @@ impl RowObject {
             attributes: self.attributes,
             score_names: self.score_names,
             is_flat: self.is_flat,
+            run: None,
         })
     }
 }
@@ -192,6 +196,8 @@ pub(super) struct ValidRow {
     attributes: Fields,
     score_names: Vec<String>,
     is_flat: bool,
+    /// Latency, tokens and cost of the program, in a result file.
+    run: Option<Box<ProgramRun>>,
 }
 
 impl ValidRow {
@@ -270,6 +276,7 @@ impl ValidRow {
             pred: self.pred.into(),
             attributes: self.attributes,
             origin: Some(origin),
+            run: self.run,
         }
     }
 }

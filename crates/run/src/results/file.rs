@@ -5,15 +5,18 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
 use crate::core::spec::ScoreKind;
-use crate::data::ObjectRows;
 #[cfg(feature = "parquet")]
-use crate::data::{Format, embedded_manifest};
+use crate::data::embedded_manifest;
+use crate::data::{Format, ObjectRow, ObjectRows};
 use crate::evaluate::EvaluationResult;
-use crate::evaluate::manifest::{self, Manifest, ManifestError, NO_MANIFEST};
+use crate::evaluate::manifest::{
+    self, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
@@ -269,6 +272,28 @@ pub fn read_manifest(
     #[cfg(not(feature = "parquet"))]
     let embedded = None;
     manifest::find(file, references, embedded)
+}
+
+/// Returns the manifest of a file of rows, or the reason why there is none; `None` if it is not a result file. A row that
+/// cannot be read ends the search.
+///
+/// # Errors
+/// [`ManifestError`] if the file is not the one that its manifest describes.
+#[doc(hidden)]
+pub fn manifest_of(
+    file: &Path,
+    format: Option<Format>,
+) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
+    let mut rows = ObjectRows::open(file, format).into_iter().flatten().map_while(Result::ok);
+    let first = rows.next();
+    if !first.as_ref().is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
+        return Ok(None);
+    }
+    let reference =
+        |row: ObjectRow| row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned);
+    let references = first.into_iter().chain(rows).filter_map(reference);
+    let references: Vec<_> = references.filter(|reference| !reference.is_empty()).collect();
+    read_manifest(file, &references).map(Some)
 }
 
 /// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its

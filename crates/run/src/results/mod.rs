@@ -29,7 +29,7 @@ pub use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
 #[doc(hidden)]
-pub use file::{read_manifest, rows};
+pub use file::{manifest_of, read_manifest, rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;

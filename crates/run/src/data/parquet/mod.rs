@@ -89,10 +89,13 @@ impl<R: ChunkReader + 'static> ParquetRows<R> {
         schema::check_names(&whole, &at)?;
         let names = whole.get_fields().iter().map(|column| column.name().to_owned()).collect();
         // Some rows of a result file may have fields, and others another value.
-        if !are_of_results(&names) {
+        let are_of_results = are_of_results(&names);
+        if !are_of_results {
             check_sides(names.iter().map(String::as_str), &at)?;
         }
-        let selection = pairing.as_ref().and_then(|pairing| pairing.selection());
+        // Which rows are of a result file is seen by all columns.
+        let selection = pairing.as_ref().filter(|_| !are_of_results);
+        let selection = selection.and_then(|pairing| pairing.selection());
         let projected = selection.map(|selection| schema::project(&whole, selection));
         let projected = projected.transpose().map_err(|error| invalid(&file, 1, &error))?;
         let json_columns = json_columns(&metadata);
