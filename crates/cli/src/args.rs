@@ -10,6 +10,7 @@ use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping};
 use crate::limit::Limit;
 use crate::lm::parse_msats;
+use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
 use crate::value_parsers::{duration, finite, model, tag};
 
@@ -25,6 +26,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     List(ListArguments),
     Score(Box<ScoreArguments>),
+    Rejudge(Box<RejudgeArguments>),
     Agree(AgreeArguments),
     Compare(CompareArguments),
     Report(ReportArguments),
@@ -56,7 +58,7 @@ pub(super) struct ListArguments {
 /// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
 /// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
 /// the second one abandons them, and the third one ends the program at once.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
@@ -171,6 +173,9 @@ pub(super) struct ScoreArguments {
     /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
+    /// Whether the rows are kept in memory, for another command.
+    #[arg(skip)]
+    pub(super) keep_rows: bool,
 }
 
 /// A format of row files.
@@ -200,7 +205,7 @@ impl From<FormatArgument> for Format {
 }
 
 /// The language model of judges, its budget and its cache.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]

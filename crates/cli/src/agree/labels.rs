@@ -16,25 +16,25 @@ use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.
 #[derive(Default)]
-pub(super) struct Labels {
-    pub(super) labels: Vec<Label>,
+pub(crate) struct Labels {
+    pub(crate) labels: Vec<Label>,
     /// The place of each label that is in a separate file.
-    pub(super) places: Vec<Option<Origin>>,
+    pub(crate) places: Vec<Option<Origin>>,
     /// The number of labels whose id is not in the results.
-    pub(super) without_row: u64,
+    pub(crate) without_row: u64,
     /// All fields that could contain a label, for suggestions.
     known: IndexSet<String>,
 }
 
 impl Labels {
     /// Adds the label of a row of results.
-    pub(super) fn add(&mut self, label: Label, row: &ResultRow) {
+    pub(crate) fn add(&mut self, label: Label, row: &ResultRow) {
         self.labels.push(label);
         self.known.extend(row.attributes.keys().map(str::to_owned));
     }
 
     /// Checks that at least one row has a label.
-    pub(super) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
+    pub(crate) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
@@ -46,12 +46,12 @@ impl Labels {
 
 /// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
 /// contains them.
-pub(super) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
+pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids.
-pub(super) fn read(
+pub(crate) fn read(
     file: &Path,
     field: &str,
     results: &Path,

@@ -3,8 +3,8 @@
 //! `results.rs` reads results, `labels.rs` reads labels, `error.rs` has their errors. The
 //! statistics are in `agreement/`.
 
-mod error;
-mod labels;
+pub(super) mod error;
+pub(super) mod labels;
 mod results;
 
 use std::path::Path;
@@ -27,6 +27,8 @@ use crate::metrics::Registry;
 use error::{AgreeError, Place};
 use labels::Labels;
 use results::Results;
+
+pub(super) use results::rating_of;
 
 /// The output of `--json`.
 #[derive(Serialize)]

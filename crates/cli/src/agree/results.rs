@@ -135,7 +135,7 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
     }
 }
 
-fn rating_of(score: &ResultScore) -> Rating {
+pub(crate) fn rating_of(score: &ResultScore) -> Rating {
     match (score.value, score.passed) {
         (None, _) => Rating::Missing(score.outcome.name().into()),
         (Some(score), Some(passed)) => Rating::Verdict { passed, score },

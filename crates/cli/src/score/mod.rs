@@ -21,21 +21,27 @@ mod rows;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
 use super::stdio::print_error;
+use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
+pub(super) use limits::violations;
+pub(super) use metrics::configure;
+#[cfg(feature = "lm")]
+pub(super) use models::RunModels;
+#[cfg(not(feature = "lm"))]
+pub(super) use no_models::RunModels;
+pub(super) use report::INTERRUPTED;
+
 use ci_files::CiFile;
 use journal::Builder;
-#[cfg(feature = "lm")]
-use models::RunModels;
-#[cfg(not(feature = "lm"))]
-use no_models::RunModels;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let files = files(args);
@@ -79,6 +85,17 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
 }
 
+/// Scores the rows for another command, without reporting the result.
+pub(super) fn evaluate(
+    args: &ScoreArguments,
+    metrics: Vec<Arc<dyn Metric>>,
+    models: &RunModels,
+) -> Result<EvaluationResult, CliError> {
+    let rows = rows::open(args, &metrics)?;
+    let evaluate = evaluator(Evaluate::builder().metrics(metrics), &[], args)?;
+    evaluate_rows(&evaluate, rows, models, args)
+}
+
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
@@ -103,7 +120,7 @@ fn evaluator(
         .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
-        .keep_results(args.junit.is_some())
+        .keep_results(args.junit.is_some() || args.keep_rows)
         // With a limit on failed rows, a row that a metric cannot read is a failed row.
         .reject_unreadable_rows(args.max_errors.is_none())
         .stop_on_ctrl_c()

@@ -26,10 +26,10 @@ use crate::metrics::Registry;
 use crate::stdio::{print, print_error, print_json};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
-pub(super) const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
-pub(super) fn report(
+pub(crate) fn report(
     registry: &Registry,
     result: &EvaluationResult,
     models: &RunModels,

@@ -103,7 +103,7 @@ impl Results {
         Ok(results)
     }
 
-    fn new(name: String) -> Self {
+    pub(super) fn new(name: String) -> Self {
         Self {
             name,
             rows: Vec::new(),
@@ -114,7 +114,7 @@ impl Results {
         }
     }
 
-    fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
+    pub(super) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
         if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
             let (at, first) = (row.at(), self.rows[first].at().line);
             return Err(ResultsError::DuplicateId { at, id: row.id, first });
