@@ -23,6 +23,7 @@ mod panels;
 mod providers;
 mod redirects;
 mod refusals;
+mod rejudge;
 mod server;
 mod settings;
 mod shared;

@@ -12,10 +12,14 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::error::CliError;
 use crate::hint::Hint;
 use crate::metrics::Registry;
+use crate::metrics::registry::Entry;
 use crate::results::{Results, RunManifest};
 
 /// The parameters of a panel that the new model replaces.
 const OF_PANEL: [&str; 2] = ["models", "quorum"];
+
+/// The settings of a metric that are no parameters of its type.
+const SETTINGS: [&str; 2] = ["threshold", "strict"];
 
 /// Returns the arguments of `score` for the judges of the run, with their parameters.
 pub(super) fn arguments(
@@ -31,15 +35,8 @@ pub(super) fn arguments(
     let metrics = judges(manifest, &args.run, &args.metrics)?;
     let mut params = args.params.clone();
     for name in &metrics {
-        let spec = registry.find(name).map_err(CliError::from)?.spec();
-        for param in spec.params.iter().filter(|param| !OF_PANEL.contains(&param.name)) {
-            let is_set = |it: &Param| it.metric == *name && it.key == param.name;
-            let value = manifest.metrics[name].parameter(param.name);
-            if let Some(value) = value.filter(|_| !args.params.iter().any(is_set)) {
-                let (metric, key) = (name.clone(), param.name.to_owned());
-                params.push(Param { metric, key, value });
-            }
-        }
+        let entry = registry.find(name).map_err(CliError::from)?;
+        params.extend(parameters(name, &manifest.metrics[name], entry, &args.params));
     }
     Ok(ScoreArguments {
         data: vec![file()],
@@ -61,6 +58,24 @@ pub(super) fn arguments(
         quiet: args.quiet,
         ..ScoreArguments::default()
     })
+}
+
+/// Returns the parameters of a judge in the run, without those that are set.
+fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) -> Vec<Param> {
+    let spec = entry.spec();
+    let declared = serde_json::to_value(spec).unwrap_or_default();
+    // A setting is given only if it is not the one of the declaration, since not every metric supports it.
+    let is_declared = |key: &str, value: &str| {
+        SETTINGS.contains(&key) && declared.get(key).is_some_and(|it| it.to_string() == value)
+    };
+    let is_set = |key: &str| set.iter().any(|it| it.metric == name && it.key == key);
+    let keys = spec.params.iter().map(|param| param.name).chain(SETTINGS);
+    let keys = keys.filter(|key| !OF_PANEL.contains(key) && !is_set(key));
+    let param = |key: &str| {
+        let value = old.parameter(key).filter(|value| !is_declared(key, value))?;
+        Some(Param { metric: name.to_owned(), key: key.to_owned(), value })
+    };
+    keys.filter_map(param).collect()
 }
 
 /// Returns the judges of the run, or those of them that are named.
@@ -93,7 +108,7 @@ pub(super) fn check(
         // A prompt may depend on the model.
         let is_of_model = |place: &str| {
             let of_panel = OF_PANEL.iter().any(|key| place.ends_with(&format!(".{key}`")));
-            ["`models`", "`prompts`"].contains(&place) || of_panel
+            ["`models`", "`prompts`", "`cost_msats`"].contains(&place) || of_panel
         };
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {

@@ -127,12 +127,13 @@ impl MetricIdentity {
         &self.models
     }
 
-    /// Returns the value of a parameter of the metric, as `--param` sets it; `None` if its value is not known.
+    /// Returns the value of a parameter of the metric, or its threshold or strictness, as `--param` sets it; `None` if the
+    /// value is not known.
     #[doc(hidden)]
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<String> {
-        if ["threshold", "strict", "cost"].contains(&name) {
-            return None;
+        if ["threshold", "strict"].contains(&name) {
+            return self.spec.get(name).filter(|value| !value.is_null()).map(Value::to_string);
         }
         let is_named = |key: &str| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
         self.parameters.iter().find(|(key, _)| is_named(key)).map(|(_, value)| value.clone())

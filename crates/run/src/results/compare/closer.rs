@@ -70,14 +70,6 @@ impl MetricComparison {
         let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
             return "no row has a label and scores of both judges".to_owned();
         };
-        let figure = |mean: f64| match self.kind {
-            ScoreKind::Bool => format!("{:.0} of {} right", mean * it.n as f64, rows(it.n)),
-            _ => format!(
-                "mean absolute difference from the label {} over {}",
-                unit.figure(mean),
-                rows(it.n)
-            ),
-        };
         let is_b_first = self.verdict != Verdict::Worse;
         let ([first, second], [one, other]) = match is_b_first {
             true => ([of_b, of_a], [b, a]),
@@ -95,8 +87,20 @@ impl MetricComparison {
         let adjusted = if self.p_adjusted == it.p_value { "" } else { "adjusted " };
         let p = self.p_adjusted.map_or(String::new(), |p| format!(", {adjusted}p {}", p_equals(p)));
         let change = unit.change_with_unit(sign * difference);
-        let figures =
-            format!("{} and {}, difference {change}{interval}{p}", figure(one), figure(other));
+        let means = match self.kind {
+            ScoreKind::Bool => {
+                let [one, other] = [one, other].map(|mean| mean * it.n as f64);
+                format!("{one:.0} of {} right and {other:.0} of {}", rows(it.n), it.n)
+            }
+            _ => {
+                let [one, other] = [one, other].map(|mean| unit.figure(mean));
+                format!(
+                    "mean absolute difference from the label {one} and {other} over {}",
+                    rows(it.n)
+                )
+            }
+        };
+        let figures = format!("{means}, difference {change}{interval}{p}");
         match self.verdict {
             Verdict::Better | Verdict::Worse => {
                 format!("judge {first} is closer to the labels than {second}: {figures}")
