@@ -155,3 +155,123 @@ fn rows_with_scores_of_another_program_keep_them_as_an_attribute() {
     let line = &lines(&folder, "out.jsonl")[0];
     assert_eq!(line["attributes"], json!({ "scores": { "theirs": 3 }, "latency_s": 2 }));
 }
+
+#[test]
+fn append_adds_metrics_and_keeps_the_scores_of_the_run() {
+    for format in FORMATS {
+        let folder = Folder::with("rows.jsonl", ROWS);
+        let (run, whole) = (format!("run.{format}"), format!("whole.{format}"));
+        let map = ["--map", "gold.label=gold.answer", "--map", "pred.label=pred.answer", "-q"];
+        let score = |metrics: &str, out: &str| {
+            let out = ["score", "rows.jsonl", "-m", metrics, "--out", out, "--with-rows"];
+            succeed(&folder, &[&out[..], &map, &["--label", "rag", "--tag", "prompt=v2"]].concat());
+        };
+        score("em,macro_f1,bleu", &run);
+        score("em,macro_f1,bleu,f1,accuracy", &whole);
+        let before = std::fs::read(folder.path(&run)).unwrap();
+        let headlines = succeed(
+            &folder,
+            &["score", &run, "-m", "f1,accuracy", "--append", "--out", "other.jsonl", "-q"],
+        );
+        assert!(headlines.starts_with("f1 ") && headlines.contains("accuracy"), "{headlines}");
+        assert_eq!(std::fs::read(folder.path(&run)).unwrap(), before, "with --out the run remains");
+        succeed(&folder, &["score", &run, "-m", "f1,accuracy", "--append", "-q"]);
+        if *format == "jsonl" {
+            let lines = |file: &str| {
+                let without_reference =
+                    |line: &str| line.split(",\"manifest\":").next().unwrap().to_owned();
+                folder.read(file).lines().map(without_reference).collect::<Vec<_>>()
+            };
+            assert_eq!(lines(&run), lines(&whole));
+        }
+        let compare = succeed(&folder, &["compare", &run, &whole, "--json"]);
+        let compared: Value = serde_json::from_str(&compare).unwrap();
+        let metrics = compared["metrics"].as_object().unwrap();
+        assert!(
+            ["em", "f1", "macro_f1", "accuracy", "bleu.corpus"]
+                .iter()
+                .all(|it| metrics.contains_key(*it)),
+            "{compare}"
+        );
+        for (name, metric) in metrics {
+            assert_eq!(
+                (&metric["a"], &metric["ties"]),
+                (&metric["b"], &metric["n"]),
+                "{format} {name}"
+            );
+        }
+        let [appended, one] = [&run, &whole].map(|file| {
+            let manifest = folder.read(&format!("{file}.manifest.json"));
+            serde_json::from_str::<Value>(&manifest).unwrap()["run"].clone()
+        });
+        assert_eq!(appended, one, "{format}");
+    }
+}
+
+#[test]
+fn what_cannot_be_appended_is_an_error_and_changes_nothing() {
+    let folder = folder("jsonl");
+    let before = (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json"));
+    let refused = |args: &[&str], expected: &str| {
+        let error = folder.score_error(args);
+        assert!(error.contains(expected), "{error}");
+        assert_eq!(before, (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json")));
+    };
+    refused(
+        &["run.jsonl", "-m", "f1,em", "--append"],
+        "run.jsonl: the run has scores of `em` already",
+    );
+    refused(
+        &["rows.jsonl", "-m", "f1", "--append"],
+        "rows.jsonl: expected a file written by `score --out FILE --with-rows`",
+    );
+    refused(
+        &["run.jsonl", "rows.jsonl", "-m", "f1", "--append"],
+        "expected one result file as DATA, found 2 files",
+    );
+    refused(&["-", "-m", "f1", "--append"], "expected one result file as DATA, found -");
+    refused(
+        &["run.jsonl", "-m", "f1", "--append", "--repeats", "2"],
+        "cannot be used with '--repeats",
+    );
+    refused(&["run.jsonl", "-m", "f1", "--append", "--out", "run.jsonl"], "are the same file");
+    refused(&["run.jsonl", "-m", "f1", "--append", "--junit", "run.jsonl"], "are the same file");
+    refused(
+        &["run.jsonl", "-m", "f1", "--append", "--junit", "run.jsonl.manifest.json"],
+        "are the same file",
+    );
+    let early = folder.run(&["score", "run.jsonl", "-m", "obeys", "--append", "--max-errors", "1"]);
+    assert_eq!(early.code, Some(1));
+    assert!(
+        early.err.contains("the limit of --max-errors; nothing is appended\n"),
+        "{}",
+        early.err
+    );
+    assert_eq!(before, (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json")));
+    assert_eq!(folder.files(), ["rows.jsonl", "run.jsonl", "run.jsonl.manifest.json"]);
+
+    succeed(
+        &folder,
+        &[
+            "score",
+            "rows.jsonl",
+            "-m",
+            "em",
+            "--repeats",
+            "2",
+            "--out",
+            "twice.jsonl",
+            "--with-rows",
+            "-q",
+        ],
+    );
+    refused(
+        &["twice.jsonl", "-m", "f1", "--append"],
+        "twice.jsonl: the run evaluated each row 2 times",
+    );
+    std::fs::remove_file(folder.path("twice.jsonl.manifest.json")).unwrap();
+    refused(
+        &["twice.jsonl", "-m", "f1", "--append"],
+        "the identity of its metrics is unknown: its manifest",
+    );
+}

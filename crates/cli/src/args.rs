@@ -58,7 +58,7 @@ pub(super) struct ListArguments {
 /// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
 /// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
 /// the second one abandons them, and the third one ends the program at once.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
@@ -82,6 +82,13 @@ pub(super) struct ScoreArguments {
     /// Write gold row and prediction of each row to the file too, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
+    /// Add the scores to the result file DATA, which keeps its scores; with --out, write all scores to
+    /// that file instead. If the run ends early, nothing is written
+    #[arg(
+        long,
+        conflicts_with_all = ["with_rows", "label", "tags", "repeats", "failure_score", "format"]
+    )]
+    pub(super) append: bool,
     /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
     /// same command continues it, and pays no finished call of a language model again
     #[arg(long, value_name = "DIR")]

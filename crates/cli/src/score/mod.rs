@@ -1,10 +1,11 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `result_files.rs` checks those that are results of another run, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of another run, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
+mod append;
 mod ci_files;
 mod journal;
 mod limits;
@@ -49,6 +50,11 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    let appending = args.append.then(|| append::open(args)).transpose()?;
+    let (append, args) = match appending {
+        Some((append, args)) => (Some(append), &args.clone()),
+        None => (None, args),
+    };
     result_files::check(args)?.iter().filter(|_| !args.quiet).for_each(print_error);
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
@@ -65,7 +71,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
             let reported = report::report(registry, &result, &models, &ci_files, args);
             // Each file is tried, and what was computed is printed even if none can be written.
             let written = ci_files.iter().map(|file| file.write(args, &result));
-            let failed = fail_each(written.filter_map(Result::err));
+            let appended = append.map_or(Ok(()), |append| Ok(append.finish(&result)?));
+            let failed = fail_each(written.chain([appended]).filter_map(Result::err));
             reported.map(|code| failed.unwrap_or(code))
         }
         Err(error) => {
@@ -104,6 +111,7 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
         .write_manifest("--out", args.out.as_ref())
+        .write_manifest("--append", args.data.first().filter(|_| args.append && args.out.is_none()))
         .write("--junit", args.junit.as_ref())
         .write("--markdown", args.markdown.as_ref())
         .write("--summary", args.summary.as_ref())
@@ -149,7 +157,7 @@ fn evaluator(
     if let Some(timeout) = args.timeout {
         builder = builder.timeout(timeout);
     }
-    if let Some(out) = &args.out {
+    if let Some(out) = args.out.as_ref().filter(|_| !args.append) {
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     Ok(builder.build()?)

@@ -66,7 +66,10 @@ pub(crate) fn report(
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
-            let kept = kept.unwrap_or_default();
+            let kept = match args.append {
+                true => "; nothing is appended".to_owned(),
+                false => kept.unwrap_or_default(),
+            };
             let next =
                 if args.journal.is_some() { "; the same command continues the run" } else { "" };
             print_error(format_args!(
@@ -77,8 +80,10 @@ pub(crate) fn report(
         }
         Ending::MaxErrors => {
             print_error(format_args!(
-                "stopped after {} rows: {} failed, the limit of --max-errors",
-                result.rows, result.failed_rows
+                "stopped after {} rows: {} failed, the limit of --max-errors{}",
+                result.rows,
+                result.failed_rows,
+                if args.append { "; nothing is appended" } else { "" }
             ));
             ExitCode::FAILURE
         }

@@ -4,6 +4,7 @@
 //! `command_line` describes the format. `evaluate/report/record.rs` has the record of a
 //! row in a file; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
 
+mod append;
 mod cell;
 mod compare;
 mod error;
@@ -17,6 +18,8 @@ mod parse;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
+#[doc(hidden)]
+pub use append::{Append, AppendError};
 #[doc(hidden)]
 pub use cell::parse_cell;
 pub use compare::{

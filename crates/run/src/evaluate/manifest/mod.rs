@@ -15,4 +15,5 @@ pub use self::content::{
 pub(crate) use self::content::{Embedded, RunDescription};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, find};
+pub(crate) use self::git::Commit;
 pub(crate) use self::started::{RunEnd, StartedManifest};
