@@ -11,14 +11,8 @@ const ROWS: &str = concat!(
     "\n",
 );
 
-/// The formats of result files that this build writes.
-const FORMATS: &[&str] = &[
-    "jsonl",
-    "json",
-    "csv",
-    #[cfg(feature = "parquet")]
-    "parquet",
-];
+/// The formats of result files.
+const FORMATS: &[&str] = &["jsonl", "json", "csv", "parquet"];
 
 /// A folder with the results of `em`, with their rows.
 fn folder(format: &str) -> Folder {
@@ -61,6 +55,11 @@ fn the_rows_of_a_result_file_are_those_that_were_scored() {
         let mapped = ["score", &run, "-m", "em", "--map", "pred.answer=lang", "--json"];
         let report: Value = serde_json::from_str(&succeed(&folder, &mapped)).unwrap();
         assert_eq!(report["metrics"]["em"]["passed"], 0, "{format}");
+        // A mapping may also read the scores of the run: of row `a` 1, of row `b` 0.
+        let value = if ["jsonl", "json"].contains(format) { "scores.em.value" } else { "em" };
+        let maps = [format!("gold.answer={value}"), format!("pred.answer={value}")];
+        let scores = ["score", &run, "-m", "distance", "--map", &maps[0], "--map", &maps[1]];
+        assert!(succeed(&folder, &scores).starts_with("distance  0.0000 "), "{format}");
     }
 }
 

@@ -66,7 +66,8 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     let declared = serde_json::to_value(spec).unwrap_or_default();
     // A setting is given only if it is not the one of the declaration, since not every metric supports it.
     let is_declared = |key: &str, value: &str| {
-        SETTINGS.contains(&key) && declared.get(key).is_some_and(|it| it.to_string() == value)
+        let value = serde_json::from_str(value).ok();
+        SETTINGS.contains(&key) && declared.get(key) == value.as_ref()
     };
     let is_set = |key: &str| set.iter().any(|it| it.metric == name && it.key == key);
     let keys = spec.params.iter().map(|param| param.name).chain(SETTINGS);

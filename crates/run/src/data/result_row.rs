@@ -20,6 +20,14 @@ pub(crate) const OUTCOME: &str = ".outcome";
 /// The outcome of a row without prediction.
 const PROGRAM_FAILED: &str = "program_failed";
 
+/// What a run added to a row.
+pub(super) struct Added {
+    /// Latency, tokens and cost of the program, if it returned them.
+    pub(super) run: Option<Box<ProgramRun>>,
+    /// All keys or columns of the file but id, gold row and prediction, which mappings can read.
+    pub(super) fields: Fields,
+}
+
 impl RowObject {
     /// Returns whether the row is from a result file: it has an outcome of each of its metrics.
     pub(super) fn is_result(&self) -> bool {
@@ -46,24 +54,27 @@ impl RowObject {
         columns.map(|(_, value)| value).chain(of_scores)
     }
 
-    /// Removes what a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
-    /// Returns latency, tokens and cost of the program, if it returned them. Other rows remain as they are.
+    /// Separates what a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
+    /// Other rows remain as they are. `is_mapped` is whether mappings may read all fields from the scores.
     ///
     /// # Errors
     /// [`DataError`] if the row does not have the one prediction that can be scored.
     pub(super) fn take_results(
         &mut self,
         at: &Origin,
-    ) -> Result<Option<Box<ProgramRun>>, DataError> {
+        is_mapped: bool,
+    ) -> Result<Option<Box<Added>>, DataError> {
         if !self.is_result() {
             return Ok(None);
         }
         let at = || at.clone();
-        if self.gold.is_none() && self.pred.is_none() {
+        let has_row = self.gold.is_some() || self.pred.is_some();
+        if !has_row && !is_mapped {
             return Err(DataError::ResultWithoutRow { at: at() });
         }
         let is_null = matches!(self.pred, Some(Shape::Other(Value::Null)));
-        if is_null || self.outcomes().any(|outcome| outcome == PROGRAM_FAILED) {
+        let has_failed = || self.outcomes().any(|outcome| outcome == PROGRAM_FAILED);
+        if has_row && (is_null || has_failed()) {
             return Err(DataError::NoPrediction { at: at() });
         }
         if has_several_predictions(&cell(&self.attributes, "repeats")) {
@@ -72,13 +83,13 @@ impl RowObject {
         let run = program_run(&self.attributes);
         let attributes = match self.is_flat {
             true => attribute_columns(&self.attributes),
-            false => match self.attributes.remove("attributes") {
-                Some(Value::Object(attributes)) => attributes.into_iter().collect(),
+            false => match self.attributes.get("attributes") {
+                Some(Value::Object(attributes)) => attributes.clone().into_iter().collect(),
                 _ => Fields::default(),
             },
         };
-        self.attributes = attributes;
-        Ok(run.map(Box::new))
+        let fields = std::mem::replace(&mut self.attributes, attributes);
+        Ok(Some(Box::new(Added { run: run.map(Box::new), fields })))
     }
 }
 

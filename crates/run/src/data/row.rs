@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
-use crate::core::program_run::ProgramRun;
+use super::result_row::Added;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
@@ -78,7 +78,7 @@ pub(super) fn validated_row(
     mappings: &[Mapping],
 ) -> Result<ValidRow, DataError> {
     let mut object = into_object(row, at)?;
-    let run = object.take_results(at)?;
+    let added = object.take_results(at, !mappings.is_empty())?;
     if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
         let present = object.attributes.keys().map(str::to_owned).collect();
         let at = at.clone();
@@ -88,7 +88,7 @@ pub(super) fn validated_row(
         let name = side.to_string();
         mappings.iter().any(|mapping| mapping.path() == name)
     })?;
-    Ok(ValidRow { run, ..row })
+    Ok(ValidRow { added, ..row })
 }
 
 /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
@@ -163,7 +163,7 @@ impl RowObject {
             attributes: self.attributes,
             score_names: self.score_names,
             is_flat: self.is_flat,
-            run: None,
+            added: None,
         })
     }
 }
@@ -196,8 +196,8 @@ pub(super) struct ValidRow {
     attributes: Fields,
     score_names: Vec<String>,
     is_flat: bool,
-    /// Latency, tokens and cost of the program, in a result file.
-    run: Option<Box<ProgramRun>>,
+    /// What a run added to the row of a result file.
+    added: Option<Box<Added>>,
 }
 
 impl ValidRow {
@@ -210,7 +210,7 @@ impl ValidRow {
         match first {
             "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
             "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
-            _ => None,
+            _ => path::find(path, |name| self.added.as_ref()?.fields.get(name)),
         }
     }
 
@@ -276,7 +276,7 @@ impl ValidRow {
             pred: self.pred.into(),
             attributes: self.attributes,
             origin: Some(origin),
-            run: self.run,
+            run: self.added.and_then(|added| added.run),
         }
     }
 }
