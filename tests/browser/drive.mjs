@@ -271,6 +271,24 @@ const checks = {
     }
   },
 
+  /** Long lists are folded, and the rows of a metric that is not the same in both runs have no difference. */
+  async different(page) {
+    const about = page.locator("section", { has: page.locator("#about-title") });
+    const tags = about.locator("tr", { hasText: "Tags" }).locator("td").first();
+    assert.match(await tags.innerText(), /^setting_of_the_prompt_00: first_\s+setting_of_the_prompt_01: first_value\s+▸?\s*28 more$/);
+    await tags.locator("summary", { hasText: "28 more" }).click();
+    await tags.locator("summary", { hasText: "setting_of_the_prompt_29" }).click();
+    assert.match(await tags.innerText(), /setting_of_the_prompt_29: first_(value){29}/);
+    assert.equal(await about.locator("summary", { hasText: "a program with <b>a long label</b> first" }).count(), 1);
+    const changes = () => page.locator("#body .scores > :nth-child(3)").allTextContents();
+    assert.deepEqual([...new Set(await changes())], ["–"]);
+    await page.locator("#change").selectOption({ label: "Same score" });
+    await becomes(page, "0 of 60 rows");
+    await page.locator("#metric").selectOption({ label: "em" });
+    await becomes(page, "60 rows");
+    assert.deepEqual([...new Set(await changes())], ["same"]);
+  },
+
   /** Of 30 parts 8 are in view. Intervals are Wilson's where all values are 0 or 1, and within [0, 1]. */
   async parts(page) {
     const section = page.locator("section", { has: page.locator("#parts-title") });

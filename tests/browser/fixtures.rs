@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dsrs_metrics::Evaluate;
+use dsrs_metrics::data::DataReader;
+use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::results::{HtmlReport, Results};
+use dsrs_metrics::text::Profile;
 use serde_json::{Value, json};
 
 /// Strings that would be markup or code if they were not shown as text.
@@ -148,6 +152,43 @@ pub(crate) fn sized(folder: &Path, metrics: u32, runs: u32) -> PathBuf {
     let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
     // Without groups the intervals of parts are Wilson's and Student's.
     let report = if metrics == 5 { report } else { report.group("topic") };
+    report.write(&file).unwrap();
+    file
+}
+
+/// A report on one or two runs with manifests: long labels, 30 tags, 5 data files, and a metric that differs.
+pub(crate) fn described(folder: &Path, runs: u32) -> PathBuf {
+    let data = |file: u32| {
+        let path = folder.join(format!("questions_about_the_colours_of_horses_part_{file}.jsonl"));
+        let row = |row: u32| {
+            let answer = |row| json!({"answer": format!("answer {row}")});
+            json!({"id": format!("{file}-{row}"), "gold": answer(row), "pred": answer(row / 2 * 2)})
+        };
+        let rows: Vec<_> = (0..12).map(|it| row(it).to_string()).collect();
+        fs::write(&path, rows.join("\n")).unwrap();
+        path
+    };
+    let files: Vec<_> = (0..5).map(data).collect();
+    let run = |name: &str, profile: Profile| {
+        let out = folder.join(format!("{name}.jsonl"));
+        let mut evaluate = Evaluate::builder()
+            .metric(F1::builder().profile(profile).build())
+            .metric(Em::default())
+            .label(format!("a program with <b>a long label</b> {name} ").repeat(20).trim())
+            .bootstrap(200);
+        for tag in 0..30 {
+            let value = format!("{name}_{}", "value".repeat(tag));
+            evaluate = evaluate.tag(format!("setting_of_the_prompt_{tag:02}"), value);
+        }
+        let evaluate = evaluate.save_as_jsonl(&out).save_rows(true).build().unwrap();
+        let rows = DataReader::new().read(&files).unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        assert!(runtime.block_on(evaluate.score_files(rows)).unwrap().is_complete());
+        Results::read(&out).unwrap()
+    };
+    let (a, b) = (run("first", Profile::Dspy), run("second", Profile::Folded));
+    let file = folder.join("described.html");
+    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
     report.write(&file).unwrap();
     file
 }

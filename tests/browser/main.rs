@@ -160,6 +160,19 @@ fn comparisons_of_2_12_and_60_metrics_fit_the_screen() {
 }
 
 #[test]
+fn manifests_with_many_tags_and_files_fit_the_screen() {
+    for runs in [1, 2] {
+        check("fits", |folder| fixtures::described(folder, runs));
+        check("accessible", |folder| fixtures::described(folder, runs));
+    }
+}
+
+#[test]
+fn the_rows_of_a_metric_that_differs_are_not_compared() {
+    check("different", |folder| fixtures::described(folder, 2));
+}
+
+#[test]
 fn parts_are_folded_and_their_intervals_are_within_their_range() {
     check("parts", |folder| fixtures::sized(folder, 5, 1));
 }

@@ -121,6 +121,10 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
 
     // From another file, as JSON, and from the cache.
     let calls = judges.server.received().len();
+    let estimate =
+        judges.run(&["rejudge", "old.jsonl", "--lm", "openai:other", "--estimate", "--json"]).await;
+    let estimate: Value = serde_json::from_str(&Judges::succeeded(estimate)).unwrap();
+    assert_eq!((&estimate["rows"], judges.server.received().len()), (&json!(142), calls));
     let labels: String = heritage()
         .iter()
         .map(|row| format!("{}\n", json!({ "id": row["id"], "good": row["correct"] })))

@@ -235,6 +235,10 @@ pub(super) struct LmArguments {
     /// Call the model for every reply again, and replace the cached ones
     #[arg(long)]
     pub(super) refresh: bool,
+    /// Print how many calls of language models the run would make, the most that they can cost, and what
+    /// the cache covers. No call is made, nothing is scored or written, and no API key is needed
+    #[arg(long)]
+    pub(super) estimate: bool,
 }
 
 /// Compare the metrics of a result file with labels

@@ -55,6 +55,7 @@ pub(super) fn arguments(
         timeout: args.timeout,
         grace: args.grace,
         lm: args.lm.clone(),
+        json: args.json,
         quiet: args.quiet,
         ..ScoreArguments::default()
     })

@@ -11,8 +11,7 @@ use std::process::ExitCode;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::agree::error::AgreeError;
-use super::agree::labels::{self, Labels};
+use super::agree::{self, AgreeError, Labels};
 use super::error::CliError;
 use super::files::Files;
 use super::hint::Hint;
@@ -77,9 +76,15 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     check_unique(&args.metrics)?;
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
-    let labels = args.label.as_deref().map(|field| read_labels(&old, field, args)).transpose()?;
+    let labels = args.label.as_deref();
+    let labels =
+        labels.map(|field| agree::labels(&args.run, field, args.labels.as_deref())).transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
+    #[cfg(feature = "lm")]
+    if args.lm.estimate {
+        return Ok(score::estimate(metrics, &score)?);
+    }
     let models = RunModels::new(&args.lm, 0)?;
     models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
@@ -124,25 +129,6 @@ fn unfinished(
         print_error(format_args!("warning: first error: {error}"));
     }
     Ok(Some(exit))
-}
-
-/// Reads the labels, in the order of the rows of the run.
-fn read_labels(run: &Results, field: &str, args: &RejudgeArguments) -> Result<Labels, Error> {
-    let labels = match &args.labels {
-        Some(file) => {
-            let ids: Vec<String> = run.rows().iter().map(|row| row.id.clone()).collect();
-            labels::read(file, field, &args.run, &ids)?
-        }
-        None => {
-            let mut labels = Labels::default();
-            for row in run.rows() {
-                labels.add(labels::in_result(row, field)?, row);
-            }
-            labels
-        }
-    };
-    labels.check(args.labels.as_ref().unwrap_or(&args.run), field)?;
-    Ok(labels)
 }
 
 /// The output of `--json`.
@@ -250,7 +236,7 @@ fn closeness(
         for run in [old, new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
                 let score = run.row(&row.id).and_then(|row| row.scores.get(name));
-                let rating = score.map_or(Rating::from(None::<bool>), super::agree::rating_of);
+                let rating = score.map_or(Rating::from(None::<bool>), agree::rating_of);
                 rows.push((rating, label.clone()));
             }
         }

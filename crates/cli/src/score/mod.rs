@@ -1,12 +1,16 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of another run, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of
+//! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
+//! `estimate.rs` prints `--estimate` in place of a run. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
 mod append;
 mod ci_files;
+#[cfg(feature = "lm")]
+mod estimate;
 mod journal;
 mod limits;
 mod metrics;
@@ -17,6 +21,7 @@ mod no_models;
 mod not_passed;
 mod offline;
 mod report;
+mod reported_models;
 mod result_files;
 mod rows;
 
@@ -33,6 +38,8 @@ use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
+#[cfg(feature = "lm")]
+pub(super) use estimate::run as estimate;
 pub(super) use limits::violations;
 pub(super) use metrics::configure;
 #[cfg(feature = "lm")]
@@ -50,6 +57,10 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    #[cfg(feature = "lm")]
+    if args.lm.estimate {
+        return estimate::run(metrics, args);
+    }
     let appending = args.append.then(|| append::open(args)).transpose()?;
     let (append, args) = match appending {
         Some((append, args)) => (Some(append), &args.clone()),
@@ -124,23 +135,16 @@ fn evaluator(
     ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<Evaluate, CliError> {
-    let mut builder = builder
-        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+    let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
         .keep_results(args.junit.is_some() || args.keep_rows)
-        // With a limit on failed rows, a row that a metric cannot read is a failed row.
-        .reject_unreadable_rows(args.max_errors.is_none())
-        .stop_on_ctrl_c()
         .grace_period(args.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
     }
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
-    }
-    if let Some(repeats) = args.repeats {
-        builder = builder.repeats(repeats);
     }
     if let Some(field) = &args.group {
         builder = builder.group(field);
@@ -161,6 +165,19 @@ fn evaluator(
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     Ok(builder.build()?)
+}
+
+/// Sets the options that determine which rows are evaluated, and how often.
+fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
+    let builder = builder
+        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        .reject_unreadable_rows(args.max_errors.is_none())
+        .stop_on_ctrl_c();
+    match args.repeats {
+        Some(repeats) => builder.repeats(repeats),
+        None => builder,
+    }
 }
 
 /// Adds the result file of `--out`.

@@ -13,7 +13,7 @@ use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
+use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -27,6 +27,15 @@ impl RunModels {
     ///
     /// The budget includes the cost of the calls of an interrupted run, in millisatoshis.
     pub(crate) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
+        Self::with_estimate(args, paid_msats, None)
+    }
+
+    /// The same models, which count their calls in this estimate if there is one, and make none.
+    pub(super) fn with_estimate(
+        args: &LmArguments,
+        paid_msats: u64,
+        estimate: Option<LmEstimate>,
+    ) -> Result<Self, CliError> {
         let budget = args.budget.map(LmBudget::msats);
         if let Some(budget) = &budget {
             budget.add_spent(paid_msats);
@@ -34,7 +43,10 @@ impl RunModels {
         let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
         let shared_budget = budget.clone();
         let configure = move |builder: LmBuilder| {
-            let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            let mut builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            if let Some(estimate) = &estimate {
+                builder = builder.estimate(estimate.clone());
+            }
             match &shared_budget {
                 Some(budget) => builder.budget(budget.clone()),
                 None => builder,

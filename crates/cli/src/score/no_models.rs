@@ -22,6 +22,7 @@ impl RunModels {
             (args.budget.is_some(), "--budget"),
             (args.no_cache, "--no-cache"),
             (args.refresh, "--refresh"),
+            (args.estimate, "--estimate"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
             Some((_, option)) => Err(CliError::NoLm { option }),

@@ -11,7 +11,7 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{journal, limits};
+use super::{journal, limits, reported_models};
 use crate::args::ScoreArguments;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
@@ -147,6 +147,7 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
+    result.metrics.iter().flat_map(reported_models::warnings).for_each(print_error);
     let journal = result.journal.unwrap_or_default();
     journal::lines(journal, args).into_iter().for_each(print_error);
     for mapping in &result.unused_mappings {

@@ -1,6 +1,7 @@
 //! The identity of a metric: everything that its score depends on, to compare the metrics of two processes or runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use crate::files::{self, Contents};
 use crate::messages::escape;
 use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
-use crate::spec::Direction;
+use crate::spec::{Direction, ScoreRange};
 
 /// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
 /// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
@@ -154,6 +155,20 @@ impl MetricIdentity {
         }
     }
 
+    /// Returns the interval that contains every score of the metric; `None` means any finite number.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{MetricIdentity, ScoreRange}, metrics::{F1, Wer}, prelude::*};
+    /// let range = |metric: &dyn Metric| MetricIdentity::of(metric).range();
+    /// assert_eq!(range(&F1::default()), Some(ScoreRange::UNIT));
+    /// assert_eq!(range(&Wer::default()), None);
+    /// ```
+    #[must_use]
+    pub fn range(&self) -> Option<ScoreRange> {
+        let range = ScoreRange::deserialize(self.spec.get("range")?).ok()?;
+        (range.min <= range.max).then_some(range)
+    }
+
     /// Returns the differences between this identity and another one, ordered by what differs.
     ///
     /// ```
@@ -172,6 +187,44 @@ impl MetricIdentity {
             all.push(IdentityDifference { place: place(path), expected, found });
         });
         all
+    }
+}
+
+/// The settings that a reader needs to know what was measured: the version, the threshold, `strict`, the parameters, the files
+/// and the models. Strings are escaped and shortened as in messages.
+///
+/// ```
+/// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
+///
+/// let f1 = F1::builder().profile(Profile::Folded).build().with_threshold(0.8);
+/// let identity = MetricIdentity::of::<Example, Prediction>(&f1);
+/// assert_eq!(identity.to_string(), "version 1; threshold 0.8; F1.profile = folded");
+/// ```
+impl fmt::Display for MetricIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.spec.get("version").and_then(Value::as_str).unwrap_or("unknown");
+        write!(f, "version {}", escape::name(version))?;
+        if let Some(threshold) = self.spec.get("threshold").filter(|it| !it.is_null()) {
+            write!(f, "; threshold {}", escape::name(&threshold.to_string()))?;
+        }
+        if self.spec.get("strict").and_then(Value::as_bool) == Some(true) {
+            f.write_str("; strict")?;
+        }
+        for (name, value) in &self.parameters {
+            write!(f, "; {} = {}", escape::name(name), escape::name(value))?;
+        }
+        for (parameter, files) in &self.files {
+            match files.len() {
+                // The key is the reason if a file cannot be read.
+                0 => write!(f, "; {}", escape::name(parameter))?,
+                1 => write!(f, "; 1 file of {}", escape::name(parameter))?,
+                count => write!(f, "; {count} files of {}", escape::name(parameter))?,
+            }
+        }
+        match &*self.models {
+            [] => Ok(()),
+            models => write!(f, "; judged by {}", escape::name(&models.join(" and "))),
+        }
     }
 }
 

@@ -64,6 +64,12 @@ impl ObjectRow {
         self.row.find(path)
     }
 
+    /// The gold row, if the row has one.
+    #[doc(hidden)]
+    pub fn gold(&self) -> Option<Value> {
+        self.row.gold()
+    }
+
     /// The keys of the row except `id`, `gold` and `pred`.
     #[doc(hidden)]
     pub fn keys(&self) -> impl Iterator<Item = &str> {

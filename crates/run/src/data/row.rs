@@ -231,6 +231,17 @@ impl ValidRow {
         self.id.take()
     }
 
+    /// Returns the gold row, if the row has one.
+    pub(super) fn gold(&self) -> Option<Value> {
+        match &self.whole_gold {
+            None if self.gold.is_empty() => None,
+            None => Some(Value::Object(
+                self.gold.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
+            )),
+            whole => whole.clone(),
+        }
+    }
+
     /// Makes `gold` and `pred` attributes where they are not objects.
     pub(super) fn keep_whole_sides(&mut self) {
         let sides = [(Side::Gold, self.whole_gold.take()), (Side::Pred, self.whole_pred.take())];

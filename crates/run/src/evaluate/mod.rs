@@ -40,7 +40,9 @@ pub use self::journal::JournalUse;
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
 pub(crate) use self::row::{Gate, ScoredRollouts};
-pub use self::summary::{Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary};
+pub use self::summary::{
+    Ending, EvaluationResult, JudgedBy, MetricSummary, ProgramTotals, RepeatSummary,
+};
 pub use self::unknown_field::UnknownField;
 
 use self::input::{Chunk, Input, Source};

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
-use crate::core::spec::ScoreKind;
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::spec::{Direction, ScoreKind};
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
 use crate::data::{Format, ObjectRow, ObjectRows};
@@ -156,6 +157,11 @@ impl Results {
         self.manifest.as_ref().err().map(String::as_str)
     }
 
+    /// Returns the identity of a metric, which the manifest contains.
+    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
+        self.manifest()?.run.metrics.get(metric)
+    }
+
     /// Returns the rows in the order of the file.
     #[must_use]
     pub fn rows(&self) -> &[ResultRow] {
@@ -252,6 +258,12 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
     fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
         Self::of(result)
     }
+}
+
+/// Returns whether the manifests of the runs state that lower scores of a metric are better.
+pub(super) fn is_lower_better(metric: &str, runs: &[&Results]) -> bool {
+    let mut known = runs.iter().filter_map(|run| run.identity(metric));
+    known.any(|identity| identity.direction() == Direction::LowerIsBetter)
 }
 
 /// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::core::RepliedBy;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
@@ -263,6 +264,30 @@ impl RunRecord {
 }
 
 impl<S: Eq + Hash> ResultScore<S> {
+    /// Returns the models that replied to the judges of the metric, or of its components, as
+    /// [`Scored::replied_by`] does. A file of an earlier version has none.
+    ///
+    /// ```
+    /// use dsrs_metrics::results::Results;
+    ///
+    /// # let file = std::env::temp_dir().join(format!("dsrs-doc-replied-by-{}.jsonl", std::process::id()));
+    /// std::fs::write(&file, concat!(
+    ///     r#"{"id": "q1", "scores": {"polite": {"outcome": "scored", "value": 1, "metadata": {"judges": [{"#,
+    ///     r#""judge": "openai:gpt-5-mini", "replied_by": [{"model": "gpt-5-mini-2025-08-07", "replies": 2}]}]}}}}"#,
+    /// ))?;
+    /// let results = Results::read(&file)?;
+    /// let replied_by = results.rows()[0].scores["polite"].replied_by();
+    /// assert_eq!((replied_by[0].model, replied_by[0].replies), ("gpt-5-mini-2025-08-07", 2));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
+        let own = RepliedBy::of_metadata(&self.metadata);
+        let of_components = self.components.values().flat_map(Self::replied_by);
+        own.into_iter().chain(of_components).collect()
+    }
+
     /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
     pub(crate) fn of<'a>(outcome: &'a Outcome) -> Self
     where

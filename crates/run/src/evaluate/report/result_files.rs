@@ -257,6 +257,11 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+    use crate::evaluate::manifest::RunManifest;
+
+    fn manifest() -> Manifest {
+        Manifest { format: 1, run: RunManifest::default(), process: None, file: None }
+    }
 
     /// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
     fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
@@ -290,9 +295,11 @@ mod tests {
             files.spool.flush().unwrap();
             files.spool.out().get_mut().file = file;
         });
-        for (error, kept) in [copied, renamed] {
+        // The last row contains the reference of the manifest, unless it was written out before the end.
+        let reference = format!(",\"manifest\":\"{}\"", RunManifest::default().reference());
+        for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
             assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
-            assert_eq!(kept, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+            assert_eq!(kept, format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\"{end}}}\n"));
         }
     }
 

@@ -12,7 +12,7 @@ use super::metric::{MetricComparison, adjust};
 use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
-use crate::results::file::Results;
+use crate::results::file::{Results, is_lower_better};
 
 /// The default number of random assignments of the permutation test.
 const DRAWS: u32 = 100_000;
@@ -165,7 +165,7 @@ impl ComparisonBuilder {
         let is_lower =
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
         let is_whole = name == selected.metric() || selected.is_corpus(a, b);
-        let is_lower = is_lower || is_whole && is_lower_better(selected.metric(), a, b);
+        let is_lower = is_lower || is_whole && is_lower_better(selected.metric(), &[a, b]);
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
         let testing = Testing {
@@ -221,13 +221,6 @@ fn kind_of(
         true => Ok(ScoreKind::Bool),
         false => Ok(ScoreKind::Number),
     }
-}
-
-/// Returns whether the manifests state that lower scores of a metric are better.
-fn is_lower_better(metric: &str, a: &Results, b: &Results) -> bool {
-    let identities = [a, b].map(|run| run.manifest()?.run.metrics.get(metric));
-    let mut known = identities.into_iter().flatten();
-    known.any(|identity| identity.direction() == Direction::LowerIsBetter)
 }
 
 /// Checks that a failed row does not count as better than a scored one.

@@ -49,15 +49,15 @@ pub enum CompareError {
     },
     /// The gold rows of an id differ, so the runs are over different data.
     #[error(
-        "row `{}`: the gold row at {a} is not that at {b}; compare runs over the same data",
-        escape::name(id)
+        "the gold rows of {} differ: the first is at {a} and {b}; compare runs over the same data",
+        first_ids(ids)
     )]
     DifferentGold {
-        /// The id.
-        id: String,
-        /// The row of the first run.
+        /// The ids of all such rows, in the order of the first run.
+        ids: Vec<String>,
+        /// The first of them in the first run.
         a: Origin,
-        /// The row of the second run.
+        /// The same row in the second run.
         b: Origin,
     },
     /// The identities of all selected metrics differ, so none is compared.

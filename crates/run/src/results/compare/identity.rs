@@ -40,7 +40,7 @@ pub struct MetricDifference {
 
 impl IdentityComparison {
     /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ.
-    pub(super) fn of(
+    pub(in crate::results) fn of(
         a: &Results,
         b: &Results,
         names: &IndexSet<String>,
@@ -67,7 +67,7 @@ impl IdentityComparison {
     }
 
     /// Returns whether a metric, or a part of it, is compared.
-    pub(super) fn is_compared(&self, name: &str) -> bool {
+    pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
         self.different.get(metric_of(name)).is_none_or(|metric| metric.is_compared)
     }
 }

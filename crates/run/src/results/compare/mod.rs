@@ -32,6 +32,12 @@ pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
 pub use sides::Sides;
 
+/// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
+#[cfg(feature = "html")]
+pub(super) fn check_rows(a: &Results, b: &Results) -> Result<(), CompareError> {
+    pairs::Pairs::of(a, b, true).map(|_| ())
+}
+
 /// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
 /// as JSON it has every figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]

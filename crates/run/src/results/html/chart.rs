@@ -288,7 +288,13 @@ pub(super) fn range(runs: &[&Results], name: &str) -> Range {
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::Bounds;
     use super::*;
+
+    fn numbers(values: &[f64]) -> Figures {
+        let values = values.iter().map(|value| (*value, None));
+        Figures::of(ScoreKind::Number, values, false, Bounds::Unknown)
+    }
 
     fn counts(bins: &Bins, values: &[f64]) -> Vec<u64> {
         bins.fill(values).iter().map(|bin| bin.rows).collect()
@@ -361,8 +367,7 @@ mod tests {
 
     #[test]
     fn the_range_of_groups_contains_all_intervals() {
-        let of =
-            |values: [f64; 2]| Figures::of(ScoreKind::Number, values.map(|it| (it, None)), false);
+        let of = |values: [f64; 2]| numbers(&values);
         let groups = [of([5.0, 5.0]), of([2.0, 4.0]), of([9.0, 9.0])];
         let range = Range::around(groups.iter()).unwrap();
         // Student's t of two values: 3 ± 12.706.
@@ -372,8 +377,7 @@ mod tests {
 
     #[test]
     fn a_track_shows_mean_and_interval_in_percent_of_the_width() {
-        let values = [0.5, 1.0, 0.0, 0.75, 0.25].map(|value| (value, None));
-        let figures = Figures::of(ScoreKind::Number, values, false);
+        let figures = numbers(&[0.5, 1.0, 0.0, 0.75, 0.25]);
         let track = Range::of([0.2, 0.9].into_iter()).track(&figures, Some(0.25));
         assert_eq!(track.point, Some(49.6));
         assert_eq!(track.interval, Some(Span { start: 0.92, width: 98.16 }));

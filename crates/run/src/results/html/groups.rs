@@ -49,11 +49,11 @@ pub(super) fn entries(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> V
     let overall: Vec<_> = by_group
         .iter()
         .zip(&runs)
-        .map(|(groups, (run, _))| figures(groups.values().flatten(), run, kind).1.mean)
+        .map(|(groups, (run, _))| figures(groups.values().flatten(), (run, name), kind).1.mean)
         .collect();
     let of_group = |place: usize, group: &Option<&str>| {
         let scores = by_group[place].get(group).map(Vec::as_slice).unwrap_or_default();
-        figures(scores, runs[place].0, kind)
+        figures(scores, (runs[place].0, name), kind)
     };
     let all: Vec<Vec<_>> = shown
         .iter()
@@ -89,8 +89,8 @@ fn scores_by_group<'a>(run: &'a Results, groups: &'a [Option<String>], name: &st
 
 fn figures<'a>(
     scores: impl IntoIterator<Item = &'a Option<&'a ResultScore>>,
-    run: &Results,
+    of: (&Results, &str),
     kind: ScoreKind,
 ) -> (Counts, Figures) {
-    figures_of(scores.into_iter().map(|score| (*score, None)), run, kind, false)
+    figures_of(scores.into_iter().map(|score| (*score, None)), of, kind, false)
 }

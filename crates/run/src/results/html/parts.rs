@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 
 use super::chart::{Range, scores_of};
 use super::entry::{Entry, EntryFigures};
-use super::figures::{Figures, counted};
+use super::figures::{Bounds, Figures, counted};
 use super::source::Source;
 use crate::core::spec::ScoreKind;
 use crate::results::ResultScore;
@@ -55,7 +55,12 @@ impl Part<'_> {
         let range = Range::of(values());
         let view = |(run, values): (usize, Vec<_>)| {
             let rows = values.len() as u64;
-            let figures = Figures::of(kind, values, source.groups.is_some());
+            // A named score has the range of its metric.
+            let bounds = match self.is_component {
+                true => Bounds::Unknown,
+                false => Bounds::of(source.report.runs[run], metric),
+            };
+            let figures = Figures::of(kind, values, source.groups.is_some(), bounds);
             EntryFigures::new(run, rows, &figures, &range, None)
         };
         let runs = of_runs.clone().into_iter().enumerate().map(view).collect();

@@ -1,13 +1,16 @@
 //! The sections of the page above the table of rows, as the template prints them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::about::{MetricSettings, about, metric_settings};
 use super::change::{Change, Changes};
 use super::chart::{Chart, Range, Track, range, scored_values};
 use super::entry::Entry;
 use super::error::HtmlError;
+use super::facts::Fact;
 use super::figures::{Counts, Figures, figures_of, thousands};
 use super::group_of::GroupOf;
 use super::labels::{CountView, LABELS, plural};
@@ -25,6 +28,10 @@ pub(super) struct View<'a> {
     runs: Vec<RunView>,
     /// How the rows of two runs are paired.
     pairing: Option<String>,
+    /// What was measured, by the manifests.
+    about: Vec<Fact>,
+    /// How the manifests of two runs differ, apart from their metrics.
+    differences: Vec<String>,
     metrics: Vec<MetricView>,
     /// How the intervals were computed, and what is not shown.
     notes: Vec<String>,
@@ -33,6 +40,9 @@ pub(super) struct View<'a> {
     usage: Option<Usage>,
     #[serde(skip)]
     pub(super) kinds: Vec<(&'a str, ScoreKind)>,
+    /// The metrics that are not compared, since they differ.
+    #[serde(skip)]
+    pub(super) different: HashSet<String>,
 }
 
 /// The label of a run: letter and style; both empty if there is only one.
@@ -50,6 +60,7 @@ struct MetricView {
     lower_is_better: bool,
     runs: Vec<FiguresView>,
     change: Option<Change>,
+    settings: Vec<MetricSettings>,
     chart: Option<Chart>,
     parts: Vec<Entry>,
     groups: Vec<Entry>,
@@ -81,15 +92,20 @@ impl<'a> View<'a> {
             source.groups.as_ref().and_then(groups::note),
         ];
         let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
+        let identity = &source.changes.identity;
+        let different = identity.not_compared().map(|(name, _)| name.to_owned());
         Ok(Self {
             title: report.title.clone().unwrap_or_else(|| title(runs)),
             is_comparison: runs.len() == 2,
             runs: runs.iter().enumerate().map(|(place, run)| RunView::new(place, run)).collect(),
             pairing: pairing(runs),
+            about: about(runs),
+            differences: identity.notes.clone(),
             metrics: metrics.collect(),
             notes: notes.into_iter().flatten().collect(),
             group: report.group.clone(),
             usage: Usage::new(runs),
+            different: different.collect(),
             kinds,
         })
     }
@@ -168,7 +184,7 @@ impl MetricView {
                 let rows = results.rows().iter().enumerate();
                 let scores =
                     rows.map(|(place, row)| (row.scores.get(name), source.group(run, place)));
-                figures_of(scores, results, kind, groups.is_some())
+                figures_of(scores, (results, name), kind, groups.is_some())
             })
             .collect();
         let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
@@ -180,6 +196,7 @@ impl MetricView {
             lower_is_better: report.is_lower_better(name),
             runs: views.collect(),
             change: changes.of(name),
+            settings: metric_settings(name, runs),
             chart: Chart::new(name, kind, &scored),
             parts: parts::entries(name, source),
             groups: groups::entries(name, kind, source),
