@@ -105,6 +105,21 @@ fn scores_without_rows_cannot_be_scored_again() {
 }
 
 #[test]
+fn a_row_that_a_metric_failed_on_is_scored_again() {
+    let rows = ROWS.replace("Oslo", "fail").replace("paris", "1");
+    let folder = Folder::with("rows.jsonl", rows);
+    for format in FORMATS {
+        let run = format!("run.{format}");
+        let args = ["score", "rows.jsonl", "-m", "obeys", "--out", &run, "--with-rows", "-q"];
+        assert_eq!(folder.run(&args).code, Some(0), "{format}");
+        succeed(&folder, &["score", &run, "-m", "em", "--out", "again.jsonl"]);
+        let lines = lines(&folder, "again.jsonl");
+        let attributes = lines.iter().map(|line| line["attributes"].as_object().unwrap().len());
+        assert_eq!(attributes.collect::<Vec<_>>(), [2, 2], "{format}: {lines:?}");
+    }
+}
+
+#[test]
 fn a_row_without_its_one_prediction_is_an_error() {
     let failed =
         r#"{"id": "a", "gold": {}, "pred": null, "scores": {"em": {"outcome": "program_failed"}}}"#;

@@ -38,10 +38,8 @@ impl RowObject {
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
         let is_column = |name: &str| {
             let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
-            metric.is_some_and(|metric| {
-                let keys = [metric.to_owned(), format!("{metric}.cost_msats")];
-                keys.iter().all(|key| self.attributes.contains_key(key))
-            })
+            // The value of a row without a score is not in a Parquet row.
+            metric.is_some_and(|it| self.attributes.contains_key(&format!("{it}.cost_msats")))
         };
         let columns =
             self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
