@@ -7,6 +7,7 @@ use super::rating::{Label, Rating};
 use super::scale::PassingLabels;
 
 /// How close each rating is to its label; `None` without a rating or label.
+#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Closeness {
     /// Labels are verdicts: whether the verdict of the rating is the label.
@@ -22,6 +23,7 @@ impl AgreementBuilder {
     ///
     /// # Errors
     /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    #[doc(hidden)]
     pub fn closeness(&self, rows: &[(Rating, Label)]) -> Result<Closeness, AgreementError> {
         validate(rows, &self.0)?;
         let passing = PassingLabels::of(rows, &self.0)?;

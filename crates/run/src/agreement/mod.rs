@@ -17,7 +17,6 @@ mod statistics;
 mod table;
 
 pub use builder::AgreementBuilder;
-#[doc(hidden)]
 pub use closeness::Closeness;
 pub use error::AgreementError;
 pub use figure::{Figure, Note};

@@ -13,8 +13,8 @@ use crate::evaluate::{Ending, EvaluateError, EvaluationResult};
 use crate::messages::escape;
 
 /// Why metrics cannot be added to a run.
+#[doc(hidden)]
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of each error describes it")]
 pub enum AppendError {
     #[error(
         "{}: the identity of its metrics is unknown: {reason}; restore the manifest, or write the scores to another file \
@@ -42,6 +42,7 @@ pub enum AppendError {
 }
 
 /// A result file to which metrics are added. The new file has all scores; it appears under its name when it is complete.
+#[doc(hidden)]
 pub struct Append {
     files: ResultFiles,
     run: PathBuf,

@@ -18,7 +18,6 @@ mod parse;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
-#[doc(hidden)]
 pub use append::{Append, AppendError};
 #[doc(hidden)]
 pub use cell::parse_cell;

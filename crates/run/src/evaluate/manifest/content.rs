@@ -189,6 +189,7 @@ pub(crate) struct Embedded<R = Value> {
     pub(super) run: R,
 }
 
+#[cfg(feature = "parquet")]
 impl Embedded<&RunManifest> {
     /// Returns the value in the metadata of a file.
     pub(crate) fn to_text(run: &RunManifest) -> String {
