@@ -15,7 +15,8 @@ use crate::messages::hash;
 /// The builder of an evaluation of the rows of files.
 pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 
-/// Returns the cost of the calls of an interrupted run, in millisatoshis, which `--budget` includes.
+/// Returns the cost of the calls of an interrupted run, in millisatoshis, which `--budget` includes; 0 without a budget or a
+/// journal.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
     match &args.journal {
         Some(dir) if args.lm.budget.is_some() => Ok(journal_cost_msats(dir)?),

@@ -25,7 +25,7 @@ impl RunModels {
     /// The model of `--lm`, or else the model of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
     ///
-    /// The budget includes the cost of the calls of an interrupted run, in millisatoshis.
+    /// The budget includes `paid_msats`, the cost of the calls of an interrupted run.
     pub(super) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
         let budget = args.budget.map(LmBudget::msats);
         if let Some(budget) = &budget {
