@@ -120,9 +120,13 @@ fn offline_without_effect_is_a_warning() {
 #[cfg(not(feature = "lm"))]
 #[test]
 fn a_program_without_models_says_how_to_build_with_them() {
-    for option in
-        [&["--lm", "openai:m"][..], &["--budget", "5 sat"], &["--no-cache"], &["--refresh"]]
-    {
+    for option in [
+        &["--lm", "openai:m"][..],
+        &["--budget", "5 sat"],
+        &["--no-cache"],
+        &["--refresh"],
+        &["--estimate"],
+    ] {
         let said = folder().score_error(&[&["rows.jsonl", "-m", "semantic_f1"], option].concat());
         let start = format!("{}: this program was built without language models; ", option[0]);
         assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");

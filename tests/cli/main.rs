@@ -1,5 +1,6 @@
 //! The command line: the program is run, and its output is compared.
 
+mod again;
 mod agents;
 mod agree;
 mod all_rows;

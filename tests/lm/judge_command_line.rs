@@ -62,6 +62,13 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
     }
 }
 
+impl Ran {
+    /// The number of files in the folder of the run.
+    pub(crate) fn files(&self) -> usize {
+        self.files
+    }
+}
+
 pub(crate) fn verdict(received: &Received) -> Answer {
     let of_f1 = received.body["messages"].to_string().contains("`recall`");
     Answer::chat(match of_f1 {

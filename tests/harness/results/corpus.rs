@@ -340,8 +340,19 @@ async fn trap_42_scores_of_different_formulas_are_not_compared() {
     let a = evaluated(MacroF1::default(), rows.iter().map(|[gold, a, _]| (gold, a))).await;
     let only_x = MacroF1::builder().labels(vec!["x".to_owned()]).build();
     let b = evaluated(only_x, rows.iter().map(|[gold, _, b]| (gold, b))).await;
+    let error = a.compare(&b).unwrap_err().to_string();
+    assert!(
+        error.starts_with(
+            "not compared: macro_f1: parameter `MacroF1.labels` is \"[]\" in A, \"[\\\"x\\\"]\" in B\n"
+        ),
+        "{error}"
+    );
+    let compare = |a: &EvaluationResult, b: &EvaluationResult| {
+        let (a, b) = (Results::of(a).unwrap(), Results::of(b).unwrap());
+        Comparison::builder().allow_different(["macro_f1", "bleu"]).of(&a, &b)
+    };
     assert_eq!(
-        a.compare(&b).unwrap_err().to_string(),
+        compare(&a, &b).unwrap_err().to_string(),
         "`macro_f1`: expected one formula in both runs, found {\"macro_f1\":[]} and {\"macro_f1\":[\"x\"]}; score both runs with the same parameters"
     );
     // How strings are split is part of the formula, too.
@@ -349,7 +360,7 @@ async fn trap_42_scores_of_different_formulas_are_not_compared() {
     let a = evaluated(Bleu::default(), [(&text, &text)]).await;
     let b = evaluated(Bleu::builder().tokens(BleuTokens::Char).build(), [(&text, &text)]).await;
     assert!(
-        a.compare(&b).unwrap_err().to_string().starts_with("`bleu.corpus`: expected one formula")
+        compare(&a, &b).unwrap_err().to_string().starts_with("`bleu.corpus`: expected one formula")
     );
 }
 

@@ -1,7 +1,7 @@
 //! Result files: for each row its id, the ratings by its metrics, and its label.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
@@ -9,13 +9,20 @@ use serde_json::Value;
 use super::error::AgreeError;
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::rows::pair::Origin;
 use crate::json::describe::found;
-use crate::results::{MAX_METRICS, ResultRow, ResultScore, ResultsError, rows};
+use crate::results::{
+    MAX_METRICS, Manifest, ResultRow, ResultScore, ResultsError, read_manifest, rows,
+};
 
 /// All rows of a result file.
-#[derive(Default)]
 pub(super) struct Results {
+    pub(super) file: PathBuf,
+    /// The manifest, or the reason why there is none.
+    pub(super) manifest: Result<Box<Manifest>, String>,
+    /// The gold row of each id, and whether it is from a format with columns.
+    golds: HashMap<String, (Value, bool)>,
     pub(super) ids: Vec<String>,
     pub(super) places: Vec<Origin>,
     /// The ratings by each metric, with the positions of their rows. Rows may have different metrics.
@@ -31,23 +38,50 @@ pub(super) struct Results {
 /// Reads the ratings by these metrics, or by all if the list is empty, and the labels in this
 /// field.
 pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Results, AgreeError> {
-    let mut results = Results::default();
+    let mut results = Results::new(file);
+    let mut references = Vec::new();
     for name in metrics {
         results.ratings.insert(name.clone(), Vec::new());
     }
     let mut seen = HashMap::new();
     for row in rows(file)? {
-        let (row, _) = row?;
+        let (mut row, _) = row?;
+        references.extend(row.manifest.take());
         let at = row.at();
         if let Some(first) = seen.insert(row.id.clone(), at.line) {
             return Err(ResultsError::DuplicateId { at, id: row.id, first }.into());
         }
         results.add(row, metrics.is_empty(), label)?;
     }
+    results.manifest = read_manifest(file, &references).map_err(ResultsError::from)?;
     Ok(results)
 }
 
 impl Results {
+    fn new(file: &Path) -> Self {
+        Self {
+            file: file.to_owned(),
+            manifest: Err(String::new()),
+            golds: HashMap::new(),
+            ids: Vec::new(),
+            places: Vec::new(),
+            ratings: IndexMap::new(),
+            known: IndexSet::new(),
+            judged_offline: HashMap::new(),
+            labels: Labels::default(),
+        }
+    }
+
+    /// The identity of a metric; `None` of a part, or if it is unknown.
+    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
+        self.manifest.as_ref().ok()?.run.metrics.get(metric)
+    }
+
+    /// Whether the results have another gold row with this id. The fields of a CSV file are strings.
+    pub(super) fn has_other_gold(&self, id: &str, gold: &Value, is_flat: bool) -> bool {
+        self.golds.get(id).is_some_and(|(own, own_is_flat)| *own_is_flat == is_flat && own != gold)
+    }
+
     fn add(&mut self, row: ResultRow, all: bool, label: &str) -> Result<(), AgreeError> {
         for name in row.scores.keys() {
             if !self.known.contains(name) {
@@ -74,6 +108,9 @@ impl Results {
         }
         self.labels.add(labels::in_result(&row, label)?, &row);
         self.places.push(row.at());
+        if let Some(gold) = row.gold {
+            self.golds.insert(row.id.clone(), (gold, row.is_flat));
+        }
         self.ids.push(row.id);
         Ok(())
     }
@@ -135,7 +172,7 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
     }
 }
 
-fn rating_of(score: &ResultScore) -> Rating {
+pub(crate) fn rating_of(score: &ResultScore) -> Rating {
     match (score.value, score.passed) {
         (None, _) => Rating::Missing(score.outcome.name().into()),
         (Some(score), Some(passed)) => Rating::Verdict { passed, score },

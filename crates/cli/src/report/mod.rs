@@ -17,6 +17,8 @@ pub(super) use args::ReportArguments;
 pub(super) enum ReportError {
     #[error("expected one or two result files, found {found}; name two to compare them")]
     NumberOfFiles { found: usize },
+    #[error("--allow-different needs two result files to compare, found one; remove it")]
+    NothingToCompare,
     #[error("--out {}: unknown extension; expected .html", file.display())]
     NotHtml { file: PathBuf },
     #[error("--group: {error}")]
@@ -53,6 +55,9 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() > 2 {
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }
+    if args.results.len() == 1 && !args.allow_different.is_empty() {
+        return Err(ReportError::NothingToCompare);
+    }
     let read = |file: &PathBuf| args.runs.read(file);
     let runs = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut report = match &*runs {
@@ -60,7 +65,9 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         runs => HtmlReport::new(&runs[0]),
     };
     let metrics = runs.iter().flat_map(Results::metrics);
-    report = report.lower_is_better(args.runs.lower_is_better(registry, metrics));
+    report = report
+        .lower_is_better(args.runs.lower_is_better(registry, metrics))
+        .allow_different(args.allow_different.iter().map(String::as_str));
     if let Some(field) = &args.group {
         report = report.group(field);
     }

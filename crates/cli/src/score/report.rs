@@ -11,7 +11,7 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{journal, limits};
+use super::{journal, limits, reported_models};
 use crate::args::ScoreArguments;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
@@ -26,10 +26,10 @@ use crate::metrics::Registry;
 use crate::stdio::{print, print_error, print_json};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
-pub(super) const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
-pub(super) fn report(
+pub(crate) fn report(
     registry: &Registry,
     result: &EvaluationResult,
     models: &RunModels,
@@ -66,7 +66,10 @@ pub(super) fn report(
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
-            let kept = kept.unwrap_or_default();
+            let kept = match args.append {
+                true => "; nothing is appended".to_owned(),
+                false => kept.unwrap_or_default(),
+            };
             let next =
                 if args.journal.is_some() { "; the same command continues the run" } else { "" };
             print_error(format_args!(
@@ -77,8 +80,10 @@ pub(super) fn report(
         }
         Ending::MaxErrors => {
             print_error(format_args!(
-                "stopped after {} rows: {} failed, the limit of --max-errors",
-                result.rows, result.failed_rows
+                "stopped after {} rows: {} failed, the limit of --max-errors{}",
+                result.rows,
+                result.failed_rows,
+                if args.append { "; nothing is appended" } else { "" }
             ));
             ExitCode::FAILURE
         }
@@ -142,6 +147,7 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
+    result.metrics.iter().flat_map(reported_models::warnings).for_each(print_error);
     let journal = result.journal.unwrap_or_default();
     journal::lines(journal, args).into_iter().for_each(print_error);
     for mapping in &result.unused_mappings {

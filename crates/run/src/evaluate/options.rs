@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 
+use super::manifest::RunDescription;
 use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
 use super::row::{JournalOptions, JournalSettings};
@@ -40,6 +41,8 @@ pub(super) struct Options<G, P> {
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) journal: Option<JournalOptions<G, P>>,
     pub(super) journal_settings: JournalSettings,
+    /// The label and the tags of the program.
+    pub(super) description: RunDescription,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(super) grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
@@ -101,6 +104,7 @@ impl<G, P> Default for Options<G, P> {
             observers: Vec::new(),
             journal: None,
             journal_settings: JournalSettings::default(),
+            description: RunDescription::default(),
             stop_when: None,
             grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
@@ -118,6 +122,7 @@ impl<G, P> Clone for Options<G, P> {
             observers: self.observers.clone(),
             journal: self.journal.clone(),
             journal_settings: self.journal_settings.clone(),
+            description: self.description.clone(),
             stop_when: self.stop_when.clone(),
             ..*self
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
+use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
@@ -88,6 +89,9 @@ pub enum ResultsError {
     /// An evaluation without rows: none was evaluated, or they were not kept.
     #[error("the evaluation has no rows; do not set `keep_results(false)`")]
     NoRows,
+    /// The manifest of the file cannot be used.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// The file cannot be read as rows.
     #[error(transparent)]
     Data(#[from] DataError),

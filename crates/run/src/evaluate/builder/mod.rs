@@ -230,7 +230,23 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
+    setters! {
+        /// Sets the name of the program in the [manifest](crate::results::Manifest), such as `baseline`. It has at most 1,000 bytes, without
+        /// control characters.
+        pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
+    }
+
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a prompt. Neither name nor
+    /// value has control characters, or more than 1,000 bytes. A tag that is set twice is an error of
+    /// [`build`](Self::build).
+    pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.description.tags.push((name.into(), value.into()));
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), EvaluateError> {
+        let described = self.options.description.check();
+        described.map_err(|error| EvaluateError::Description { reason: error.to_string() })?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;

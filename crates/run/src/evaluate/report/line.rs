@@ -5,12 +5,13 @@
 use crate::core::score::corpus::CorpusCounts;
 use crate::core::score::outcome::Outcome;
 use std::borrow::Cow;
+use std::hash::Hash;
 
 use serde::Serialize;
 use serde::ser::Serializer;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::record::{ResultScore, RunRecord, not_json};
+use super::record::{ResultRow, ResultScore, RunRecord, not_json};
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
 use crate::evaluate::row::RowResult;
@@ -39,6 +40,23 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     let add_pred =
         |repeat: &mut Object<'_>, number| repeat.add("pred", &row.pred_of_repeat(number));
     object.add_results(row, metrics, add_pred);
+}
+
+/// A row of a result file, as it is written again. The traceback remains.
+pub(crate) fn record_line(row: &ResultRow, line: &mut Vec<u8>) {
+    let no_fields = Value::Object(Map::new());
+    let mut object = Object::begin(line);
+    object.add("id", &row.id);
+    object.add("gold", row.gold.as_ref().unwrap_or(&no_fields));
+    object.add("pred", row.pred.as_ref().unwrap_or(&no_fields));
+    object.add_some("latency_s", row.latency_s);
+    object.add_some("input_tokens", row.input_tokens);
+    object.add_some("output_tokens", row.output_tokens);
+    object.add_some("cost_msats", row.cost_msats);
+    object.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
+    object.add("scores", &row.scores);
+    object.add_some("traceback", row.traceback.as_deref());
+    line.push(b'}');
 }
 
 /// An object of JSON that is written key by key.
@@ -122,11 +140,16 @@ struct ScoreLines<'a> {
 impl Serialize for ScoreLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let scores = self.metrics.iter().zip(self.outcomes);
-        serializer.collect_map(scores.map(|(name, outcome)| (name, score_of_metric(outcome))))
+        serializer.collect_map(
+            scores.map(|(name, outcome)| (name, written_score::<Cow<'_, str>>(outcome))),
+        )
     }
 }
 
-fn score_of_metric(outcome: &Outcome) -> ResultScore<Cow<'_, str>> {
+/// Returns the score of a metric, with its contribution to a score of all rows.
+pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
+    outcome: &'a Outcome,
+) -> ResultScore<S> {
     let mut score = ResultScore::of(outcome);
     score.written_corpus = match outcome {
         Outcome::Counted(counted) => counted.record(),

@@ -13,6 +13,7 @@ use crate::core::score::outcome::Outcome;
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::journal::JournalUse;
+use crate::evaluate::manifest::Manifest;
 use crate::evaluate::row::RowResult;
 use crate::messages::escape;
 use crate::stats::Histogram;
@@ -56,6 +57,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub journal: Option<JournalUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
+    /// What was measured: the identities of the metrics, the data files, the program.
+    pub manifest: Box<Manifest>,
     pub(crate) failure_score: f64,
     pub(crate) names: Vec<String>,
     /// The fields that the metrics read, first metric first.

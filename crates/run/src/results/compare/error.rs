@@ -1,5 +1,6 @@
 //! Errors of a comparison. Each message is one line.
 
+use super::identity::IdentityComparison;
 use crate::core::rows::pair::Origin;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
@@ -48,16 +49,25 @@ pub enum CompareError {
     },
     /// The gold rows of an id differ, so the runs are over different data.
     #[error(
-        "row `{}`: the gold row at {a} is not that at {b}; compare runs over the same data",
-        escape::name(id)
+        "the gold rows of {} differ: the first is at {a} and {b}; compare runs over the same data",
+        first_ids(ids)
     )]
     DifferentGold {
-        /// The id.
-        id: String,
-        /// The row of the first run.
+        /// The ids of all such rows, in the order of the first run.
+        ids: Vec<String>,
+        /// The first of them in the first run.
         a: Origin,
-        /// The row of the second run.
+        /// The same row in the second run.
         b: Origin,
+    },
+    /// The identities of all selected metrics differ, so none is compared.
+    #[error(
+        "{}\nno metric is compared; score both runs with the same metrics, or write --allow-different NAME (in code, `allow_different`) to compare one",
+        identity.to_string().trim_end()
+    )]
+    DifferentIdentities {
+        /// The differences.
+        identity: Box<IdentityComparison>,
     },
     /// A selected metric is not in a run.
     #[error("{file}: no row has a score of `{}`{}", escape::name(metric), hint(metric, known))]

@@ -1,0 +1,21 @@
+//! The manifest of a run: what was measured, by which metrics and judges, on which data.
+//!
+//! `content.rs` has the content, `started.rs` the manifest of a run in progress, `file.rs` the file beside a result file, and
+//! `git.rs` asks git for the commit.
+
+mod content;
+mod file;
+mod git;
+mod started;
+
+#[cfg(feature = "parquet")]
+pub(crate) use self::content::Embedded;
+pub(crate) use self::content::RunDescription;
+pub use self::content::{
+    DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
+    manifest_path,
+};
+pub use self::file::ManifestError;
+pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, find};
+pub(crate) use self::git::Commit;
+pub(crate) use self::started::{RunEnd, StartedManifest};
