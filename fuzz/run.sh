@@ -35,6 +35,8 @@ run() {
     mkdir -p "$found" "$temporary/files-$name"
     local options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1
         -artifact_prefix="artifacts/$name-")
+    # A short run, such as that of CI, draws the same inputs each time. A long one searches for new ones.
+    [ "$seconds" -ge 60 ] || options+=(-seed=1)
     [ ! -f "dictionaries/$name.dict" ] || options+=(-dict="dictionaries/$name.dict")
     RUST_BACKTRACE=0 TMPDIR="$temporary/files-$name" "$work/$host/release/$name" "${options[@]}" \
         "$found" "corpus/$name" > "$log" 2>&1 || status=$?
