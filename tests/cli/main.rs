@@ -14,6 +14,7 @@ mod floats;
 mod formulas;
 mod groups;
 mod heritage;
+mod identity;
 mod instances;
 mod interrupts;
 mod journal;

@@ -343,7 +343,7 @@ async fn trap_42_scores_of_different_formulas_are_not_compared() {
     let error = a.compare(&b).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "not compared: macro_f1: parameter `MacroF1.labels` is \"[]\" in A, \"[\\\"x\\\"]\" in B\n"
+            "not compared: macro_f1: parameter `MacroF1.labels` is \"[]\" in A, \"[\\\"x\\\"]\" in B; no metric"
         ),
         "{error}"
     );

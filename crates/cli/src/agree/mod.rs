@@ -25,6 +25,7 @@ use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
 use crate::messages::escape;
 use crate::metrics::Registry;
+use crate::results::RunManifest;
 use error::Place;
 use results::Results;
 
@@ -39,7 +40,10 @@ struct Report<'a> {
     label: &'a str,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
-    /// Why the identities of the metrics are unknown.
+    /// What the run measured, if the results have a manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a RunManifest>,
+    /// Why that is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     unknown_identity: Option<&'a str>,
     metrics: IndexMap<&'a str, Measured<'a>>,
@@ -47,8 +51,8 @@ struct Report<'a> {
 
 #[derive(Serialize)]
 struct Measured<'a> {
-    /// What the metric is, if the results have a manifest.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What the metric is, for the text. In JSON it is part of the run.
+    #[serde(skip)]
     identity: Option<&'a MetricIdentity>,
     #[serde(flatten)]
     agreement: Agreement,
@@ -79,6 +83,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         rows: results.ids.len(),
         label: &args.label,
         labels_without_row: labels.without_row,
+        run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
         unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
     };
@@ -204,10 +209,13 @@ impl Report<'_> {
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
             let (name, label) = (escape::name(name), escape::name(label));
-            let identity = identity.map_or_else(String::new, judged_by);
+            let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             format!("{name} against {label}{by}\n{identity}{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
+        if let Some(run) = self.run {
+            text.push_str(&format!("\nmeasured: {run}\n"));
+        }
         if let Some(reason) = self.unknown_identity {
             text.push_str(&format!("\nidentity unknown: {reason}\n"));
         }
@@ -219,13 +227,5 @@ impl Report<'_> {
             ));
         }
         text
-    }
-}
-
-/// A line about the models that judged.
-fn judged_by(identity: &MetricIdentity) -> String {
-    match identity.models() {
-        [] => String::new(),
-        models => format!("judged by {}\n", escape::name(&models.join(" and "))),
     }
 }

@@ -14,9 +14,7 @@ use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{
-    CompareError, Comparison, MetricComparison, MetricDifference, Results, ResultsError, Verdict,
-};
+use crate::results::{CompareError, Comparison, MetricComparison, Results, ResultsError, Verdict};
 
 pub(super) use args::CompareArguments;
 
@@ -109,11 +107,8 @@ fn different(comparison: &Comparison) -> Result<ExitCode, Error> {
     if not_compared.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    let sentence = |(name, metric): &(&str, &MetricDifference)| {
-        format!("not compared: {}: {}", escape::name(name), metric.differences.join("; "))
-    };
     Err(Error::Different {
-        sentences: not_compared.iter().map(sentence).collect(),
+        sentences: comparison.identity.sentences(),
         them: if not_compared.len() == 1 { "it" } else { "them" },
         names: not_compared.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(","),
     })

@@ -190,8 +190,8 @@ impl MetricIdentity {
     }
 }
 
-/// The settings that a reader needs to know what was measured: the version, the threshold, `strict`, the parameters, the files
-/// and the models. Strings are escaped and shortened as in messages.
+/// The settings that a reader needs to know what was measured: the version, the threshold, `strict`, the parameters, the files,
+/// the models, and the start of the hash of each prompt. Strings are escaped and shortened as in messages.
 ///
 /// ```
 /// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
@@ -221,10 +221,14 @@ impl fmt::Display for MetricIdentity {
                 count => write!(f, "; {count} files of {}", escape::name(parameter))?,
             }
         }
-        match &*self.models {
-            [] => Ok(()),
-            models => write!(f, "; judged by {}", escape::name(&models.join(" and "))),
+        if !self.models.is_empty() {
+            write!(f, "; judged by {}", escape::name(&self.models.join(" and ")))?;
         }
+        for (number, prompt) in self.prompts.iter().enumerate() {
+            f.write_str(if number == 0 { " with prompt " } else { ", " })?;
+            f.write_str(&escape::name(prompt.get(..8).unwrap_or(prompt)))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The content of a manifest.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
@@ -179,6 +180,45 @@ impl RunManifest {
     /// Returns the reference to this manifest that a result file contains.
     pub(crate) fn reference(&self) -> String {
         reference(&serde_json::to_value(self).unwrap_or_default())
+    }
+}
+
+/// What was measured apart from the metrics, in a line: `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..);
+/// seed 0; dsrs-metrics 0.1.0`. Names are escaped and shortened as in messages.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+/// let result = Evaluate::builder().metric(F1::default()).label("baseline").seed(7).score([row]).await?;
+/// let version = &result.manifest.run.library.version;
+/// assert_eq!(result.manifest.run.to_string(), format!("baseline; 1 row; seed 7; dsrs-metrics {version}"));
+/// # Ok(())
+/// # }
+/// ```
+impl fmt::Display for RunManifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(label) = &self.label {
+            write!(f, "{}; ", escape::name(label))?;
+        }
+        for (name, value) in &self.tags {
+            write!(f, "{} = {}; ", escape::name(name), escape::name(value))?;
+        }
+        write!(f, "{} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
+        for (number, file) in self.data.iter().enumerate() {
+            f.write_str(if number == 0 { " of " } else { ", " })?;
+            f.write_str(&escape::name(&file.name))?;
+            if let Some(hash) = file.sha256.as_deref() {
+                write!(f, " (SHA-256 {}..)", hash.get(..12).unwrap_or(hash))?;
+            }
+        }
+        if let Some(repeats) = self.repeats {
+            write!(f, "; {repeats} repeats")?;
+        }
+        write!(f, "; seed {}; dsrs-metrics {}", self.seed, escape::name(&self.library.version))
     }
 }
 

@@ -62,8 +62,8 @@ pub enum CompareError {
     },
     /// The identities of all selected metrics differ, so none is compared.
     #[error(
-        "{}\nno metric is compared; score both runs with the same metrics, or write --allow-different NAME (in code, `allow_different`) to compare one",
-        identity.to_string().trim_end()
+        "{}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {} (in code, `allow_different`)",
+        identity.sentences().join("; "), identity.names()
     )]
     DifferentIdentities {
         /// The differences.

@@ -66,6 +66,22 @@ impl IdentityComparison {
         different.map(|(name, metric)| (&**name, metric))
     }
 
+    /// Returns a sentence for each metric that is not compared, such as
+    /// `not compared: polite: judged by openai:a in A, openai:b in B`.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let sentence = |(name, metric): (&str, &MetricDifference)| {
+            format!("not compared: {}: {}", escape::name(name), metric.differences.join("; "))
+        };
+        self.not_compared().map(sentence).collect()
+    }
+
+    /// The names of the metrics that are not compared, as an option of the command line takes them.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<_> = self.not_compared().map(|(name, _)| escape::name(name)).collect();
+        names.join(",")
+    }
+
     /// Returns whether a metric, or a part of it, is compared.
     pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
         self.different.get(metric_of(name)).is_none_or(|metric| metric.is_compared)
@@ -86,9 +102,8 @@ impl fmt::Display for IdentityComparison {
             (Some(a), Some(b)) => writeln!(f, "identity unknown: A: {a}; B: {b}; {by_name}")?,
         }
         for (name, metric) in &self.different {
-            let name = escape::name(name);
             let not = if metric.is_compared { "" } else { "not compared: " };
-            writeln!(f, "{not}{name}: {}", metric.differences.join("; "))?;
+            writeln!(f, "{not}{}: {}", escape::name(name), metric.differences.join("; "))?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
     }
