@@ -83,7 +83,6 @@ impl<'a> ReportedNames<'a> {
         }
     }
 
-    #[expect(clippy::len_without_is_empty, reason = "none, one and several are different cases")]
     pub fn len(&self) -> usize {
         self.0.len()
     }
