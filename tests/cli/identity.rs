@@ -255,7 +255,7 @@ async fn table_row(name: &str, setup: Setup) -> String {
         },
         reported(&folder, &report, &differences.join("\n")),
         journal,
-        answer(&agree, &["version ", "measured: "]),
+        answer(&agree, &["version ", "openai:", "measured: "]),
     ];
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('\n', " ")).join(" | "))
 }

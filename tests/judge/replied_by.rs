@@ -1,4 +1,5 @@
-//! The models that replied to a judge, as their providers report them: in the metadata of a row, and in the summary.
+//! The models that replied to a judge, as their providers report them: in the metadata of a row, in the summary and in the
+//! manifest, and compared.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -249,4 +250,44 @@ async fn with_repeats_the_replies_of_all_repeats_are_counted() {
     let read: Vec<_> =
         reduced.replied_by().iter().map(|it| (it.judge, it.model, it.replies)).collect();
     assert_eq!(read, [("openai:alias", "m-1", 2), ("openai:alias", "m-2", 1)]);
+}
+
+#[tokio::test]
+async fn the_manifest_has_the_counts_of_the_summary_and_other_models_are_not_compared() {
+    let run = async |lm: ScriptedLm, rows| {
+        let judge = PoliteJudge::default().with_lm(lm);
+        let evaluate = Evaluate::builder().metric(Em).metric(judge).build().unwrap();
+        evaluate.score(numbered(rows)).await.unwrap()
+    };
+    let a = run(moved(), 12).await;
+    let judged_by = &a.manifest.run.judged_by;
+    assert_eq!(judged_by.keys().collect::<Vec<_>>(), ["polite"]);
+    assert_eq!(judged_by["polite"], a.metric("polite").unwrap().judged_by);
+    assert_eq!(counts(a.metric("polite").unwrap())[0], ("m-1", Some("fp_0"), 4));
+
+    let identity = |b| a.compare(b).unwrap().identity.to_string();
+    let b = run(alias().otherwise(from("m-1", &polite(true))), 12).await;
+    let sentence = "not compared: polite: openai:alias replied as m-1 and m-2 in A, m-1 in B\n";
+    assert_eq!(identity(&b), sentence);
+    assert_eq!(identity(&a), "");
+    // The reported models of another configured model differ in any case.
+    let other = ScriptedLm::new().named("openai:other").otherwise(from("m-3", &polite(true)));
+    let judged_by = "not compared: polite: judged by openai:alias in A, openai:other in B\n";
+    assert_eq!(identity(&run(other, 12).await), judged_by);
+}
+
+/// A provider may report another fingerprint with each reply. Only the first ones are named.
+#[tokio::test]
+async fn replies_that_the_manifest_does_not_name_are_counted_and_noted() {
+    let lm = alias().otherwise(|request: &LmRequest| {
+        let (_, number) = request.messages[1].content.split_once("number ").unwrap();
+        let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+        from("m-1", &polite(true)).with_fingerprint(format!("fp_{digits}"))
+    });
+    let evaluate = Evaluate::builder().metric(PoliteJudge::default().with_lm(lm)).build().unwrap();
+    let result = evaluate.score(numbered(120)).await.unwrap();
+    let run = &result.manifest.run;
+    assert_eq!((run.judged_by["polite"].len(), run.judged_by_others["polite"]), (100, 20));
+    let note = "note: polite: replies from models or fingerprints that the manifest does not name in A: 20; in B: 20\n";
+    assert_eq!(result.compare(&result).unwrap().identity.to_string(), note);
 }

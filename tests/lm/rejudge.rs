@@ -8,16 +8,16 @@ use tempfile::TempDir;
 
 use crate::server::{Answer, Received, Server};
 
-/// A folder, and a server of the scripted models `openai:old` and `openai:new`.
-struct Judges {
+/// A folder, and a server of scripted models.
+pub(crate) struct Judges {
     folder: TempDir,
     server: Server,
 }
 
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Judges {
@@ -27,14 +27,24 @@ impl Judges {
             let model = received.body["model"].as_str().unwrap_or_default();
             Answer::chat(&verdict(model, received.prompt()).to_string())
         };
+        Self::answering(answer).await
+    }
+
+    pub(crate) async fn answering(
+        answer: impl Fn(&Received) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         Self { folder: tempfile::tempdir().unwrap(), server: Server::start(answer).await }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn server_url(&self) -> String {
+        self.server.url("/v1/")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    async fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) async fn run(&self, args: &[&str]) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
         for name in
             ["DSRS_LM", "OPENAI_ORG_ID", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY"]
@@ -52,7 +62,7 @@ impl Judges {
     }
 
     #[track_caller]
-    fn succeeded(ran: Ran) -> String {
+    pub(crate) fn succeeded(ran: Ran) -> String {
         assert_eq!(ran.code, Some(0), "{}\n{}", ran.out, ran.err);
         ran.out
     }
@@ -109,7 +119,7 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
     let sentence = "polite: judge openai:new is closer to the labels than openai:old: 128 of 142 rows right and 95 of 142, \
                     difference +23.24 percentage points [";
     assert!(text.contains(sentence) && text.ends_with("], p < 0.001\n"), "{text}");
-    let url = judges.server.url("/v1/");
+    let url = judges.server_url();
     let known = format!("polite: judged by openai:old at {url} in A, openai:new at {url} in B");
     assert!(text.contains(&known) && text.contains("label rag-2"), "{text}");
 

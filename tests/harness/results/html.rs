@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use dsrs_metrics::data::DataReader;
+use dsrs_metrics::judge::shipped::SemanticEquivalence;
+use dsrs_metrics::lm::{LmReply, ScriptedLm};
 use dsrs_metrics::metrics::{Em, F1, Wer};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{HtmlReport, Results};
@@ -240,6 +242,34 @@ async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
     assert_eq!(text.matches("equal in all 8 rows").count(), 2, "{text}");
     assert_shows(&text, &["compared although `threshold` is 0.5 in A, 0.8 in B"]);
     assert!(!text.contains("not compared"), "{text}");
+}
+
+/// The same judge, whose provider reports this model for each reply.
+fn judged(model: &str) -> EvaluateBuilder<Example, Prediction> {
+    let reply = LmReply::new(r#"{ "reasoning": "", "equivalent": true }"#);
+    let reply = reply.with_model(model).with_fingerprint("fp_1");
+    let lm = ScriptedLm::new().named("openai:alias").otherwise(reply);
+    Evaluate::builder().metric(SemanticEquivalence::default().with_lm(lm)).metric(Em::default())
+}
+
+#[tokio::test]
+async fn the_report_names_the_models_that_replied_to_a_judge() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = described(folder.path(), "a.jsonl", judged("m-1<b>")).await;
+    let replied = |model| {
+        format!(
+            "semantic_equivalence: openai:alias replied as {model} (8 replies); fingerprint: fp_1 (8 replies)"
+        )
+    };
+    let (first, second) = (replied("m-1&lt;b&gt;"), replied("m-2"));
+    let judges = format!("Judges openai:alias {first} Data");
+    assert_shows(&shown(&HtmlReport::new(&a)), &[&judges]);
+
+    let b = described(folder.path(), "b.jsonl", judged("m-2")).await;
+    let judges = format!("Judges openai:alias {first} openai:alias {second} Data");
+    let not_compared = "not compared: openai:alias replied as m-1&lt;b&gt; in A, m-2 in B";
+    let text = shown(&HtmlReport::comparison(&a, &b));
+    assert_shows(&text, &[&judges, not_compared]);
 }
 
 #[tokio::test]

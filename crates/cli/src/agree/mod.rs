@@ -23,6 +23,7 @@ use crate::agreement::{Agreement, Label, Rating};
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
+use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::RunManifest;
@@ -54,6 +55,9 @@ struct Measured<'a> {
     /// What the metric is, for the text. In JSON it is part of the run.
     #[serde(skip)]
     identity: Option<&'a MetricIdentity>,
+    /// The models that replied to its judges, as their providers reported them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    judged_by: Vec<JudgedBy>,
     #[serde(flatten)]
     agreement: Agreement,
     /// The number of rows that the offline judge rated, not a model.
@@ -76,8 +80,8 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     for name in results.metrics() {
         let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
-        let identity = results.identity(name);
-        metrics.insert(name, Measured { identity, agreement, judged_offline });
+        let (identity, judged_by) = (results.identity(name), results.judged_by(name));
+        metrics.insert(name, Measured { identity, judged_by, agreement, judged_offline });
     }
     let report = Report {
         rows: results.ids.len(),
@@ -202,7 +206,7 @@ fn check_compared(
 impl Report<'_> {
     fn text(&self) -> String {
         let table = |(name, it): (&&str, &Measured<'_>)| {
-            let Measured { identity, agreement, judged_offline } = it;
+            let Measured { identity, judged_by, agreement, judged_offline } = it;
             let label = self.label;
             let by = match judged_offline {
                 0 => String::new(),
@@ -210,7 +214,9 @@ impl Report<'_> {
             };
             let (name, label) = (escape::name(name), escape::name(label));
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
-            format!("{name} against {label}{by}\n{identity}{agreement}\n")
+            let replies = JudgeReplies::of_each(judged_by);
+            let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
+            format!("{name} against {label}{by}\n{identity}{replies}{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
         if let Some(run) = self.run {

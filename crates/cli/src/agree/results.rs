@@ -11,6 +11,7 @@ use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::rows::pair::Origin;
+use crate::evaluate::{JudgedBy, JudgedByTally};
 use crate::json::describe::found;
 use crate::results::{
     MAX_METRICS, Manifest, ResultRow, ResultScore, ResultsError, read_manifest, rows,
@@ -31,6 +32,8 @@ pub(super) struct Results {
     pub(super) known: IndexSet<String>,
     /// For metrics of `ratings`, the number of rows that the offline judge rated.
     pub(super) judged_offline: HashMap<String, u64>,
+    /// For metrics of `ratings`, the models that replied to their judges, as the rows have them.
+    replied_by: HashMap<String, JudgedByTally>,
     /// The labels in the same rows.
     pub(super) labels: Labels,
 }
@@ -68,6 +71,7 @@ impl Results {
             ratings: IndexMap::new(),
             known: IndexSet::new(),
             judged_offline: HashMap::new(),
+            replied_by: HashMap::new(),
             labels: Labels::default(),
         }
     }
@@ -75,6 +79,15 @@ impl Results {
     /// The identity of a metric; `None` of a part, or if it is unknown.
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
         self.manifest.as_ref().ok()?.run.metrics.get(metric)
+    }
+
+    /// The models that replied to the judges of a metric, from the manifest, or else from the rows: a CSV file does not have
+    /// them. None of a part.
+    pub(super) fn judged_by(&self, metric: &str) -> Vec<JudgedBy> {
+        let manifest = self.manifest.as_ref().ok();
+        let in_manifest = manifest.and_then(|manifest| manifest.run.judged_by.get(metric));
+        let in_rows = || self.replied_by.get(metric).map(JudgedByTally::named);
+        in_manifest.cloned().or_else(in_rows).unwrap_or_default()
     }
 
     /// Whether the results have another gold row with this id. The fields of a CSV file are strings.
@@ -104,6 +117,10 @@ impl Results {
             let metric = name.split_once('.').map_or(&**name, |(metric, _)| metric);
             if row.scores.get(metric).is_some_and(|score| score.is_judged_offline) {
                 *self.judged_offline.entry(name.clone()).or_default() += 1;
+            }
+            for replied_by in row.scores.get(name).map(ResultScore::replied_by).unwrap_or_default()
+            {
+                self.replied_by.entry(name.clone()).or_default().add(replied_by);
             }
         }
         self.labels.add(labels::in_result(&row, label)?, &row);

@@ -24,8 +24,8 @@ use crate::runs::RunArguments;
 /// skipped or abstained in a run are not compared, and counted.
 ///
 /// What the runs measured is compared by their manifests, FILE.manifest.json. A metric with another
-/// version, parameter, threshold, judge or prompt is not compared, unless --allow-different names it;
-/// other differences, such as a data file that changed, are named. Of a run without a manifest the
+/// version, parameter, threshold, judge or prompt, or to whose judge another model replied as the
+/// provider reports it, is not compared, unless --allow-different names it; other differences, such as a data file that changed, are named. Of a run without a manifest the
 /// identity is unknown, and metrics are compared by their names.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
@@ -55,7 +55,7 @@ pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(super) runs: RunArguments,
     /// Compare these metrics, separated by commas, although they are not the same in both runs: another
-    /// version, parameter, threshold, judge or prompt
+    /// version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) allow_different: Vec<String>,
     /// The seed of the permutation test and of the bootstrap

@@ -35,7 +35,7 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(super) runs: RunArguments,
     /// Show the difference of these metrics, separated by commas, although they are not the same in both
-    /// runs: another version, parameter, threshold, judge or prompt
+    /// runs: another version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) allow_different: Vec<String>,
     /// The title of the page; the default is the names of the files

@@ -37,11 +37,12 @@ pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::input::{DevsetRow, DevsetRows};
 pub use self::journal::JournalUse;
+pub use self::manifest::{JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
 pub(crate) use self::row::{Gate, ScoredRollouts};
 pub use self::summary::{
-    Ending, EvaluationResult, JudgedBy, MetricSummary, ProgramTotals, RepeatSummary,
+    Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
 };
 pub use self::unknown_field::UnknownField;
 

@@ -211,9 +211,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         elapsed: Duration,
     ) -> Manifest {
         let usage = finished.program.usage;
-        let metrics = finished.summaries.iter().filter_map(|summaries| summaries.first());
+        let metrics = || finished.summaries.iter().filter_map(|summaries| summaries.first());
+        let judges = metrics().filter(|metric| !metric.judged_by.is_empty());
+        let others = metrics().filter(|metric| metric.judged_by_others > 0);
         let costs = RunCosts {
-            metrics_cost_msats: metrics.map(|it| it.cost_msats).fold(0, u64::saturating_add),
+            metrics_cost_msats: metrics().map(|it| it.cost_msats).fold(0, u64::saturating_add),
             program_cost_msats: usage.and_then(|usage| usage.cost_msats),
             program_input_tokens: usage.map(|usage| usage.input_tokens),
             program_output_tokens: usage.map(|usage| usage.output_tokens),
@@ -223,6 +225,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             failed_rows: finished.failed_rows,
             ending: ending.name(),
             data: self.source.data(*ending == Ending::Complete),
+            judged_by: judges.map(|it| (it.name.clone(), it.judged_by.clone())).collect(),
+            judged_by_others: others.map(|it| (it.name.clone(), it.judged_by_others)).collect(),
             costs,
             elapsed,
         })

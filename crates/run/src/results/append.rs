@@ -136,6 +136,8 @@ fn appended(
 ) -> Manifest {
     let new = (*result.manifest).clone();
     manifest.run.metrics.extend(new.run.metrics);
+    manifest.run.judged_by.extend(new.run.judged_by);
+    manifest.run.judged_by_others.extend(new.run.judged_by_others);
     manifest.run.failed_rows = failed_rows;
     let process = new.process.map(|process| ProcessManifest { git: commit.finish(), ..process });
     Manifest { process, file: None, ..manifest }

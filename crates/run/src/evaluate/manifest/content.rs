@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::judged_by::JudgedBy;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
 use crate::messages::{escape, hash};
@@ -61,6 +62,13 @@ pub struct RunManifest {
     pub tags: BTreeMap<String, String>,
     /// The identities of the metrics, in their order.
     pub metrics: IndexMap<String, MetricIdentity>,
+    /// The models that replied to the judges of each metric, as in [`MetricSummary::judged_by`](crate::MetricSummary::judged_by).
+    /// A metric without a reported model has no entry.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub judged_by: IndexMap<String, Vec<JudgedBy>>,
+    /// The number of replies to each metric from models that [`judged_by`](Self::judged_by) does not name, if there are any.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub judged_by_others: IndexMap<String, u64>,
     /// The files that the rows were read from. Empty if the rows were in memory.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataFile>,

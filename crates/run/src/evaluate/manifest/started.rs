@@ -2,8 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use indexmap::IndexMap;
+
 use super::content::{FORMAT, Library, Manifest, ProcessManifest, RunCosts, RunManifest};
 use super::git::Commit;
+use super::judged_by::JudgedBy;
 use crate::data::DataFile;
 
 /// The manifest of a run that is in progress: what is known before its first row.
@@ -21,6 +24,8 @@ pub(crate) struct RunEnd<'a> {
     /// The name of the ending.
     pub(crate) ending: &'a str,
     pub(crate) data: Vec<DataFile>,
+    pub(crate) judged_by: IndexMap<String, Vec<JudgedBy>>,
+    pub(crate) judged_by_others: IndexMap<String, u64>,
     pub(crate) costs: RunCosts,
     pub(crate) elapsed: Duration,
 }
@@ -32,15 +37,22 @@ impl StartedManifest {
     }
 
     pub(crate) fn finish(&self, end: RunEnd<'_>) -> Manifest {
-        let RunEnd { rows, failed_rows, ending, data, costs, elapsed } = end;
-        let ending = ending.to_owned();
+        let RunEnd { costs, elapsed, .. } = end;
         let process = ProcessManifest {
             started: humantime::format_rfc3339_seconds(self.started).to_string(),
             duration_s: elapsed.as_secs_f64(),
             git: self.commit.as_ref().and_then(Commit::finish),
             totals: costs,
         };
-        let run = RunManifest { rows, failed_rows, ending, data, ..self.run.clone() };
+        let run = RunManifest {
+            rows: end.rows,
+            failed_rows: end.failed_rows,
+            ending: end.ending.to_owned(),
+            data: end.data,
+            judged_by: end.judged_by,
+            judged_by_others: end.judged_by_others,
+            ..self.run.clone()
+        };
         Manifest { format: FORMAT, run, process: Some(process), file: None }
     }
 }
@@ -51,7 +63,9 @@ impl Default for RunManifest {
         Self {
             label: None,
             tags: std::collections::BTreeMap::new(),
-            metrics: indexmap::IndexMap::new(),
+            metrics: IndexMap::new(),
+            judged_by: IndexMap::new(),
+            judged_by_others: IndexMap::new(),
             data: Vec::new(),
             rows: 0,
             failed_rows: 0,

@@ -2,25 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use crate::core::RepliedBy;
-
-/// The number of replies to one judge in a run that came from one reported model. The guide page `judges` has an example.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[non_exhaustive]
-pub struct JudgedBy {
-    /// The configured model of the judge, as `provider:model`.
-    pub judge: String,
-    /// The model that the provider reported; empty if it reported only a fingerprint.
-    pub model: String,
-    /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    /// The number of replies, including replies from the cache, from the journal of the run, and those that the judge could
-    /// not read.
-    pub replies: u64,
-}
+use crate::evaluate::manifest::JudgedBy;
 
 /// Only so many models of one metric are named: a provider may report another fingerprint with each reply.
 const MAX_NAMED: usize = 100;
@@ -28,7 +11,7 @@ const MAX_NAMED: usize = 100;
 /// The running counts of one metric. The first models in the order of their names are named, so that the counts do not depend
 /// on the order of the rows.
 #[derive(Default)]
-pub(crate) struct JudgedByTally {
+pub struct JudgedByTally {
     named: BTreeMap<Reported, u64>,
     others: u64,
 }
@@ -41,7 +24,7 @@ struct Reported {
 }
 
 impl JudgedByTally {
-    pub(crate) fn add(&mut self, replied_by: RepliedBy<'_>) {
+    pub fn add(&mut self, replied_by: RepliedBy<'_>) {
         let RepliedBy { judge, model, fingerprint, replies, .. } = replied_by;
         let fingerprint = fingerprint.map(str::to_owned);
         let reported = Reported { judge: judge.to_owned(), model: model.to_owned(), fingerprint };
@@ -54,7 +37,7 @@ impl JudgedByTally {
         }
     }
 
-    pub(crate) fn named(&self) -> Vec<JudgedBy> {
+    pub fn named(&self) -> Vec<JudgedBy> {
         let named = self.named.iter().map(|(reported, replies)| JudgedBy {
             judge: reported.judge.clone(),
             model: reported.model.clone(),

@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::judged_by::JudgedBy;
 use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
+use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
 use crate::stats::{Histogram, Interval, Uncertainty};

@@ -16,7 +16,7 @@ mod tally;
 mod totals;
 
 pub(super) use self::groups::{GroupOf, Groups, value_at};
-pub use self::judged_by::JudgedBy;
+pub use self::judged_by::JudgedByTally;
 pub use self::metric_summary::MetricSummary;
 pub(super) use self::plain_tally::PlainTally;
 pub use self::repeats::RepeatSummary;

@@ -6,9 +6,10 @@ use std::fmt;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
+use super::reported_models::ReportedModels;
 use super::sides::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
-use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
+use crate::evaluate::manifest::{NO_MANIFEST, RunManifest};
 use crate::messages::escape;
 use crate::results::file::Results;
 
@@ -23,7 +24,8 @@ pub struct IdentityComparison {
     /// [allowed](crate::results::ComparisonBuilder::allow_different).
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
-    /// Other differences between the runs: data files, label, repeats, version of the library. One sentence each.
+    /// Other differences between the runs: data files, label, repeats, version of the library, fingerprints of the models that
+    /// replied to a judge. One sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -32,7 +34,8 @@ pub struct IdentityComparison {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricDifference {
-    /// The differences, such as `judged by openai:a in A, openai:b in B`.
+    /// The differences, such as `judged by openai:a in A, openai:b in B`, or `openai:a replied as a-1 in A, a-2 in B` if the
+    /// provider reported other models.
     pub differences: Vec<String>,
     /// Whether the metric is compared nevertheless.
     pub is_compared: bool,
@@ -51,13 +54,16 @@ impl IdentityComparison {
             return Self { unknown, ..Self::default() };
         };
         let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
-        let different = metrics.into_iter().filter_map(|name| {
-            let differences = differences(name, a, b);
-            let is_compared = allowed.contains(name);
-            let difference = MetricDifference { differences, is_compared };
-            (!difference.differences.is_empty()).then(|| (name.to_owned(), difference))
-        });
-        Self { unknown, different: different.collect(), notes: notes(&a.run, &b.run) }
+        let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
+        for name in metrics {
+            let (differences, of_models) = differences(name, &a.run, &b.run);
+            notes.extend(of_models);
+            if !differences.is_empty() {
+                let is_compared = allowed.contains(name);
+                different.insert(name.to_owned(), MetricDifference { differences, is_compared });
+            }
+        }
+        Self { unknown, different, notes }
     }
 
     /// Returns the metrics that are not compared, since they differ.
@@ -114,12 +120,20 @@ fn metric_of(name: &str) -> &str {
     name.split_once('.').map_or(name, |(metric, _)| metric)
 }
 
-/// Returns a sentence for each difference between the metrics of this name.
-fn differences(name: &str, a: &Manifest, b: &Manifest) -> Vec<String> {
-    let (Some(of_a), Some(of_b)) = (a.run.metrics.get(name), b.run.metrics.get(name)) else {
-        return Vec::new();
+/// Returns a sentence for each difference between the metrics of this name, and notes on the models that replied.
+fn differences(name: &str, a: &RunManifest, b: &RunManifest) -> (Vec<String>, Vec<String>) {
+    let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
+        return Default::default();
     };
-    of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b)).collect()
+    let mut sentences: Vec<String> =
+        of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b)).collect();
+    // Other models reply as other models.
+    if of_a.models() != of_b.models() {
+        return (sentences, Vec::new());
+    }
+    let ReportedModels { differences, notes } = ReportedModels::of(name, a, b);
+    sentences.extend(differences);
+    (sentences, notes)
 }
 
 fn sentence(difference: &IdentityDifference, a: &MetricIdentity, b: &MetricIdentity) -> String {

@@ -1,7 +1,8 @@
 //! The comparison of two runs over the same rows.
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups, `identity.rs` compares what the runs measured. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
+//! `groups.rs` their groups, `identity.rs` compares what the runs measured, `reported_models.rs` the models that replied to
+//! their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod closer;
@@ -13,6 +14,7 @@ mod identity;
 mod markdown;
 mod metric;
 mod pairs;
+mod reported_models;
 mod runs;
 mod sides;
 mod text;

@@ -8,6 +8,7 @@ use super::figures::thousands;
 use super::labels::{LABELS, plural};
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
+use crate::evaluate::JudgeReplies;
 use crate::results::{GitCommit, Manifest, ProcessManifest, Results, RunCosts, RunManifest};
 
 /// The number of digits of a hash that are shown.
@@ -47,10 +48,16 @@ fn tag(name: &str, value: &str) -> String {
     if value.is_empty() { name.to_owned() } else { format!("{name}: {value}") }
 }
 
-/// The models of all metrics.
+/// The models of all metrics, then the models that replied to each metric, as their providers reported them.
 fn judges(run: &RunManifest) -> Vec<String> {
     let models: IndexSet<&String> = run.metrics.values().flat_map(MetricIdentity::models).collect();
-    models.into_iter().cloned().collect()
+    let replies = run.judged_by.iter().flat_map(|(metric, replies)| {
+        JudgeReplies::of_each(replies).map(move |replies| format!("{metric}: {replies}"))
+    });
+    let others = run.judged_by_others.iter().map(|(metric, count)| {
+        format!("{metric}: replies from further models or fingerprints: {}", thousands(*count))
+    });
+    models.into_iter().cloned().chain(replies).chain(others).collect()
 }
 
 /// `rows.jsonl · 1,190 rows · 45,120 bytes · SHA-256 684ea9ca094d…`
