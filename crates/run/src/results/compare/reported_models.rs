@@ -31,7 +31,7 @@ impl ReportedModels {
             found.compare(metric, judge, &replies);
         }
         let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
-        if in_a + in_b > 0 {
+        if in_a > 0 || in_b > 0 {
             found.notes.push(format!(
                 "{}: replies from models or fingerprints that the manifest does not name in A: {in_a}; in B: {in_b}",
                 escape::name(metric)

@@ -228,6 +228,21 @@ mod tests {
     }
 
     #[test]
+    fn the_models_that_replied_are_shown_for_each_metric_and_judge() {
+        let by = |judge: &str, model: &str, fingerprint: Option<&str>, replies: u64| json!({"judge": judge, "model": model, "fingerprint": fingerprint, "replies": replies});
+        let mut judged_by: Vec<Value> =
+            (1..=7).map(|number| by("a:x", &format!("x-{number}"), None, 2)).collect();
+        judged_by.push(by("a:y", "", Some("fp_1"), 1));
+        let judged_by =
+            json!({"judged_by": {"polite": judged_by}, "judged_by_others": {"polite": 1_200}});
+        let shown = lines("Judges", &manifest(&judged_by, &Value::Null));
+        let first = "polite: a:x replied as x-1 (2 replies), x-2 (2 replies), x-3 (2 replies), x-4 (2 replies), x-5 (2 replies) and 2 more";
+        let second = "polite: a:y replied as an unknown model; fingerprint: fp_1 (1 reply)";
+        let others = "polite: replies from further models or fingerprints: 1,200";
+        assert_eq!(shown, [first, second, others]);
+    }
+
+    #[test]
     fn time_cost_and_code_are_of_the_process() {
         let totals = json!({"metrics_cost_msats": 1_200, "program_cost_msats": 7, "program_input_tokens": 35});
         let git = json!({"commit": "0123456789abcdef0123", "is_changed": true});
