@@ -20,6 +20,7 @@ mod interrupts;
 mod journal;
 mod judge;
 mod lists;
+mod manifests;
 mod metrics_table;
 mod missing;
 mod names;

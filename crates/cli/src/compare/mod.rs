@@ -25,6 +25,8 @@ pub(super) enum Error {
     NoTest { sentence: String, others: usize },
     #[error("--lower-is-better: {0}")]
     Direction(CompareError),
+    #[error("--allow-different: {0}")]
+    Allowed(CompareError),
     #[error(
         "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
         .sentences.join("\n")
@@ -42,6 +44,7 @@ impl From<CompareError> for Error {
     fn from(error: CompareError) -> Self {
         match error {
             CompareError::NotCompared { .. } => Self::Direction(error),
+            CompareError::NoDifferentMetric { .. } => Self::Allowed(error),
             error => Self::Compare(error),
         }
     }

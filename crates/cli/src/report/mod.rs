@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::error::CliError;
 use super::files::Files;
 use crate::metrics::Registry;
-use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
+use crate::results::{CompareError, HtmlError, HtmlReport, Results, ResultsError};
 
 pub(super) use args::ReportArguments;
 
@@ -25,6 +25,8 @@ pub(super) enum ReportError {
     Group { error: HtmlError },
     #[error("--lower-is-better: {error}")]
     Direction { error: HtmlError },
+    #[error("--allow-different: {error}")]
+    Allowed { error: HtmlError },
     #[error("--out {error}")]
     Out { error: HtmlError },
     #[error(transparent)]
@@ -40,6 +42,11 @@ impl From<HtmlError> for ReportError {
         match error {
             HtmlError::NoGroup { .. } => Self::Group { error },
             HtmlError::NoMetric { .. } => Self::Direction { error },
+            HtmlError::Compare(ref it)
+                if matches!(**it, CompareError::NoDifferentMetric { .. }) =>
+            {
+                Self::Allowed { error }
+            }
             HtmlError::Output { .. } => Self::Out { error },
             error => Self::Html(error),
         }

@@ -74,7 +74,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(args)?;
     let builder = journal::record(Evaluate::builder(), args)?;
-    let evaluate = evaluator(builder.metrics(metrics), &ci_files, args)?;
+    let evaluate = evaluator(models.recorded(builder.metrics(metrics)), &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = match result {
@@ -110,7 +110,7 @@ pub(super) fn evaluate(
     models: &RunModels,
 ) -> Result<EvaluationResult, CliError> {
     let rows = rows::open(args, &metrics)?;
-    let evaluate = evaluator(Evaluate::builder().metrics(metrics), &[], args)?;
+    let evaluate = evaluator(models.recorded(Evaluate::builder().metrics(metrics)), &[], args)?;
     evaluate_rows(&evaluate, rows, models, args)
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::Builder;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::declared::requirements::Requirement;
@@ -61,6 +62,14 @@ impl RunModels {
 
     pub(crate) fn settings(&self) -> Settings {
         Settings::new().with(self.models.clone())
+    }
+
+    /// Adds the calls of the models to the manifest of a run.
+    pub(crate) fn recorded(&self, builder: Builder) -> Builder {
+        match self.models.ledger() {
+            Some(ledger) => builder.ledger(ledger.clone()),
+            None => builder,
+        }
     }
 
     /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Builder;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::metric::Metric;
@@ -32,6 +33,10 @@ impl RunModels {
 
     pub(crate) fn settings(&self) -> Settings {
         if self.offline { offline::settings() } else { Settings::new() }
+    }
+
+    pub(crate) fn recorded(&self, builder: Builder) -> Builder {
+        builder
     }
 
     pub(crate) fn unused_warning(

@@ -12,6 +12,7 @@ use super::report::{Format, ProgressDisplay, Render};
 use super::row::{JournalOptions, JournalSettings};
 use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
 use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
+use crate::lm::Ledger;
 use crate::stats::Bootstrap;
 
 /// The default number of rows evaluated concurrently.
@@ -43,6 +44,7 @@ pub(super) struct Options<G, P> {
     pub(super) journal_settings: JournalSettings,
     /// The label and the tags of the program.
     pub(super) description: RunDescription,
+    pub(super) ledger: Option<Ledger>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(super) grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
@@ -105,6 +107,7 @@ impl<G, P> Default for Options<G, P> {
             journal: None,
             journal_settings: JournalSettings::default(),
             description: RunDescription::default(),
+            ledger: None,
             stop_when: None,
             grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
@@ -123,6 +126,7 @@ impl<G, P> Clone for Options<G, P> {
             journal: self.journal.clone(),
             journal_settings: self.journal_settings.clone(),
             description: self.description.clone(),
+            ledger: self.ledger.clone(),
             stop_when: self.stop_when.clone(),
             ..*self
         }

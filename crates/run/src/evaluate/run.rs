@@ -136,7 +136,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let tally = |metric: &MetricEntry<'_, G, P>| {
             Tally::new(&metric.name, metric.kind, metric.range, options.tally(plan.options.repeats))
         };
-        let manifest = StartedManifest::new(options.manifest(&plan), files.is_some());
+        let manifest =
+            StartedManifest::new(options.manifest(&plan), files.is_some(), options.ledger.clone());
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let intervals = options.tally(plan.options.repeats).intervals;
@@ -219,6 +220,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             program_cost_msats: usage.and_then(|usage| usage.cost_msats),
             program_input_tokens: usage.map(|usage| usage.input_tokens),
             program_output_tokens: usage.map(|usage| usage.output_tokens),
+            language_models: None,
         };
         self.manifest.finish(RunEnd {
             rows,

@@ -23,6 +23,30 @@ pub enum ResultsError {
         /// The keys of the row.
         keys: Vec<String>,
     },
+    /// The file is the manifest of a result file.
+    #[error(
+        "{}: expected a result file, found its manifest; write {}",
+        manifest.display(),
+        results.display()
+    )]
+    IsManifest {
+        /// The file.
+        manifest: PathBuf,
+        /// The result file that it describes.
+        results: PathBuf,
+    },
+    /// A result file does not exist, only its manifest.
+    #[error(
+        "{}: no such file, only its manifest {}; restore the result file, or score again",
+        file.display(),
+        manifest.display()
+    )]
+    OnlyManifest {
+        /// The result file.
+        file: PathBuf,
+        /// Its manifest.
+        manifest: PathBuf,
+    },
     /// A row has no id, so it cannot be matched with a row of another file.
     #[error("{at}: no `id` in the row; write the file again with `score --out`, or add the ids")]
     MissingId {

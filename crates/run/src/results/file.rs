@@ -16,7 +16,7 @@ use crate::data::embedded_manifest;
 use crate::data::{Format, ObjectRow, ObjectRows};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::{
-    self, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+    self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
 };
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
@@ -308,12 +308,28 @@ pub fn manifest_of(
     read_manifest(file, &references).map(Some)
 }
 
+/// Returns an error if the file is a manifest, or if there is only the manifest of it.
+fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
+    let manifest = manifest_path(file);
+    if !file.exists() && manifest.exists() {
+        return Err(ResultsError::OnlyManifest { file: file.to_owned(), manifest });
+    }
+    match file.to_str().and_then(|path| path.strip_suffix(MANIFEST_SUFFIX)) {
+        Some(results) => {
+            let (manifest, results) = (file.to_owned(), results.into());
+            Err(ResultsError::IsManifest { manifest, results })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its
 /// line.
 #[doc(hidden)]
 pub fn rows(
     file: &Path,
 ) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {
+    check_is_no_manifest(file)?;
     let mut complete = 0;
     Ok(ObjectRows::open(file, None)?.map(move |row| {
         let row = row.map_err(|error| ResultsError::of_row(error, complete))?;

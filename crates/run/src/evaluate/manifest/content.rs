@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::judged_by::JudgedBy;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
+use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
 /// The version of the format of result files and manifests.
@@ -138,6 +139,10 @@ pub struct RunCosts {
     /// The tokens in the replies to the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
+    /// The calls of language models, with their tokens and cost, if the run has a
+    /// [ledger](crate::runs::EvaluateBuilder::ledger). Calls of probes, and of rows that were abandoned, are among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language_models: Option<CallTotals>,
 }
 
 /// The commit of a git repository.
@@ -276,6 +281,9 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
+/// What follows the name of a result file in the name of its manifest.
+pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
+
 /// Returns the path of the manifest of a result file: `FILE.manifest.json`.
 ///
 /// ```
@@ -288,7 +296,7 @@ fn sorted(value: &Value) -> Value {
 #[must_use]
 pub fn manifest_path(file: impl AsRef<Path>) -> PathBuf {
     let mut path = file.as_ref().as_os_str().to_owned();
-    path.push(".manifest.json");
+    path.push(MANIFEST_SUFFIX);
     path.into()
 }
 

@@ -134,9 +134,8 @@ pub(crate) fn find(
             return Err(ManifestError::Unreadable { manifest: path, reason: error.to_string() });
         }
     };
-    let manifest = parse(&path, &text)?;
+    let (manifest, own) = parse(&path, &text)?;
     let other = || ManifestError::OtherRun { manifest: path.clone(), file: file.to_owned() };
-    let own = manifest.run.reference();
     if references.iter().any(|reference| *reference != own) {
         return Err(other());
     }
@@ -187,8 +186,8 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Parses and checks a manifest.
-fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
+/// Parses and checks a manifest. Returns its reference, too: of the text, which may have keys that this version does not know.
+fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
     let unreadable =
         |reason: String| ManifestError::Unreadable { manifest: path.to_owned(), reason };
     let mut value: Value =
@@ -208,7 +207,9 @@ fn parse(path: &Path, text: &str) -> Result<Manifest, ManifestError> {
     if checksum.as_ref().and_then(Value::as_str) != Some(&*canonical_hash(&value)) {
         return Err(ManifestError::Edited { manifest: path.to_owned() });
     }
-    serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))
+    let reference = reference_of(value.get("run").unwrap_or_default());
+    let manifest = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    Ok((manifest, reference))
 }
 
 /// Returns the manifest that a Parquet file contains: what was measured, without the process.

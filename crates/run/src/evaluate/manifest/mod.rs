@@ -11,11 +11,11 @@ mod started;
 
 #[cfg(feature = "parquet")]
 pub(crate) use self::content::Embedded;
-pub(crate) use self::content::RunDescription;
 pub use self::content::{
     DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
     manifest_path,
 };
+pub(crate) use self::content::{MANIFEST_SUFFIX, RunDescription};
 pub use self::file::ManifestError;
 pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, find};
 pub(crate) use self::git::Commit;

@@ -8,6 +8,7 @@ use super::content::{FORMAT, Library, Manifest, ProcessManifest, RunCosts, RunMa
 use super::git::Commit;
 use super::judged_by::JudgedBy;
 use crate::data::DataFile;
+use crate::lm::Ledger;
 
 /// The manifest of a run that is in progress: what is known before its first row.
 pub(crate) struct StartedManifest {
@@ -15,6 +16,7 @@ pub(crate) struct StartedManifest {
     started: SystemTime,
     /// Only if the run writes files.
     commit: Option<Commit>,
+    ledger: Option<Ledger>,
 }
 
 /// What a manifest contains of the results of a run.
@@ -32,17 +34,21 @@ pub(crate) struct RunEnd<'a> {
 
 impl StartedManifest {
     /// `run` has everything but the results. `has_files` is whether the run writes files.
-    pub(crate) fn new(run: RunManifest, has_files: bool) -> Self {
-        Self { run, started: SystemTime::now(), commit: has_files.then(Commit::start) }
+    pub(crate) fn new(run: RunManifest, has_files: bool, ledger: Option<Ledger>) -> Self {
+        Self { run, started: SystemTime::now(), commit: has_files.then(Commit::start), ledger }
     }
 
     pub(crate) fn finish(&self, end: RunEnd<'_>) -> Manifest {
         let RunEnd { costs, elapsed, .. } = end;
+        let calls = self.ledger.as_ref().map(Ledger::total);
         let process = ProcessManifest {
             started: humantime::format_rfc3339_seconds(self.started).to_string(),
             duration_s: elapsed.as_secs_f64(),
             git: self.commit.as_ref().and_then(Commit::finish),
-            totals: costs,
+            totals: RunCosts {
+                language_models: calls.filter(|it| it.calls + it.refused > 0),
+                ..costs
+            },
         };
         let run = RunManifest {
             rows: end.rows,

@@ -7,7 +7,7 @@ use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::error::CompareError;
 use super::groups::Groups;
-use super::identity::IdentityComparison;
+use super::identity::{IdentityComparison, check_allowed};
 use super::metric::{MetricComparison, adjust};
 use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
@@ -80,6 +80,7 @@ impl ComparisonBuilder {
         }
         let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
+        check_allowed(a, b, &self.allow_different)?;
         let identity = IdentityComparison::of(a, b, &names, &self.allow_different);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {

@@ -144,6 +144,18 @@ pub enum CompareError {
         /// The metrics that are compared.
         known: Vec<String>,
     },
+    /// A metric that may differ is in neither run.
+    #[error(
+        "`{}` may differ, and no run has this metric{}",
+        escape::name(metric),
+        hint(metric, known)
+    )]
+    NoDifferentMetric {
+        /// The name that may differ.
+        metric: String,
+        /// The metrics of the runs.
+        known: Vec<String>,
+    },
     /// A score of all rows was computed with different parameters.
     #[error(
         "`{}`: expected one formula in both runs, found {} and {}; score both runs with the same parameters",

@@ -6,6 +6,7 @@ use std::fmt;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
+use super::error::CompareError;
 use super::reported_models::ReportedModels;
 use super::sides::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
@@ -112,6 +113,22 @@ impl fmt::Display for IdentityComparison {
             writeln!(f, "{not}{}: {}", escape::name(name), metric.differences.join("; "))?;
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+    }
+}
+
+/// Checks that a run has each metric that may differ.
+pub(in crate::results) fn check_allowed(
+    a: &Results,
+    b: &Results,
+    allowed: &IndexSet<String>,
+) -> Result<(), CompareError> {
+    let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
+    match allowed.iter().find(|name| !known.contains(&***name)) {
+        None => Ok(()),
+        Some(metric) => {
+            let known = known.into_iter().map(str::to_owned).collect();
+            Err(CompareError::NoDifferentMetric { metric: metric.clone(), known })
+        }
     }
 }
 

@@ -29,6 +29,7 @@ use crate::evaluate::EvaluationResult;
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
+pub(super) use identity::check_allowed;
 pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;

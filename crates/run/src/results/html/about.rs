@@ -118,6 +118,7 @@ fn cost(costs: &RunCosts) -> Vec<String> {
         costs.program_cost_msats.map(|cost| msats("program", cost)),
         costs.program_input_tokens.map(|count| tokens("read", count)),
         costs.program_output_tokens.map(|count| tokens("written", count)),
+        costs.language_models.map(|calls| format!("language models: {calls}")),
     ]
     .into_iter()
     .flatten()

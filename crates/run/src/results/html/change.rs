@@ -10,6 +10,7 @@ use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
+use crate::results::compare::check_allowed;
 use crate::results::compare::check_rows;
 use crate::results::{
     CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
@@ -34,6 +35,7 @@ impl Changes {
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: IndexSet<String> =
             a.metrics().filter(is_compared).map(str::to_owned).collect();
+        check_allowed(a, b, &report.allow_different).map_err(Box::new)?;
         changes.identity = IdentityComparison::of(a, b, &names, &report.allow_different);
         names.retain(|name| changes.identity.is_compared(name));
         if names.is_empty() {
