@@ -102,6 +102,7 @@ impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
             failure_score: self.failure_score,
             program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
             group: self.group_field.clone(),
+            settings: self.description.settings.clone(),
             bootstrap: self.bootstrap,
             seed: self.seed,
             ..RunManifest::default()

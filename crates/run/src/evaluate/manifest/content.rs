@@ -90,6 +90,10 @@ pub struct RunManifest {
     /// The field whose value is the group of a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// The settings of a [`Scorer`](crate::scoring::Scorer): `scorer.threshold` of the gate, `scorer.on_missing` and
+    /// `scorer.aggregation`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// The number of samples of the bootstrap, if intervals are computed by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<u32>,
@@ -306,6 +310,8 @@ pub(crate) struct RunDescription {
     pub(crate) label: Option<String>,
     /// In the order of the calls, since a tag that is set twice is an error.
     pub(crate) tags: Vec<(String, String)>,
+    /// The settings of a scorer.
+    pub(crate) settings: BTreeMap<String, String>,
 }
 
 /// The longest label, name or value of a tag, in bytes.

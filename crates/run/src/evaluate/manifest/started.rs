@@ -80,6 +80,7 @@ impl Default for RunManifest {
             failure_score: 0.0,
             program_inputs: None,
             group: None,
+            settings: std::collections::BTreeMap::new(),
             bootstrap: None,
             seed: 0,
             library: Library::current(),

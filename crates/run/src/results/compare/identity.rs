@@ -193,6 +193,10 @@ fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     note("repeats", number(a.repeats), number(b.repeats));
     note("inputs of the program", list(&a.program_inputs), list(&b.program_inputs));
     note("groups", text(&a.group), text(&b.group));
+    for name in a.settings.keys().chain(b.settings.keys()).collect::<BTreeSet<_>>() {
+        let value = |run: &RunManifest| text(&run.settings.get(name).cloned());
+        note(&format!("`{}`", escape::name(name)), value(a), value(b));
+    }
     note("samples of the bootstrap", number(a.bootstrap), number(b.bootstrap));
     note("seed", a.seed.to_string(), b.seed.to_string());
     let version = |run: &RunManifest| text(&Some(run.library.version.clone()));
