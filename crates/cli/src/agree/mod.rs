@@ -25,6 +25,7 @@ use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
 use crate::messages::escape;
 use crate::metrics::Registry;
+use crate::results::FormatVersion;
 use error::Place;
 use results::Results;
 
@@ -35,6 +36,7 @@ pub(super) use results::rating_of;
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
+    format: FormatVersion,
     rows: usize,
     label: &'a str,
     /// The number of labels whose id is not in the results.
@@ -76,6 +78,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         metrics.insert(name, Measured { identity, agreement, judged_offline });
     }
     let report = Report {
+        format: FormatVersion,
         rows: results.ids.len(),
         label: &args.label,
         labels_without_row: labels.without_row,

@@ -12,10 +12,10 @@ mod started;
 pub(crate) use self::content::Embedded;
 pub(crate) use self::content::RunDescription;
 pub use self::content::{
-    DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
-    manifest_path,
+    DescribedFile, FormatVersion, GitCommit, Library, Manifest, ProcessManifest, RunCosts,
+    RunManifest, manifest_path,
 };
 pub use self::file::ManifestError;
-pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, find};
+pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find};
 pub(crate) use self::git::Commit;
 pub(crate) use self::started::{RunEnd, StartedManifest};
