@@ -117,6 +117,12 @@ fn a_judge_and_the_version_of_an_output_are_checked() {
     assert_eq!(count(later.clone()), 0);
     later["manifest"] = json!(format!("2-{}", "0".repeat(32)));
     assert_eq!(count(later), 1);
+    // The models that replied to a judge, in a manifest as in a summary.
+    let judged_by = json!({ "polite": [{ "judge": "openai:m", "model": "m-1", "replies": 2 }] });
+    let is_manifest = |(name, _): &(&str, Value)| *name == "manifest";
+    let (_, mut manifest) = outputs().into_iter().find(is_manifest).unwrap();
+    manifest["run"]["judged_by"] = judged_by;
+    assert!(schema::assert_strict("manifest", &manifest).0 > 20);
     for (schema, mut output) in
         outputs().into_iter().filter(|(_, output)| output.get("format").is_some())
     {
