@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, scorer};
+use crate::{Folder, Ran, scorer};
 
 const ROWS: &str = concat!(
     r#"{"id": 1, "gold": {"question": "Where is the Louvre?", "response": "in Paris"}, "#,
@@ -142,7 +142,7 @@ fn what_is_measured_of_the_offline_judge_is_said_to_be_of_it() {
     let run = |arguments: &[&str]| {
         let mut command = scorer();
         let output = command.current_dir(&folder).args(arguments).output();
-        String::from_utf8(output.unwrap().stdout).unwrap()
+        Ran::from(output.unwrap()).out
     };
     for out in ["out.jsonl", "out.csv"] {
         run(&["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--out", out, "--quiet"]);

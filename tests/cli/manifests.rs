@@ -70,7 +70,8 @@ fn two_files_with_one_manifest_are_one_run_or_an_error() {
 #[test]
 fn a_metric_that_may_differ_must_be_one_of_the_runs() {
     let folder = scored();
-    let message = "error: --allow-different: `f2` may differ, and no run has this metric, only `f1`\n";
+    let message =
+        "error: --allow-different: `f2` may differ, and no run has this metric, only `f1`\n";
     for args in [
         &["compare", "a.jsonl", "a.jsonl", "--allow-different", "f2"][..],
         &["report", "a.jsonl", "a.jsonl", "--allow-different", "f2", "--out", "r.html"],

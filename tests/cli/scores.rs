@@ -50,6 +50,7 @@ fn one_json_object() {
     assert_eq!(
         report,
         json!({
+            "format": 1,
             "rows": 4,
             "metrics": {
                 "same_text": {

@@ -205,5 +205,6 @@ async fn undisturbed(
     let repaired = (0..rows).filter(|row| row % 40 == 7).count() as u64;
     assert_eq!(calls.lock().unwrap().total(), rows + repaired);
     let headline = String::from_utf8(output.stdout).unwrap();
+    dsrs_metrics_tests::schema::validate_file(&dir.join("undisturbed.jsonl"));
     (headline, fs::read(dir.join("undisturbed.jsonl")).unwrap())
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use dsrs_metrics_tests::schema;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,7 +59,10 @@ impl Judges {
         let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
         let Output { status, stdout, stderr } = ran.await.unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        Ran { code: status.code(), out: text(stdout), err: text(stderr) }
+        let ran = Ran { code: status.code(), out: text(stdout), err: text(stderr) };
+        schema::validate_output(&ran.out);
+        schema::validate_written(self.folder.path(), args, ran.code);
+        ran
     }
 
     #[track_caller]
@@ -135,6 +139,7 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
         judges.run(&["rejudge", "old.jsonl", "--lm", "openai:other", "--estimate", "--json"]).await;
     let estimate: Value = serde_json::from_str(&Judges::succeeded(estimate)).unwrap();
     assert_eq!((&estimate["rows"], judges.server.received().len()), (&json!(142), calls));
+    assert_eq!(schema::assert_strict("estimate", &estimate), (3, 42));
     let labels: String = heritage()
         .iter()
         .map(|row| format!("{}\n", json!({ "id": row["id"], "good": row["correct"] })))
@@ -153,6 +158,8 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
         "-q",
     ];
     let report: Value = serde_json::from_str(&Judges::succeeded(judges.run(&args).await)).unwrap();
+    let (keys, values) = schema::assert_strict("rejudgement", &report);
+    assert!(keys > 15 && values > 80, "{keys} objects and {values} values");
     let closer = &report["closer"]["polite"];
     assert_eq!(closer["judges"], json!(["openai:old", "openai:new"]));
     assert_eq!((&closer["measure"], &closer["test"]), (&json!("right"), &json!("mcnemar_exact")));

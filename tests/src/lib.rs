@@ -1,6 +1,7 @@
 //! What several test binaries share. Tests live in the folders beside this one: one folder for each binary.
 
 mod peers;
+pub mod schema;
 mod skip;
 mod vectors;
 

@@ -14,6 +14,7 @@ use dsrs_metrics::{
 use serde_json::{Value, json};
 
 pub(super) fn read(path: &Path) -> String {
+    dsrs_metrics_tests::schema::validate_file(path);
     std::fs::read_to_string(path).unwrap()
 }
 

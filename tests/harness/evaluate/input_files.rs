@@ -58,6 +58,7 @@ async fn results_and_files_are_those_of_the_rows_one_by_one() {
         let whole = saved().build().unwrap().score(read()).await.unwrap();
         assert_eq!((whole.rows, whole.failed_rows), (2_000, 0));
         assert_eq!(whole.metrics[0].scored, 2_000);
+        dsrs_metrics_tests::schema::validate_file(&out);
         let lines = without_reference(&std::fs::read_to_string(&out).unwrap());
         for concurrency in [1, 2, 32] {
             let evaluate = saved().concurrency(concurrency).build().unwrap();

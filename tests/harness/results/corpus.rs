@@ -197,6 +197,7 @@ async fn files_give_the_figures_of_the_evaluations() {
             let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
             let result =
                 builder.metrics(metrics).build().unwrap().score(rows(shift)).await.unwrap();
+            dsrs_metrics_tests::schema::validate_file(&path);
             runs.push((Results::of(&result).unwrap(), Results::read(path).unwrap()));
         }
         let of = |[a, b]: [&Results; 2]| {
@@ -243,6 +244,7 @@ async fn numbers_of_rows_come_back_from_a_file() {
         let evaluate = Evaluate::builder().metrics(metrics).save_as_jsonl(&path).build().unwrap();
         let result = evaluate.score(rows).await.unwrap();
         let scores: Vec<_> = result.metrics.iter().map(|it| it.score.unwrap()).collect();
+        dsrs_metrics_tests::schema::validate_file(&path);
         runs.push((scores, Results::read(path).unwrap()));
     }
     let comparison = Comparison::of(&runs[0].1, &runs[1].1).unwrap();

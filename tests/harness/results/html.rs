@@ -171,6 +171,7 @@ async fn described(
     let evaluate = builder.save_as_jsonl(&out).build().unwrap();
     let rows = DataReader::new().read([&data]).unwrap();
     assert!(evaluate.score_files(rows).await.unwrap().is_complete());
+    dsrs_metrics_tests::schema::validate_file(&out);
     Results::read(&out).unwrap()
 }
 

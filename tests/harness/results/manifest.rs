@@ -38,6 +38,7 @@ async fn written(folder: &TempDir, name: &str, builder: Builder) -> PathBuf {
         _ => builder.save_as_jsonl(&file),
     };
     assert!(builder.score(pairs()).await.unwrap().is_complete());
+    dsrs_metrics_tests::schema::validate_file(&file);
     file
 }
 
@@ -312,7 +313,7 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     assert_eq!(names(&comparison), ["em"]);
     let not_compared: Vec<_> = comparison.identity.not_compared().map(|(name, _)| name).collect();
     assert_eq!(not_compared, ["f1"]);
-    let json = serde_json::to_value(&comparison).unwrap();
+    let json = dsrs_metrics_tests::schema::to_value(&comparison);
     assert_eq!(
         json["identity"]["different"]["f1"],
         serde_json::json!({"differences": ["`threshold` is not set in A, 0.5 in B"], "is_compared": false})

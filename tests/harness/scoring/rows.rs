@@ -151,7 +151,7 @@ async fn the_manifest_of_a_scorer_has_its_settings() {
     assert!(manifest.metrics.contains_key("em") && manifest.data.is_empty());
     let settings = [
         ("scorer.aggregation", "Median"),
-        ("scorer.on_missing", "Ignore"),
+        ("scorer.on_missing", "Fail"),
         ("scorer.threshold", "0.25"),
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));

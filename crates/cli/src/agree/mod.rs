@@ -26,7 +26,7 @@ use crate::core::spec::Direction;
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::RunManifest;
+use crate::results::{FormatVersion, RunManifest};
 use error::Place;
 use results::Results;
 
@@ -37,6 +37,7 @@ pub(super) use results::rating_of;
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
+    format: FormatVersion,
     rows: usize,
     label: &'a str,
     /// The number of labels whose id is not in the results.
@@ -84,6 +85,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         metrics.insert(name, Measured { identity, judged_by, agreement, judged_offline });
     }
     let report = Report {
+        format: FormatVersion,
         rows: results.ids.len(),
         label: &args.label,
         labels_without_row: labels.without_row,

@@ -23,7 +23,9 @@ use crate::core::spec::Direction;
 use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{CompareError, Comparison, MetricComparison, Results, ResultsError};
+use crate::results::{
+    CompareError, Comparison, FormatVersion, MetricComparison, Results, ResultsError,
+};
 
 pub(super) use args::RejudgeArguments;
 
@@ -134,6 +136,7 @@ fn unfinished(
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
+    format: FormatVersion,
     /// The run with the old judge (A) and the new one (B).
     comparison: Comparison,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -197,7 +200,7 @@ impl<'a> Report<'a> {
             }
             _ => None,
         };
-        Ok(Self { comparison, labels })
+        Ok(Self { format: FormatVersion, comparison, labels })
     }
 
     fn text(&self) -> String {

@@ -16,6 +16,7 @@ use crate::core::metric::Metric;
 use crate::error::CliError;
 use crate::evaluate::{Ending, Evaluate};
 use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
+use crate::results::FormatVersion;
 use crate::stdio::{print, print_error, print_json};
 
 pub(crate) fn run(
@@ -46,6 +47,7 @@ pub(crate) fn run(
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Estimated {
+    format: FormatVersion,
     rows: u64,
     #[serde(flatten)]
     total: CallEstimate,
@@ -76,7 +78,7 @@ impl Estimated {
             .collect();
         unpriced.sort_unstable();
         unpriced.dedup();
-        Self { rows, total: estimate.total(), unpriced, by_purpose }
+        Self { format: FormatVersion, rows, total: estimate.total(), unpriced, by_purpose }
     }
 
     fn text(&self, args: &ScoreArguments) -> String {

@@ -296,6 +296,7 @@ pub fn manifest_of(
     file: &Path,
     format: Option<Format>,
 ) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
+    manifest::check_version_of(file)?;
     let mut rows = ObjectRows::open(file, format).into_iter().flatten().map_while(Result::ok);
     let first = rows.next();
     if !first.as_ref().is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
@@ -330,6 +331,7 @@ pub fn rows(
     file: &Path,
 ) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {
     check_is_no_manifest(file)?;
+    manifest::check_version_of(file)?;
     let mut complete = 0;
     Ok(ObjectRows::open(file, None)?.map(move |row| {
         let row = row.map_err(|error| ResultsError::of_row(error, complete))?;

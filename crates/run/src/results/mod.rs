@@ -40,6 +40,8 @@ pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
 
+#[doc(hidden)]
+pub use crate::evaluate::manifest::FormatVersion;
 pub use crate::evaluate::manifest::{
     DescribedFile, GitCommit, Library, Manifest, ManifestError, ProcessManifest, RunCosts,
     RunManifest, manifest_path,

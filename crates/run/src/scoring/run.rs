@@ -217,8 +217,9 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult { results, metrics, manifest, ending, journal, observer_error, .. } =
-            result;
+        let EvaluationResult {
+            results, metrics, manifest, ending, journal, observer_error, ..
+        } = result;
         let rows = results.into_iter().filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
         let summary = ScoringSummary::of(&rows, self.gate.budget().limit);

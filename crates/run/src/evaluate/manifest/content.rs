@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use indexmap::IndexMap;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 use super::judged_by::JudgedBy;
@@ -14,8 +14,18 @@ use crate::data::DataFile;
 use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
-/// The version of the format of result files and manifests.
+/// The version of the format of result files, manifests and outputs in JSON, which `docs/schema` describes.
 pub(crate) const FORMAT: u32 = 1;
+
+/// The key `format` of an output in JSON: the version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FormatVersion;
+
+impl Serialize for FormatVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(FORMAT)
+    }
+}
 
 /// The manifest of a run: what was measured, by which metrics, on which data. It is written beside each result file, as
 /// `FILE.manifest.json`, and part of the result in memory.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -180,6 +181,24 @@ pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError
     }
 }
 
+/// Returns an error if a later version wrote the result file, by its manifest. The rows of a later version may be invalid.
+pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
+    #[derive(Deserialize)]
+    struct Version {
+        format: u64,
+    }
+    let path = manifest_path(file);
+    let version = read(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+    version.map_or(Ok(()), |Version { format }| check_version(&path, format))
+}
+
+fn check_version(path: &Path, found: u64) -> Result<(), ManifestError> {
+    if found <= u64::from(FORMAT) {
+        return Ok(());
+    }
+    Err(ManifestError::LaterVersion { file: path.to_owned(), found: found.to_string() })
+}
+
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_LENGTH).read_to_string(&mut text)?;
@@ -196,11 +215,7 @@ fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
         return Err(unreadable("expected an object".to_owned()));
     };
     match fields.get("format").and_then(Value::as_u64) {
-        Some(found) if found <= u64::from(FORMAT) => {}
-        Some(found) => {
-            let (file, found) = (path.to_owned(), found.to_string());
-            return Err(ManifestError::LaterVersion { file, found });
-        }
+        Some(found) => check_version(path, found)?,
         None => return Err(unreadable("expected the version in `format`".to_owned())),
     }
     let checksum = fields.remove(CHECKSUM);

@@ -12,12 +12,12 @@ mod started;
 #[cfg(feature = "parquet")]
 pub(crate) use self::content::Embedded;
 pub use self::content::{
-    DescribedFile, GitCommit, Library, Manifest, ProcessManifest, RunCosts, RunManifest,
-    manifest_path,
+    DescribedFile, FormatVersion, GitCommit, Library, Manifest, ProcessManifest, RunCosts,
+    RunManifest, manifest_path,
 };
 pub(crate) use self::content::{MANIFEST_SUFFIX, RunDescription};
 pub use self::file::ManifestError;
-pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, find};
+pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find};
 pub(crate) use self::git::Commit;
 pub use self::judged_by::{JudgeReplies, JudgedBy};
 pub(crate) use self::started::{RunEnd, StartedManifest};

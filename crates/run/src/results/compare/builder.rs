@@ -12,6 +12,7 @@ use super::metric::{MetricComparison, adjust};
 use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
+use crate::evaluate::manifest::FormatVersion;
 use crate::results::file::{Results, is_lower_better};
 
 /// The default number of random assignments of the permutation test.
@@ -93,6 +94,7 @@ impl ComparisonBuilder {
         let mut metrics = names.iter().map(compare).collect::<Result<Vec<_>, _>>()?;
         adjust(&mut metrics);
         Ok(Comparison {
+            format: FormatVersion,
             a: RunTotals::of(a, pairs.iter().map(|pair| pair.a)),
             b: RunTotals::of(b, pairs.iter().map(|pair| pair.b)),
             paired: pairs.len() as u64,

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use super::file::Results;
 use crate::evaluate::EvaluationResult;
+use crate::evaluate::manifest::FormatVersion;
 
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
@@ -46,6 +47,7 @@ pub(super) fn check_rows(a: &Results, b: &Results) -> Result<(), CompareError> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
+    pub(super) format: FormatVersion,
     /// The first run, usually the older one.
     pub a: RunTotals,
     /// The second run, usually the newer one.
