@@ -22,7 +22,10 @@ fn row(row: u32) -> Pair {
 async fn the_same_rows_give_the_same_result_at_any_concurrency() {
     let run = async |concurrency| {
         let (scorer, ..) = cheap_and_dear();
-        scorer.build().unwrap().score_all((0..2_000).map(row), concurrency).await.unwrap()
+        let scorer = scorer.build().unwrap();
+        let mut result = scorer.score_all((0..2_000).map(row), concurrency).await.unwrap();
+        assert!(result.manifest.process.take().is_some(), "start and duration");
+        result
     };
     let one = run(1).await;
     for concurrency in [2, 7, 512] {

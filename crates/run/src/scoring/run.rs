@@ -58,7 +58,7 @@ pub struct ScoringResult {
     /// them.
     pub metrics: Vec<MetricSummary>,
     /// What was measured. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
-    pub manifest: Manifest,
+    pub manifest: Box<Manifest>,
     /// Whether all rows were scored, and if not, why.
     pub ending: Ending,
     /// The restored rows of the journal, if the run has one.
