@@ -17,7 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use dsrs_metrics::contract::ScoreRange;
-use dsrs_metrics_datafusion::{FunctionDescription, score_range, with_score_range};
+use dsrs_metrics_datafusion::{FunctionDescription, ScoreSource, score_source, with_score_source};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::Functions;
@@ -31,8 +31,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 enum Encoded {
     /// A function of a metric.
     Metric(FunctionDescription),
-    /// An aggregate over scores, with the smallest and the largest score. As bits, since JSON has no infinity.
-    Aggregate { version: String, range: Option<[u64; 2]> },
+    /// An aggregate over scores, with the smallest and the largest score, as bits, since JSON has no infinity, and the
+    /// identity of the metric.
+    Aggregate { version: String, range: Option<[u64; 2]>, identity: Option<String> },
 }
 
 /// Encodes and decodes functions, and leaves everything else to the codec of Ballista or of the user.
@@ -62,8 +63,10 @@ impl<C: ?Sized> FunctionCodec<C> {
         if !self.functions.is_aggregate(function.name()) {
             return self.encode_metric(function.name(), buffer);
         }
-        let range = score_range(function).map(|it| [it.min.to_bits(), it.max.to_bits()]);
-        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range }, buffer)?;
+        let ScoreSource { range, identity, .. } = score_source(function).unwrap_or_default();
+        let range = range.map(|it| [it.min.to_bits(), it.max.to_bits()]);
+        let version = VERSION.to_owned();
+        self.encode(&Encoded::Aggregate { version, range, identity }, buffer)?;
         Ok(true)
     }
 
@@ -90,10 +93,10 @@ impl<C: ?Sized> FunctionCodec<C> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let range = match Self::decode(name, bytes)? {
+        let mut source = ScoreSource::default();
+        match Self::decode(name, bytes)? {
             Encoded::Metric(found) => {
                 check_call(&self.functions.descriptions, name, &found)?;
-                None
             }
             Encoded::Aggregate { version, .. } if version != VERSION => {
                 return plan_err!(
@@ -101,11 +104,14 @@ impl<C: ?Sized> FunctionCodec<C> {
                      {ADVICE}"
                 );
             }
-            Encoded::Aggregate { range, .. } => range.map(|range| range.map(f64::from_bits)),
-        };
+            Encoded::Aggregate { range, identity, .. } => {
+                let range = range.map(|range| range.map(f64::from_bits));
+                source.range = range.map(|[min, max]| ScoreRange { min, max });
+                source.identity = identity;
+            }
+        }
         let function = self.functions.aggregate(name)?;
-        let bound =
-            range.and_then(|[min, max]| with_score_range(&function, ScoreRange { min, max }));
+        let bound = with_score_source(&function, source);
         Ok(Some(bound.map_or(function, Arc::new)))
     }
 }

@@ -120,11 +120,15 @@ impl MetricFunctions {
     /// Returns what the results of the functions depend on, to compare the functions of two processes.
     #[must_use]
     pub fn description(&self) -> FunctionDescription {
-        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
-        let metric = self.settings.clone().scope_sync(identity);
+        let metric = self.identity();
         let value = self.column().data_type(Output::Score);
         let call = self.arguments().typed_call(&self.name, &value);
         FunctionDescription::new(call, self.fields.clone(), metric)
+    }
+
+    fn identity(&self) -> MetricIdentity {
+        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        self.settings.clone().scope_sync(identity)
     }
 
     fn arguments(&self) -> Arguments {
@@ -137,7 +141,8 @@ impl MetricFunctions {
     fn column(&self) -> ScoreColumn {
         let spec = self.metric.spec();
         let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
-        ScoreColumn { kind: spec.kind, range }
+        let identity = serde_json::to_string(&self.identity()).unwrap_or_default();
+        ScoreColumn { kind: spec.kind, range, identity }
     }
 
     /// Validates that the metric has fields.
@@ -163,9 +168,10 @@ impl MetricFunctions {
         let Self { metric, name, concurrency, settings, .. } = self;
         let is_async = metric.spec().is_async;
         let calls = Semaphore::new(concurrency);
+        let kind = column.kind;
         let shared = Shared { metric, arguments, column, calls, concurrency, settings };
         let shared = Arc::new(shared);
-        Ok(match column.kind {
+        Ok(match kind {
             ScoreKind::Corpus => {
                 let aggregate = CorpusFunction::both(&name, &shared).into();
                 Functions { scalar: Vec::new(), aggregate }

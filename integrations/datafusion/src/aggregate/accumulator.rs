@@ -13,16 +13,20 @@ use super::input::Input;
 use super::tally::{Figures, Row, Tally};
 
 /// What the states of all groups have in common.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) figure: Figure,
     pub(crate) kind: ScoreKind,
     pub(crate) range: Option<ScoreRange>,
+    /// The identity of the metric as JSON.
+    pub(crate) identity: Option<Arc<str>>,
 }
 
 impl Settings {
-    fn figures(self, tally: &Tally) -> Figures {
-        tally.figures(self.kind)
+    fn column<'a>(&self, tallies: impl IntoIterator<Item = &'a Tally>) -> ArrayRef {
+        let figures: Vec<Figures> =
+            tallies.into_iter().map(|tally| tally.figures(self.kind)).collect();
+        self.figure.column(&figures, self.identity.as_deref())
     }
 }
 
@@ -35,7 +39,7 @@ pub(crate) struct All {
 
 impl All {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, tally: Tally::new(settings.range) }
+        Self { tally: Tally::new(settings.range), settings }
     }
 }
 
@@ -56,8 +60,7 @@ impl Accumulator for All {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let figures = self.settings.figures(&self.tally);
-        ScalarValue::try_from_array(&self.settings.figure.column(&[figures]), 0)
+        ScalarValue::try_from_array(&self.settings.column([&self.tally]), 0)
     }
 
     fn size(&self) -> usize {
@@ -130,8 +133,7 @@ impl GroupsAccumulator for Groups {
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let tallies = self.take(emit_to);
-        let figures: Vec<_> = tallies.iter().map(|tally| self.settings.figures(tally)).collect();
-        Ok(self.settings.figure.column(&figures))
+        Ok(self.settings.column(&tallies))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {

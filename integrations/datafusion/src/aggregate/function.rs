@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Float64Array, StructArray, UInt64Array};
+use datafusion::arrow::array::{ArrayRef, Float64Array, StringArray, StructArray, UInt64Array};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::{Result, plan_err};
@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
 };
 use dsrs_metrics::contract::ScoreRange;
 
+use super::ScoreSource;
 use super::accumulator::{All, Groups, Settings};
 use super::input;
 use super::tally::Figures;
@@ -46,8 +47,8 @@ impl Figure {
         }
     }
 
-    /// The column of the results of groups.
-    pub(crate) fn column(self, groups: &[Figures]) -> ArrayRef {
+    /// The column of the results of groups. `identity` is that of the metric.
+    pub(crate) fn column(self, groups: &[Figures], identity: Option<&str>) -> ArrayRef {
         let numbers = |figure: fn(&Figures) -> Option<f64>| -> ArrayRef {
             Arc::new(groups.iter().map(figure).collect::<Float64Array>())
         };
@@ -77,6 +78,7 @@ impl Figure {
                     counts(|it| it.failed),
                     counts(|it| it.abstained),
                     counts(|it| it.skipped),
+                    Arc::new(groups.iter().map(|_| identity).collect::<StringArray>()),
                 ];
                 Arc::new(StructArray::new(summary_fields(), columns, None))
             }
@@ -85,10 +87,12 @@ impl Figure {
 }
 
 fn summary_fields() -> Fields {
-    fields(
+    let figures = fields(
         &["mean", "mean_scored", "stderr", "ci95_low", "ci95_high"],
         &["scored", "failed", "abstained", "skipped"],
-    )
+    );
+    let identity = Arc::new(Field::new("identity", DataType::Utf8, true));
+    figures.iter().cloned().chain([identity]).collect()
 }
 
 fn fields(numbers: &[&str], counts: &[&str]) -> Fields {
@@ -102,22 +106,28 @@ pub(crate) struct Aggregate {
     figure: Figure,
     /// The smallest and the largest score as bits, once the optimizer has found them.
     range: Option<[u64; 2]>,
+    /// The identity of the metric as JSON, once the optimizer has found it.
+    identity: Option<Arc<str>>,
     signature: Signature,
 }
 
 impl Aggregate {
-    pub(crate) fn new(figure: Figure, range: Option<ScoreRange>) -> Self {
-        let range = range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
-        Self { figure, range, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(crate) fn new(figure: Figure, source: ScoreSource) -> Self {
+        let range = source.range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
+        let identity = source.identity.map(Arc::from);
+        Self { figure, range, identity, signature: Signature::user_defined(Volatility::Immutable) }
     }
 
     pub(crate) fn figure(&self) -> Figure {
         self.figure
     }
 
-    pub(crate) fn range(&self) -> Option<ScoreRange> {
-        let [min, max] = self.range?.map(f64::from_bits);
-        Some(ScoreRange { min, max })
+    pub(crate) fn source(&self) -> ScoreSource {
+        let range = self.range.map(|range| range.map(f64::from_bits));
+        ScoreSource {
+            range: range.map(|[min, max]| ScoreRange { min, max }),
+            identity: self.identity.as_deref().map(str::to_owned),
+        }
     }
 
     fn settings(&self, args: &AccumulatorArgs<'_>) -> Result<Settings> {
@@ -131,8 +141,13 @@ impl Aggregate {
                 figure.name()
             );
         }
-        let range = self.range().or_else(|| input::range(field));
-        Ok(Settings { figure, kind: input::kind(field.data_type()), range })
+        let (known, found) = (self.source(), input::source(field));
+        Ok(Settings {
+            figure,
+            kind: input::kind(field.data_type()),
+            range: known.range.or(found.range),
+            identity: known.identity.or(found.identity).map(Arc::from),
+        })
     }
 }
 
@@ -172,9 +187,9 @@ impl AggregateUDFImpl for Aggregate {
         Ok(Box::new(Groups::new(self.settings(&args)?)))
     }
 
-    // The range is in the metadata of the column, which a plan loses on its way to another process.
+    // What is known of the metric is in the metadata of the column, which a plan loses on its way to another process.
     fn simplify(&self) -> Option<AggregateFunctionSimplification> {
-        if self.range.is_some() {
+        if self.source() != ScoreSource::default() {
             return None;
         }
         let figure = self.figure;
@@ -183,8 +198,9 @@ impl AggregateUDFImpl for Aggregate {
                 return Ok(Expr::AggregateFunction(call));
             };
             let (_, field) = argument.to_field(info.schema())?;
-            if let Some(range) = input::range(&field) {
-                call.func = Arc::new(Self::new(figure, Some(range)).into());
+            let source = input::source(&field);
+            if source != ScoreSource::default() {
+                call.func = Arc::new(Self::new(figure, source).into());
             }
             Ok(Expr::AggregateFunction(call))
         }))
