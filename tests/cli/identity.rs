@@ -164,7 +164,8 @@ fn written_by_another_version(folder: &Folder, out: &str) {
     assert_eq!(rows.matches(&before).count(), 1);
     let rows = rows.replace(&before, &reference(&manifest));
     std::fs::write(&file, &rows).unwrap();
-    manifest["file"]["sha256"] = sha256(rows.as_bytes()).into();
+    let xxh3 = twox_hash::XxHash3_128::oneshot(rows.as_bytes());
+    manifest["file"]["xxh3"] = format!("{xxh3:032x}").into();
     manifest.as_object_mut().unwrap().remove("checksum");
     manifest["checksum"] = hash(&manifest).into();
     std::fs::write(path, manifest.to_string()).unwrap();

@@ -17,7 +17,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use dsrs_metrics::contract::ScoreRange;
-use dsrs_metrics_datafusion::{FunctionDescription, ScoreSource, score_source, with_score_source};
+use dsrs_metrics_datafusion::{
+    FunctionDescription, score_identity, score_range, with_score_identity, with_score_range,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::Functions;
@@ -31,8 +33,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 enum Encoded {
     /// A function of a metric.
     Metric(FunctionDescription),
-    /// An aggregate over scores, with the smallest and the largest score, as bits, since JSON has no infinity, and the
-    /// identity of the metric.
+    /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, since JSON has
+    /// no infinity.
     Aggregate { version: String, range: Option<[u64; 2]>, identity: Option<String> },
 }
 
@@ -63,10 +65,9 @@ impl<C: ?Sized> FunctionCodec<C> {
         if !self.functions.is_aggregate(function.name()) {
             return self.encode_metric(function.name(), buffer);
         }
-        let ScoreSource { range, identity, .. } = score_source(function).unwrap_or_default();
-        let range = range.map(|it| [it.min.to_bits(), it.max.to_bits()]);
-        let version = VERSION.to_owned();
-        self.encode(&Encoded::Aggregate { version, range, identity }, buffer)?;
+        let range = score_range(function).map(|it| [it.min.to_bits(), it.max.to_bits()]);
+        let identity = score_identity(function).map(str::to_owned);
+        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range, identity }, buffer)?;
         Ok(true)
     }
 
@@ -93,10 +94,10 @@ impl<C: ?Sized> FunctionCodec<C> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let mut source = ScoreSource::default();
-        match Self::decode(name, bytes)? {
+        let (range, identity) = match Self::decode(name, bytes)? {
             Encoded::Metric(found) => {
                 check_call(&self.functions.descriptions, name, &found)?;
+                (None, None)
             }
             Encoded::Aggregate { version, .. } if version != VERSION => {
                 return plan_err!(
@@ -105,13 +106,14 @@ impl<C: ?Sized> FunctionCodec<C> {
                 );
             }
             Encoded::Aggregate { range, identity, .. } => {
-                let range = range.map(|range| range.map(f64::from_bits));
-                source.range = range.map(|[min, max]| ScoreRange { min, max });
-                source.identity = identity;
+                (range.map(|range| range.map(f64::from_bits)), identity)
             }
-        }
+        };
         let function = self.functions.aggregate(name)?;
-        let bound = with_score_source(&function, source);
+        let range = range.map(|[min, max]| ScoreRange { min, max });
+        let bound = range.and_then(|range| with_score_range(&function, range));
+        let function = bound.map_or(function, Arc::new);
+        let bound = identity.and_then(|identity| with_score_identity(&function, &identity));
         Ok(Some(bound.map_or(function, Arc::new)))
     }
 }

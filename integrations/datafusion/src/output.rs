@@ -18,8 +18,6 @@ use crate::named_scores::NamedScores;
 pub(crate) const LEAST: &str = "dsrs_metrics.least";
 /// The key in a column's metadata of the largest score of the metric.
 pub(crate) const MOST: &str = "dsrs_metrics.most";
-/// The key in a column's metadata of the identity of the metric, as JSON.
-pub(crate) const IDENTITY: &str = "dsrs_metrics.identity";
 
 /// What a function returns for each row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,23 +29,21 @@ pub(crate) enum Output {
 }
 
 /// The properties of a metric that determine the columns.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct ScoreColumn {
     pub(crate) kind: ScoreKind,
     pub(crate) range: Option<ScoreRange>,
-    /// As JSON.
-    pub(crate) identity: String,
 }
 
 impl ScoreColumn {
-    fn value_type(&self) -> DataType {
+    fn value_type(self) -> DataType {
         match self.kind {
             ScoreKind::Bool => DataType::Boolean,
             ScoreKind::Number | ScoreKind::Corpus => DataType::Float64,
         }
     }
 
-    fn details(&self) -> Fields {
+    fn details(self) -> Fields {
         let field = |name: &str, ty| Field::new(name, ty, true);
         Fields::from(vec![
             field("value", self.value_type()),
@@ -59,24 +55,23 @@ impl ScoreColumn {
         ])
     }
 
-    pub(crate) fn data_type(&self, output: Output) -> DataType {
+    pub(crate) fn data_type(self, output: Output) -> DataType {
         match output {
             Output::Score => self.value_type(),
             Output::Details => DataType::Struct(self.details()),
         }
     }
 
-    /// The column with the range of the scores and the identity of the metric, which the aggregates read.
-    pub(crate) fn field(&self, name: &str, output: Output) -> FieldRef {
+    /// The column with the range of the scores, which the aggregates read.
+    pub(crate) fn field(self, name: &str, output: Output) -> FieldRef {
         let range = self.range.map(|ScoreRange { min, max }| [(LEAST, min), (MOST, max)]);
         let range = range.into_iter().flatten();
-        let mut metadata: HashMap<_, _> =
+        let metadata: HashMap<_, _> =
             range.map(|(key, value)| (key.to_owned(), format!("{value:?}"))).collect();
-        metadata.insert(IDENTITY.to_owned(), self.identity.clone());
         Arc::new(Field::new(name, self.data_type(output), true).with_metadata(metadata))
     }
 
-    pub(crate) fn builder(&self, output: Output, rows: usize) -> OutputBuilder {
+    pub(crate) fn builder(self, output: Output, rows: usize) -> OutputBuilder {
         let value = match self.kind {
             ScoreKind::Bool => Values::Bools(BooleanBuilder::with_capacity(rows)),
             _ => Values::Numbers(Float64Builder::with_capacity(rows)),

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, plan_err};
-use datafusion::execution::FunctionRegistry;
+use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
+use datafusion::optimizer::AnalyzerRule as _;
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::Registry;
@@ -15,7 +16,7 @@ use dsrs_metrics::{
 };
 use tokio::sync::Semaphore;
 
-use crate::aggregate;
+use crate::aggregate::{self, FindIdentities};
 use crate::arguments::Arguments;
 use crate::corpus::CorpusFunction;
 use crate::description::FunctionDescription;
@@ -120,15 +121,11 @@ impl MetricFunctions {
     /// Returns what the results of the functions depend on, to compare the functions of two processes.
     #[must_use]
     pub fn description(&self) -> FunctionDescription {
-        let metric = self.identity();
+        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        let metric = self.settings.clone().scope_sync(identity);
         let value = self.column().data_type(Output::Score);
         let call = self.arguments().typed_call(&self.name, &value);
         FunctionDescription::new(call, self.fields.clone(), metric)
-    }
-
-    fn identity(&self) -> MetricIdentity {
-        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
-        self.settings.clone().scope_sync(identity)
     }
 
     fn arguments(&self) -> Arguments {
@@ -141,8 +138,7 @@ impl MetricFunctions {
     fn column(&self) -> ScoreColumn {
         let spec = self.metric.spec();
         let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
-        let identity = serde_json::to_string(&self.identity()).unwrap_or_default();
-        ScoreColumn { kind: spec.kind, range, identity }
+        ScoreColumn { kind: spec.kind, range }
     }
 
     /// Validates that the metric has fields.
@@ -168,10 +164,9 @@ impl MetricFunctions {
         let Self { metric, name, concurrency, settings, .. } = self;
         let is_async = metric.spec().is_async;
         let calls = Semaphore::new(concurrency);
-        let kind = column.kind;
         let shared = Shared { metric, arguments, column, calls, concurrency, settings };
         let shared = Arc::new(shared);
-        Ok(match kind {
+        Ok(match column.kind {
             ScoreKind::Corpus => {
                 let aggregate = CorpusFunction::both(&name, &shared).into();
                 Functions { scalar: Vec::new(), aggregate }
@@ -333,6 +328,13 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
     (all, others)
 }
 
+/// Adds [`FindIdentities`] to a session that does not have it.
+fn find_identities(state: &mut SessionState) {
+    if state.analyzer().rules.iter().all(|rule| rule.name() != FindIdentities.name()) {
+        state.add_analyzer_rule(Arc::new(FindIdentities));
+    }
+}
+
 impl RegisterMetric for SessionContext {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let Functions { scalar, aggregate } = functions.functions()?;
@@ -349,6 +351,7 @@ impl RegisterMetric for SessionContext {
         scalar.into_iter().for_each(|function| self.register_udf(function));
         let others = aggregate::functions().into_iter();
         let others = others.filter(|function| self.udaf(function.name()).is_err());
+        find_identities(&mut self.state_ref().write());
         aggregate.into_iter().chain(others).for_each(|function| self.register_udaf(function));
         Ok(())
     }

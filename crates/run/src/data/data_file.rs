@@ -3,7 +3,9 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -64,11 +66,62 @@ pub(crate) struct DataFileRecord {
 
 #[derive(Debug, Default)]
 struct Progress {
-    hash: Option<Sha256>,
+    hash: Hash,
     /// The length of a regular file when it was opened.
     length: u64,
     bytes: u64,
     has_ended: bool,
+}
+
+/// The hash of what was read so far.
+#[derive(Debug, Default)]
+enum Hash {
+    #[default]
+    None,
+    /// On a thread of its own, so that the threads that evaluate rows do not wait for it.
+    OnThread(SyncSender<Vec<u8>>, JoinHandle<Sha256>),
+    /// Without a thread, which the system refused.
+    Here(Sha256),
+    /// In hexadecimal digits.
+    Finished(String),
+}
+
+/// The number of buffers that wait to be hashed.
+const WAITING: usize = 16;
+
+impl Hash {
+    fn start() -> Self {
+        let (sender, receiver) = sync_channel::<Vec<u8>>(WAITING);
+        let hash = move || receiver.iter().fold(Sha256::new(), Sha256::chain_update);
+        match std::thread::Builder::new().name("dsrs-hash".to_owned()).spawn(hash) {
+            Ok(thread) => Self::OnThread(sender, thread),
+            Err(_) => Self::Here(Sha256::new()),
+        }
+    }
+
+    fn update(&mut self, bytes: &[u8]) {
+        match self {
+            // The thread ends only after the sender, and does not panic.
+            Self::OnThread(sender, _) => drop(sender.send(bytes.to_owned())),
+            Self::Here(hash) => hash.update(bytes),
+            Self::None | Self::Finished(_) => {}
+        }
+    }
+
+    /// Ends the hash and returns it.
+    fn finish(&mut self) -> Option<String> {
+        let hash = match std::mem::take(self) {
+            Self::None => return None,
+            Self::OnThread(sender, thread) => {
+                drop(sender);
+                hexadecimal(&thread.join().ok()?.finalize())
+            }
+            Self::Here(hash) => hexadecimal(&hash.finalize()),
+            Self::Finished(hash) => hash,
+        };
+        *self = Self::Finished(hash.clone());
+        Some(hash)
+    }
 }
 
 impl DataFileRecord {
@@ -76,7 +129,7 @@ impl DataFileRecord {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
         let length = metadata.as_ref().map_or(0, std::fs::Metadata::len);
-        let hash = is_hashed.then(Sha256::new);
+        let hash = if is_hashed { Hash::start() } else { Hash::None };
         let progress = Progress { hash, length, ..Progress::default() };
         let path = metadata.map(|_| path.to_owned());
         Self { name, path, progress: Mutex::new(progress), rows: AtomicU64::new(0) }
@@ -90,9 +143,7 @@ impl DataFileRecord {
     fn add(&self, bytes: &[u8]) {
         let mut progress = self.progress();
         progress.bytes += bytes.len() as u64;
-        if let Some(hash) = &mut progress.hash {
-            hash.update(bytes);
-        }
+        progress.hash.update(bytes);
     }
 
     /// Reads a whole file that its reader reads in another order.
@@ -121,14 +172,14 @@ impl DataFileRecord {
 
     /// Returns what is known after the run. `is_complete` is whether the run took all rows.
     fn finish(&self, is_complete: bool) -> DataFile {
-        let progress = self.progress();
+        let mut progress = self.progress();
         let ended = is_complete && progress.has_ended;
         let length = self.path.as_ref().and_then(|path| std::fs::metadata(path).ok());
         let length = length.map_or(progress.bytes, |file| file.len()).max(progress.bytes);
         DataFile {
             name: self.name.clone(),
             bytes: progress.bytes.max(progress.length),
-            sha256: progress.hash.clone().filter(|_| ended).map(|it| hexadecimal(&it.finalize())),
+            sha256: progress.hash.finish().filter(|_| ended),
             rows: ended.then(|| self.rows.load(Ordering::Relaxed)),
             grew_by: match self.path {
                 Some(_) => length.saturating_sub(progress.length),

@@ -18,15 +18,17 @@ pub(crate) struct Settings {
     pub(crate) figure: Figure,
     pub(crate) kind: ScoreKind,
     pub(crate) range: Option<ScoreRange>,
-    /// The identity of the metric as JSON.
+    /// The identity of the metric, if the plan shows it.
     pub(crate) identity: Option<Arc<str>>,
 }
 
 impl Settings {
-    fn column<'a>(&self, tallies: impl IntoIterator<Item = &'a Tally>) -> ArrayRef {
-        let figures: Vec<Figures> =
-            tallies.into_iter().map(|tally| tally.figures(self.kind)).collect();
-        self.figure.column(&figures, self.identity.as_deref())
+    fn figures(&self, tally: &Tally) -> Figures {
+        tally.figures(self.kind)
+    }
+
+    fn column(&self, groups: &[Figures]) -> ArrayRef {
+        self.figure.column(groups, self.identity.as_deref())
     }
 }
 
@@ -60,7 +62,8 @@ impl Accumulator for All {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        ScalarValue::try_from_array(&self.settings.column([&self.tally]), 0)
+        let figures = self.settings.figures(&self.tally);
+        ScalarValue::try_from_array(&self.settings.column(&[figures]), 0)
     }
 
     fn size(&self) -> usize {
@@ -133,7 +136,8 @@ impl GroupsAccumulator for Groups {
 
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let tallies = self.take(emit_to);
-        Ok(self.settings.column(&tallies))
+        let figures: Vec<_> = tallies.iter().map(|tally| self.settings.figures(tally)).collect();
+        Ok(self.settings.column(&figures))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {

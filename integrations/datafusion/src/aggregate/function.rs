@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Float64Array, StringArray, StructArray, UInt64Array};
+use datafusion::arrow::array::{
+    ArrayRef, Float64Array, StringViewBuilder, StructArray, UInt64Array,
+};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::{Result, plan_err};
@@ -17,7 +19,6 @@ use datafusion::logical_expr::{
 };
 use dsrs_metrics::contract::ScoreRange;
 
-use super::ScoreSource;
 use super::accumulator::{All, Groups, Settings};
 use super::input;
 use super::tally::Figures;
@@ -47,7 +48,7 @@ impl Figure {
         }
     }
 
-    /// The column of the results of groups. `identity` is that of the metric.
+    /// The column of the results of groups.
     pub(crate) fn column(self, groups: &[Figures], identity: Option<&str>) -> ArrayRef {
         let numbers = |figure: fn(&Figures) -> Option<f64>| -> ArrayRef {
             Arc::new(groups.iter().map(figure).collect::<Float64Array>())
@@ -78,7 +79,7 @@ impl Figure {
                     counts(|it| it.failed),
                     counts(|it| it.abstained),
                     counts(|it| it.skipped),
-                    Arc::new(groups.iter().map(|_| identity).collect::<StringArray>()),
+                    identities(identity, groups.len()),
                 ];
                 Arc::new(StructArray::new(summary_fields(), columns, None))
             }
@@ -91,8 +92,15 @@ fn summary_fields() -> Fields {
         &["mean", "mean_scored", "stderr", "ci95_low", "ci95_high"],
         &["scored", "failed", "abstained", "skipped"],
     );
-    let identity = Arc::new(Field::new("identity", DataType::Utf8, true));
+    let identity = Arc::new(Field::new("identity", DataType::Utf8View, true));
     figures.iter().cloned().chain([identity]).collect()
+}
+
+/// The column of the identity, whose string all groups share.
+fn identities(identity: Option<&str>, groups: usize) -> ArrayRef {
+    let mut column = StringViewBuilder::with_capacity(groups).with_deduplicate_strings();
+    (0..groups).for_each(|_| column.append_option(identity));
+    Arc::new(column.finish())
 }
 
 fn fields(numbers: &[&str], counts: &[&str]) -> Fields {
@@ -106,28 +114,37 @@ pub(crate) struct Aggregate {
     figure: Figure,
     /// The smallest and the largest score as bits, once the optimizer has found them.
     range: Option<[u64; 2]>,
-    /// The identity of the metric as JSON, once the optimizer has found it.
+    /// The identity of the metric as JSON, if the plan shows it.
     identity: Option<Arc<str>>,
     signature: Signature,
 }
 
 impl Aggregate {
-    pub(crate) fn new(figure: Figure, source: ScoreSource) -> Self {
-        let range = source.range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
-        let identity = source.identity.map(Arc::from);
-        Self { figure, range, identity, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(crate) fn new(figure: Figure, range: Option<ScoreRange>) -> Self {
+        let range = range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
+        let signature = Signature::user_defined(Volatility::Immutable);
+        Self { figure, range, identity: None, signature }
+    }
+
+    pub(crate) fn with_range(&self, range: ScoreRange) -> Self {
+        Self { identity: self.identity.clone(), ..Self::new(self.figure, Some(range)) }
+    }
+
+    pub(crate) fn with_identity(&self, identity: &str) -> Self {
+        Self { identity: Some(identity.into()), ..Self::new(self.figure, self.range()) }
+    }
+
+    pub(crate) fn identity(&self) -> Option<&Arc<str>> {
+        self.identity.as_ref()
     }
 
     pub(crate) fn figure(&self) -> Figure {
         self.figure
     }
 
-    pub(crate) fn source(&self) -> ScoreSource {
-        let range = self.range.map(|range| range.map(f64::from_bits));
-        ScoreSource {
-            range: range.map(|[min, max]| ScoreRange { min, max }),
-            identity: self.identity.as_deref().map(str::to_owned),
-        }
+    pub(crate) fn range(&self) -> Option<ScoreRange> {
+        let [min, max] = self.range?.map(f64::from_bits);
+        Some(ScoreRange { min, max })
     }
 
     fn settings(&self, args: &AccumulatorArgs<'_>) -> Result<Settings> {
@@ -141,13 +158,9 @@ impl Aggregate {
                 figure.name()
             );
         }
-        let (known, found) = (self.source(), input::source(field));
-        Ok(Settings {
-            figure,
-            kind: input::kind(field.data_type()),
-            range: known.range.or(found.range),
-            identity: known.identity.or(found.identity).map(Arc::from),
-        })
+        let range = self.range().or_else(|| input::range(field));
+        let (kind, identity) = (input::kind(field.data_type()), self.identity.clone());
+        Ok(Settings { figure, kind, range, identity })
     }
 }
 
@@ -187,20 +200,19 @@ impl AggregateUDFImpl for Aggregate {
         Ok(Box::new(Groups::new(self.settings(&args)?)))
     }
 
-    // What is known of the metric is in the metadata of the column, which a plan loses on its way to another process.
+    // The range is in the metadata of the column, which a plan loses on its way to another process.
     fn simplify(&self) -> Option<AggregateFunctionSimplification> {
-        if self.source() != ScoreSource::default() {
+        if self.range.is_some() {
             return None;
         }
-        let figure = self.figure;
+        let unbound = Self { identity: self.identity.clone(), ..Self::new(self.figure, None) };
         Some(Box::new(move |mut call: AggregateFunction, info| {
             let [argument] = &call.params.args[..] else {
                 return Ok(Expr::AggregateFunction(call));
             };
             let (_, field) = argument.to_field(info.schema())?;
-            let source = input::source(&field);
-            if source != ScoreSource::default() {
-                call.func = Arc::new(Self::new(figure, source).into());
+            if let Some(range) = input::range(&field) {
+                call.func = Arc::new(unbound.with_range(range).into());
             }
             Ok(Expr::AggregateFunction(call))
         }))

@@ -6,9 +6,8 @@ use datafusion::arrow::datatypes::{DataType, Field, Float64Type};
 use datafusion::common::{Result, internal_datafusion_err, plan_err};
 use dsrs_metrics::contract::{ScoreKind, ScoreRange};
 
-use super::ScoreSource;
 use super::tally::Row;
-use crate::output::{IDENTITY, LEAST, MOST};
+use crate::output::{LEAST, MOST};
 
 /// The rows of a batch.
 pub(crate) struct Input {
@@ -113,9 +112,8 @@ pub(crate) fn kind(ty: &DataType) -> ScoreKind {
     }
 }
 
-/// Returns what is known of the metric that computed a column. Of other columns nothing is known.
-pub(crate) fn source(field: &Field) -> ScoreSource {
+/// Returns the range of the scores in a column that a metric computed.
+pub(crate) fn range(field: &Field) -> Option<ScoreRange> {
     let number = |key: &str| field.metadata().get(key)?.parse().ok();
-    let range = || Some(ScoreRange { min: number(LEAST)?, max: number(MOST)? });
-    ScoreSource { range: range(), identity: field.metadata().get(IDENTITY).cloned() }
+    Some(ScoreRange { min: number(LEAST)?, max: number(MOST)? })
 }

@@ -2,22 +2,23 @@
 
 mod accumulator;
 mod function;
+mod identity;
 mod input;
 mod tally;
 
 use datafusion::logical_expr::AggregateUDF;
 use dsrs_metrics::contract::ScoreRange;
-use serde::{Deserialize, Serialize};
 
 use self::function::{Aggregate, Figure};
+pub use self::identity::FindIdentities;
+pub(crate) use self::identity::{IDENTITY, answer};
 
 /// Returns the aggregates over scores, for a registry other than a `SessionContext`.
 ///
 /// Each takes the column of a metric's score or of its details:
 /// - `metric_mean` is the mean in which a failed row counts as 0;
 /// - `metric_ci95` is the 95% interval of that mean, a struct of `low` and `high`, or NULL if there are not enough rows;
-/// - `metric_summary` is a struct of these figures with their counts, and with the identity of the metric as JSON, which is NULL
-///   if the column is not of a metric.
+/// - `metric_summary` is a struct of these figures with their counts, and the identity of the metric if [`FindIdentities`] found it.
 ///
 /// ```
 /// use dsrs_metrics_datafusion::aggregate_functions;
@@ -28,45 +29,53 @@ use self::function::{Aggregate, Figure};
 /// ```
 #[must_use]
 pub fn functions() -> [AggregateUDF; 3] {
-    [Figure::Mean, Figure::Ci95, Figure::Summary]
-        .map(|figure| Aggregate::new(figure, ScoreSource::default()).into())
+    [Figure::Mean, Figure::Ci95, Figure::Summary].map(|figure| Aggregate::new(figure, None).into())
 }
 
-/// What is known of the metric whose scores an aggregate reads.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ScoreSource {
-    /// The range of its scores, which limits the interval of the mean.
-    pub range: Option<ScoreRange>,
-    /// Its [identity](dsrs_metrics::contract::MetricIdentity) as JSON.
-    pub identity: Option<String>,
-}
-
-/// Returns what an aggregate of this crate knows of the metric whose scores it reads, as the optimizer found it in the query;
-/// `None` if it knows nothing, or for another function.
+/// Returns the range of the scores that an aggregate of this crate reads, as the optimizer found it in the query; `None` if
+/// there is none, or for another function. The range limits the interval of the mean.
 ///
-/// A plan that goes to another process must take this with it, since columns lose it on the way.
+/// A plan that goes to another process must take the range with it, since columns lose it on the way.
 ///
 /// ```
 /// use dsrs_metrics::contract::ScoreRange;
-/// use dsrs_metrics_datafusion::{ScoreSource, aggregate_functions, score_source, with_score_source};
+/// use dsrs_metrics_datafusion::{aggregate_functions, score_range, with_score_range};
 ///
 /// let [mean, ..] = aggregate_functions();
-/// assert_eq!(score_source(&mean), None);
-/// let mut source = ScoreSource::default();
-/// source.range = Some(ScoreRange::UNIT);
-/// let bound = with_score_source(&mean, source.clone()).unwrap();
-/// assert_eq!(score_source(&bound), Some(source));
+/// assert_eq!(score_range(&mean), None);
+/// let bound = with_score_range(&mean, ScoreRange::UNIT).unwrap();
+/// assert_eq!(score_range(&bound), Some(ScoreRange::UNIT));
 /// ```
 #[must_use]
-pub fn score_source(function: &AggregateUDF) -> Option<ScoreSource> {
-    let source = function.inner().downcast_ref::<Aggregate>()?.source();
-    (source != ScoreSource::default()).then_some(source)
+pub fn score_range(function: &AggregateUDF) -> Option<ScoreRange> {
+    function.inner().downcast_ref::<Aggregate>()?.range()
 }
 
-/// Returns an aggregate of this crate for the scores of this metric; `None` for another function. See [`score_source`].
+/// Returns an aggregate of this crate for scores in this range; `None` for another function. See [`score_range`].
 #[must_use]
-pub fn with_score_source(function: &AggregateUDF, source: ScoreSource) -> Option<AggregateUDF> {
+pub fn with_score_range(function: &AggregateUDF, range: ScoreRange) -> Option<AggregateUDF> {
     let aggregate = function.inner().downcast_ref::<Aggregate>()?;
-    Some(Aggregate::new(aggregate.figure(), source).into())
+    Some(aggregate.with_range(range).into())
+}
+
+/// Returns the identity of the metric whose scores `metric_summary` reads, as JSON, if [`FindIdentities`] found it in the query;
+/// `None` for another function. A plan that goes to another process must take it with it.
+///
+/// ```
+/// use dsrs_metrics_datafusion::{aggregate_functions, score_identity, with_score_identity};
+///
+/// let [.., summary] = aggregate_functions();
+/// assert_eq!(score_identity(&summary), None);
+/// let bound = with_score_identity(&summary, r#"{"name":"f1"}"#).unwrap();
+/// assert_eq!(score_identity(&bound), Some(r#"{"name":"f1"}"#));
+/// ```
+#[must_use]
+pub fn score_identity(function: &AggregateUDF) -> Option<&str> {
+    function.inner().downcast_ref::<Aggregate>()?.identity().map(|identity| &**identity)
+}
+
+/// Returns an aggregate of this crate for scores of this metric; `None` for another function. See [`score_identity`].
+#[must_use]
+pub fn with_score_identity(function: &AggregateUDF, identity: &str) -> Option<AggregateUDF> {
+    Some(function.inner().downcast_ref::<Aggregate>()?.with_identity(identity).into())
 }

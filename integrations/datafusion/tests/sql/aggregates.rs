@@ -6,7 +6,6 @@ use datafusion::arrow::array::{Float64Array, Int64Array, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dsrs_metrics::contract::MetricIdentity;
 use dsrs_metrics::metrics::{AnswerExactMatch, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::stats::{Interval, Moments, Proportion};
@@ -105,30 +104,6 @@ async fn intervals_are_within_the_range_of_the_metric_also_after_a_subquery() {
     assert_eq!(rows(&ctx, &nested).await.unwrap(), ["1.0"]);
     let plain: f64 = rows(&ctx, plain).await.unwrap()[0].parse().unwrap();
     assert!(plain > 1.0, "{plain}");
-}
-
-#[tokio::test]
-async fn a_summary_has_the_identity_of_the_metric_and_none_of_plain_numbers() {
-    let ctx = context(3);
-    let from = "FROM (VALUES ('a', 'a'), ('b', 'b'), ('a b', 'b c')) AS t(x, y)";
-    let identity = async |scores: &str| {
-        let sql = format!(
-            "SELECT metric_summary(s)['identity'] FROM (SELECT {scores} AS s {from} LIMIT 9)"
-        );
-        rows(&ctx, &sql).await.unwrap().remove(0)
-    };
-    let f1 = MetricIdentity::of::<Example, Prediction>(&F1::default());
-    let expected = serde_json::to_string(&f1).unwrap();
-    for scores in ["f1(x, y)", "f1_details(x, y)"] {
-        assert_eq!(identity(scores).await, expected, "{scores}");
-    }
-    let grouped =
-        format!("SELECT x, metric_summary(f1(x, y))['identity'] {from} GROUP BY x ORDER BY x");
-    let groups = rows(&ctx, &grouped).await.unwrap();
-    assert_eq!(groups, ["a", "a b", "b"].map(|group| format!("{group} | {expected}")));
-    for scores in ["1.0", "f1(x, y) + 0.0"] {
-        assert_eq!(identity(scores).await, "NULL", "{scores}");
-    }
 }
 
 #[tokio::test]

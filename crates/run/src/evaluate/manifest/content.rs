@@ -180,8 +180,9 @@ pub struct GitCommit {
 pub struct DescribedFile {
     /// Its length.
     pub bytes: u64,
-    /// The SHA-256 hash of its content, in hexadecimal digits.
-    pub sha256: String,
+    /// The XXH3 hash of its content, 128 bits in hexadecimal digits. It shows that the file was changed or exchanged by
+    /// mistake; whoever changes it on purpose can change the manifest, too.
+    pub xxh3: String,
 }
 
 impl Library {

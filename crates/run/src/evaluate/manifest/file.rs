@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use twox_hash::XxHash3_128;
 
 use super::content::{
     DescribedFile, Embedded, FORMAT, Manifest, canonical_hash, manifest_path,
     reference as reference_of,
 };
-use crate::messages::{escape, hash};
+use crate::messages::escape;
 
 /// The key in the last row of a result file whose value is the reference of the manifest.
 pub(crate) const REFERENCE_KEY: &str = "manifest";
@@ -246,19 +246,18 @@ fn described_file(file: &Path) -> io::Result<DescribedFile> {
 /// A writer that hashes what is written.
 pub(crate) struct Hashing<W> {
     out: W,
-    hash: Sha256,
+    hash: XxHash3_128,
     bytes: u64,
 }
 
 impl<W: Write> Hashing<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out, hash: Sha256::new(), bytes: 0 }
+        Self { out, hash: XxHash3_128::new(), bytes: 0 }
     }
 
     /// Returns the description of the content so far.
     pub(crate) fn described(&self) -> DescribedFile {
-        let hash = self.hash.clone().finalize();
-        DescribedFile { bytes: self.bytes, sha256: hash::hexadecimal(&hash) }
+        DescribedFile { bytes: self.bytes, xxh3: format!("{:032x}", self.hash.finish_128()) }
     }
 
     pub(crate) fn out(&mut self) -> &mut W {
@@ -269,7 +268,7 @@ impl<W: Write> Hashing<W> {
 impl<W: Write> Write for Hashing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
-        self.hash.update(&bytes[..written]);
+        self.hash.write(&bytes[..written]);
         self.bytes += written as u64;
         Ok(written)
     }
