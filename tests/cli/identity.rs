@@ -77,7 +77,7 @@ impl Setup {
     fn new() -> Self {
         Self {
             f1: Arc::new(F1::default().with_threshold(0.5)),
-            initial: Arc::new(Initial::default()),
+            initial: Arc::new(Initial),
             polite: |lm| Arc::new(PoliteJudge::default().with_lm(lm)),
             model: "openai:gpt-5-mini",
             reported: "gpt-5-mini-2025-08-07",
@@ -111,7 +111,7 @@ impl Setup {
 }
 
 fn row(id: u32) -> String {
-    let (given, ok) = (id / 2 * 2, id % 2 == 0);
+    let (given, ok) = (id / 2 * 2, id.is_multiple_of(2));
     format!(
         "{{\"id\": \"{id}\", \"gold\": {{\"answer\": \"the answer {id}\"}}, \"pred\": {{\"answer\": \"answer {given}\"}}, \"ok\": {ok}}}\n"
     )
@@ -130,7 +130,7 @@ fn changes() -> Vec<(&'static str, Setup)> {
         .replace(r#""answer": "answer 6"}, "ok": true"#, r#""answer": "6"}, "ok": true"#);
     vec![
         ("nothing", base()),
-        ("version of a metric", Setup { initial: Arc::new(later::Initial::default()), ..base() }),
+        ("version of a metric", Setup { initial: Arc::new(later::Initial), ..base() }),
         ("parameter", Setup { f1: Arc::new(folded), ..base() }),
         ("threshold", Setup { f1: Arc::new(F1::default().with_threshold(0.8)), ..base() }),
         (

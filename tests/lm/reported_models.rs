@@ -134,7 +134,10 @@ impl Moving {
         let row = |id: usize| {
             let gold = json!({ "question": "Where?", "response": "in Paris", "answer": "1 2" });
             let pred = json!({ "response": format!("answer {id}"), "answer": id.to_string() });
-            format!("{}\n", json!({ "id": id, "ok": id % 4 > 0, "gold": gold, "pred": pred }))
+            format!(
+                "{}\n",
+                json!({ "id": id, "ok": !id.is_multiple_of(4), "gold": gold, "pred": pred })
+            )
         };
         fs::write(judges.path("rows.jsonl"), (0..12).map(row).collect::<String>()).unwrap();
         Self { judges, version }

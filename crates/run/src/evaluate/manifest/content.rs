@@ -154,7 +154,7 @@ pub struct RunCosts {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_output_tokens: Option<u64>,
     /// The calls of language models, with their tokens and cost, if the run has a
-    /// [ledger](crate::runs::EvaluateBuilder::ledger). Calls of probes, and of rows that were abandoned, are among them.
+    /// [ledger](crate::EvaluateBuilder::ledger). Calls of probes, and of rows that were abandoned, are among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language_models: Option<CallTotals>,
 }
