@@ -9,7 +9,7 @@ pub use dsrs_metrics_core::{
     CorpusState, Counted, Direction, Explanation, FieldSpec, FiveArguments, FnMetric,
     IdentityDifference, Instance, InvalidWeights, MetricCall, MetricErrorKind, MetricFile,
     MetricIdentity, MetricName, MetricReturn, MetricSpec, MetricTier, NamesFiles, ParamError,
-    ParamSpec, Params, Part, RepeatNumber, Requirement, RowAnswer, ScoreKind, ScoreRange,
-    ScoredAtOnce, Scores, Settings, Side, TwoArguments, Weights, WithCorpus, WithSettings,
-    typed_metric_fn,
+    ParamSpec, Params, Part, RepeatNumber, RepliedBy, Requirement, RowAnswer, ScoreKind,
+    ScoreRange, ScoredAtOnce, Scores, Settings, Side, TwoArguments, Weights, WithCorpus,
+    WithSettings, typed_metric_fn,
 };

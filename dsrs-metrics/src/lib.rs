@@ -51,6 +51,7 @@ pub mod guide {
             #[doc = "[models]: crate::guide::models"]
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
+            #[doc = "[identity]: crate::guide::identity"]
             #[doc = "[command_line]: crate::guide::command_line"]
             #[doc = "[durability]: crate::guide::durability"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
@@ -83,6 +84,8 @@ pub mod guide {
         agreement: "../docs/guide/agreement.md";
         /// Result files, and the comparison of two runs.
         results: "../docs/guide/results.md";
+        /// What each command says about a difference between two runs.
+        identity: "../docs/guide/identity.md";
         /// Interrupted runs, and what every fault does to a run.
         durability: "../docs/guide/durability.md";
         /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).

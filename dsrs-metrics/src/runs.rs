@@ -11,8 +11,8 @@ pub use dsrs_metrics_run::DevsetRow;
 #[cfg(feature = "evaluate")]
 pub use dsrs_metrics_run::{
     BudgetReport, DevsetRows, Ending, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator,
-    JournalError, JournalUse, MetricSummary, Observer, ProgramTotals, ProgressDisplay, Repeat,
-    RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
+    JournalError, JournalUse, JudgedBy, MetricSummary, Observer, ProgramTotals, ProgressDisplay,
+    Repeat, RepeatSummary, RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
     journal_cost_msats,
 };
 #[cfg(feature = "report")]

@@ -1,24 +1,18 @@
-// Drives one report in headless Chromium: `node drive.mjs CHECK FILE`. The test binary `browser` runs it, one process for
-// each check. Prints nothing and exits with 0 if all is as expected.
+// Drives reports in headless Chromium, which it starts once. Reads requests from standard input, `{"check": .., "file": ..}`
+// on a line each, and answers each with a JSON string on a line: the error, empty if all is as expected.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const [check, file] = process.argv.slice(2);
 const installed = createRequire(`${process.env.DSRS_METRICS_BROWSER}/`);
 const { chromium } = installed("playwright-core");
 const axe = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
 
 /** The largest number of rows in the document, however many the report has. */
 const MAX_ROWS = 60;
-
-// A check that hangs ends here; Chromium ends with this process.
-setTimeout(() => {
-  console.error(`${check}: no result after 150 s`);
-  process.exit(1);
-}, 150_000).unref();
 
 const ids = (page) => page.locator("#body .row .id").evaluateAll((cells) =>
   cells.map((cell) => [Number(cell.parentElement.dataset.place), cell.textContent]).sort((a, b) => a[0] - b[0]).map(([, id]) => id));
@@ -49,6 +43,35 @@ async function findings(page) {
     .filter((it) => ["serious", "critical"].includes(it.impact))
     .map((it) => `${it.id} at ${it.nodes.length} elements, first ${it.nodes[0].html}: ${it.nodes[0].failureSummary}`);
 }
+
+/** The elements of the page whose content is cut off or leaves its card, and those that scroll to the side. */
+const clipped = (page) => page.evaluate(() => {
+  const found = [];
+  for (const it of document.querySelectorAll("main *, header *")) {
+    // A list box shows a long option in full when it is open.
+    if (it.closest("svg, select, [popover]") || it.clientWidth === 0) continue;
+    const { overflowX, overflowY } = getComputedStyle(it);
+    const isCut = overflowX !== "visible" && it.scrollWidth > it.clientWidth + 1;
+    const isCutBelow = overflowY === "hidden" && it.scrollHeight > it.clientHeight + 1;
+    const around = it.parentElement.closest(".card, .table, main, header");
+    const isOutside = around && it.getBoundingClientRect().right > around.getBoundingClientRect().right + 0.5;
+    if (isCut || isCutBelow || isOutside) found.push(`${it.tagName} ${it.className}: ${it.textContent.slice(0, 60)}`);
+  }
+  return found;
+});
+
+/** The cards that end above another card of their row, and the rows of cards that do not fill the width. */
+const holes = (page) => page.evaluate(() => {
+  const found = [];
+  for (const cards of document.querySelectorAll(".cards:not(:has(> .line))")) {
+    const rows = Map.groupBy([...cards.children].map((it) => it.getBoundingClientRect()), (it) => it.top);
+    for (const row of rows.values()) {
+      if (row.some((it) => it.bottom !== row[0].bottom)) found.push("cards of different heights");
+      if (Math.abs(row.at(-1).right - cards.getBoundingClientRect().right) > 0.5) found.push(`a row of ${row.length} cards`);
+    }
+  }
+  return found;
+});
 
 const checks = {
   async search_sort_filter(page) {
@@ -150,7 +173,10 @@ const checks = {
       names.push(name);
     }
     assert.deepEqual(names.slice(0, 2), ["Skip to the rows", "theme"]);
-    assert.deepEqual(names.slice(-11, -7), ["query", "metric", "outcome", "id"]);
+    const rows = names.indexOf("query");
+    assert.deepEqual(names.slice(rows, rows + 4), ["query", "metric", "outcome", "id"]);
+    // Each histogram is one stop.
+    assert.equal(names.filter((name) => /: \d+ rows?$/.test(name)).length, 3);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     assert.equal(await page.locator("#detail-title").textContent(), "row-001");
@@ -189,9 +215,9 @@ const checks = {
 
   /** The intervals of two runs end at the same place, and the rule under the last group has one gap for all columns. */
   async groups(page) {
-    const found = await page.evaluate(() => [...document.querySelectorAll(".groups")].map((table) => {
+    const found = await page.evaluate(() => [...document.querySelectorAll(".entries.changes")].map((table) => {
       const [first, second] = [...table.querySelectorAll("tbody .plot .track")].map((it) => it.getBoundingClientRect());
-      const change = table.querySelector("tbody tr small:last-child") && table.querySelector("tbody tr:first-child > :last-child small").getBoundingClientRect();
+      const change = table.querySelector("tbody tr:not(.name) > :last-child > small").getBoundingClientRect();
       const rows = [...table.querySelectorAll("tbody tr")].slice(-2);
       const last = [...rows[0].querySelectorAll("[rowspan]"), ...rows[1].children].map((it) => getComputedStyle(it).borderBottomWidth);
       return { ends: first.right - second.right, gap: change.left - second.right, last: [...new Set(last)] };
@@ -204,21 +230,158 @@ const checks = {
     }
   },
 
-  /** A short question and longer answers are not cut; 4 of 5 metrics have a column. */
+  /** A short question and longer answers are not cut; 4 of 5 metrics have a column, and which is chosen. */
   async columns(page) {
-    const row = page.locator("#body .row").first();
-    const cut = await row.evaluate((it) => [...it.querySelectorAll(".texts > *, .scores > *")].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
-    assert.deepEqual(cut, []);
-    const more = page.locator("#more");
-    assert.equal(await more.textContent(), "4 of 5 metrics have a column, the selected one first. A row that is opened shows all.");
-    assert.equal(await more.isVisible(), true);
+    assert.deepEqual(await clipped(page), []);
+    const button = page.locator("#choose");
     const names = () => page.locator("#head .scores > *").allTextContents();
+    assert.equal(await button.textContent(), "Columns: 4 of 5 metrics");
     assert.deepEqual(await names(), ["exact", "f1", "fifth", "fourth"]);
     await page.locator("#metric").selectOption({ label: "judge" });
     assert.deepEqual(await names(), ["judge", "exact", "f1", "fifth"]);
+    await button.focus();
+    await page.keyboard.press("Enter");
+    const box = (name) => page.locator("#choice").getByRole("checkbox", { name, exact: true });
+    assert.deepEqual([await box("judge").isDisabled(), await box("exact").isChecked(), await box("fourth").isChecked()], [true, true, false]);
+    await box("fourth").check();
+    assert.deepEqual(await names(), ["judge", "fourth", "exact", "f1"]);
+    await box("exact").uncheck();
+    assert.deepEqual(await names(), ["judge", "fourth", "f1"]);
+    assert.equal(await button.textContent(), "Columns: 3 of 5 metrics");
+    await box("exact").check();
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("#choice").isVisible(), false);
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.locator("#more", { hasText: "3 of 5" }).waitFor();
-    assert.deepEqual(await names(), ["judge", "exact", "f1"]);
+    await page.locator("#choose", { hasText: "3 of 5" }).waitFor();
+    assert.deepEqual(await names(), ["judge", "exact", "fourth"]);
+  },
+
+  /** No text is cut off, nothing scrolls to the side, and cards leave no holes; also with all details open. */
+  async fits(page) {
+    for (const isOpen of [false, true]) {
+      await page.evaluate((isOpen) => document.querySelectorAll("details").forEach((it) => { it.open = isOpen; }), isOpen);
+      for (const width of [1280, 800, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const colorScheme of ["light", "dark"]) {
+          await page.emulateMedia({ colorScheme });
+          // The script follows a new width in the next frame.
+          await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+          const at = `${width} px, ${colorScheme}, ${isOpen ? "open" : "closed"}`;
+          assert.deepEqual(await clipped(page), [], at);
+          assert.deepEqual(await holes(page), [], at);
+          assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width, at);
+        }
+      }
+    }
+  },
+
+  /** Long lists are folded, and the rows of a metric that is not the same in both runs have no difference. */
+  async different(page) {
+    const about = page.locator("section", { has: page.locator("#about-title") });
+    const tags = about.locator("tr", { hasText: "Tags" }).locator("td").first();
+    assert.match(await tags.innerText(), /^setting_of_the_prompt_00: first_\s+setting_of_the_prompt_01: first_value\s+▸?\s*28 more$/);
+    await tags.locator("summary", { hasText: "28 more" }).click();
+    await tags.locator("summary", { hasText: "setting_of_the_prompt_29" }).click();
+    assert.match(await tags.innerText(), /setting_of_the_prompt_29: first_(value){29}/);
+    assert.equal(await about.locator("summary", { hasText: "a program with <b>a long label</b> first" }).count(), 1);
+    const changes = () => page.locator("#body .scores > :nth-child(3)").allTextContents();
+    assert.deepEqual([...new Set(await changes())], ["–"]);
+    await page.locator("#change").selectOption({ label: "Same score" });
+    await becomes(page, "0 of 60 rows");
+    await page.locator("#metric").selectOption({ label: "em" });
+    await becomes(page, "60 rows");
+    assert.deepEqual([...new Set(await changes())], ["same"]);
+  },
+
+  /** Of 30 parts 8 are in view. Intervals are Wilson's where all values are 0 or 1, and within [0, 1]. */
+  async parts(page) {
+    const section = page.locator("section", { has: page.locator("#parts-title") });
+    const judge = section.locator(".card", { hasText: "judge" });
+    const names = judge.locator("th[rowspan]:visible");
+    assert.equal(await names.count(), 8);
+    await judge.locator("summary", { hasText: "22 more parts" }).click();
+    assert.equal(await names.count(), 30);
+    const cells = (name) => section.locator("tr", { has: page.locator(`th[rowspan]:text-is("${name}")`) }).locator("td").allInnerTexts();
+    // 59 of 60 rows pass.
+    assert.deepEqual((await cells("criterion_01")).map((it) => it.trim()), ["98.33%", "91.14% to 99.71% · 60 rows"]);
+    assert.deepEqual((await cells("criterion_00")).map((it) => it.trim()), ["0.9917", "0.9750 to 1.0000 · 60 rows"]);
+  },
+
+  /** Each of 62 metrics is a line with its score, and opens to its distribution, parts and groups. 60 are in view. */
+  async compact(page) {
+    const lines = page.locator("details.line");
+    assert.equal(await lines.count(), 62);
+    assert.equal(await page.locator("details.line:visible").count(), 60);
+    await page.locator("summary", { hasText: "2 more metrics" }).click();
+    assert.equal(await page.locator("details.line:visible").count(), 62);
+    assert.equal(await lines.last().locator(".bar").first().getAttribute("data-metric"), "61");
+    const heights = await lines.evaluateAll((all) => all.map((it) => it.offsetHeight));
+    assert.ok(Math.max(...heights) <= 100, `a line is ${Math.max(...heights)} px high`);
+    const line = lines.nth(1);
+    assert.match(await line.innerText(), /^judge\s+A\s+\d\.\d{4}\s+\d\.\d{4} to \d\.\d{4}\s+B\s+\d\.\d{4}\s+\d\.\d{4} to \d\.\d{4}\s+B − A [+−]?\d/);
+    await line.locator("summary").first().click();
+    for (const part of ["criterion_00", "animals"]) assert.equal(await line.locator(`th[rowspan]:text-is("${part}")`).isVisible(), true);
+    assert.equal(await line.locator(".histogram").isVisible(), true);
+  },
+
+  /** A bar filters the rows by click and by key, together with the other filters, until it is removed. */
+  async bars(page) {
+    const chip = page.locator("#bar");
+    const bar = (label) => page.locator(`.bar[aria-label="${label}"]`);
+    assert.equal(await chip.isVisible(), false);
+    await bar("false: 20 rows").click();
+    await becomes(page, "20 of 60 rows");
+    assert.equal(await chip.innerText(), "exact: false\n✕");
+    assert.equal((await focused(page)).name, "bar");
+    assert.equal(await page.locator("#rows").evaluate((it) => it.getBoundingClientRect().top < innerHeight / 2), true);
+
+    // A bar of another metric replaces it; the bin contains the rows that its bar counts.
+    await bar("0.95 to 1: 3 rows").focus();
+    await page.keyboard.press("Home");
+    assert.equal((await focused(page)).name, "0 to 0.05: 3 rows");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await becomes(page, "3 of 60 rows");
+    assert.equal(await chip.innerText(), "f1: 0.05 to 0.1\n✕");
+    assert.equal(await page.locator("#metric").inputValue(), "1");
+    const scores = await page.locator("#body .row .scores > :first-child").allTextContents();
+    assert.deepEqual(scores.toSorted(), ["0.0500", "0.0667", "0.0833"]);
+    assert.equal(await page.locator('.bar[aria-pressed="true"]').count(), 1);
+
+    // Together with the search and the outcome.
+    const [row] = await ids(page);
+    await page.locator("#query").fill(`${row}`);
+    await becomes(page, "1 of 60 rows");
+    await page.locator("#query").fill("");
+    await page.locator("#metric").selectOption({ label: "exact" });
+    await page.locator("#outcome").selectOption({ label: "Passed" });
+    const both = await count(page);
+    assert.match(both, /^[12] of 60 rows$/);
+    await page.locator("#outcome").selectOption({ label: "All" });
+    await becomes(page, "3 of 60 rows");
+
+    await chip.focus();
+    await page.keyboard.press("Enter");
+    await becomes(page, "60 rows");
+    assert.equal(await chip.isVisible(), false);
+    assert.deepEqual(await focused(page), { name: "metric", isVisible: true });
+    assert.equal(await page.locator('.bar[aria-pressed="true"]').count(), 0);
+    // The same bar once more removes the filter.
+    await bar("true: 40 rows").click();
+    await becomes(page, "40 of 60 rows");
+    await bar("true: 40 rows").click();
+    await becomes(page, "60 rows");
+  },
+
+  /** A bar of B filters by the scores in B. */
+  async bars_of_two(page) {
+    await page.locator('.bar[aria-label^="B: false: "]').click();
+    const [, wanted] = (await page.locator('.bar[aria-pressed="true"]').getAttribute("aria-label")).match(/: (\d+) rows/);
+    await becomes(page, `${wanted} of 61 rows`);
+    assert.equal(await page.locator("#bar").innerText(), "exact in B: false\n✕");
+    assert.deepEqual([...new Set(await page.locator("#body .row .scores > :nth-child(2)").allTextContents())], ["✕ false"]);
+    await page.locator("#change").selectOption({ label: "B is worse" });
+    await becomes(page, "2 of 61 rows");
   },
 
   async large(page) {
@@ -238,7 +401,7 @@ const checks = {
   },
 
   /** The strings are those of `hostile` in `fixtures.rs`. */
-  async hostile(page) {
+  async hostile(page, file) {
     const strings = JSON.parse(readFileSync(`${file}.strings.json`, "utf8"));
     assert.ok(strings.length >= 6);
     const before = await page.evaluate(() => document.querySelectorAll("script, img, iframe, object, style, link").length);
@@ -285,27 +448,44 @@ const checks = {
   },
 };
 
+/** Runs a check on a report in a profile of its own. */
+async function run(browser, check, file) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const url = pathToFileURL(file).href;
+    const problems = [];
+    page.on("request", (request) => request.url() === url || request.url().startsWith("data:") || problems.push(`request of ${request.url()}`));
+    page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`${message.type()}: ${message.text()}`));
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("dialog", (dialog) => {
+      problems.push(`dialog: ${dialog.message()}`);
+      dialog.dismiss();
+    });
+    await page.goto(url);
+    await checks[check](page, file);
+    // What the policy blocks is in the console.
+    if (check !== "policy") assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+  }
+}
+
 const browser = await chromium.launch({
   executablePath: process.env.DSRS_METRICS_CHROMIUM,
-  // Chromium does not run as root with its own sandbox; it opens only the report.
+  // Chromium does not run as root with its own sandbox; it opens only reports.
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
-  page.setDefaultTimeout(30_000);
-  const url = pathToFileURL(file).href;
-  const problems = [];
-  page.on("request", (request) => request.url() === url || request.url().startsWith("data:") || problems.push(`request of ${request.url()}`));
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => problems.push(error.message));
-  page.on("dialog", (dialog) => {
-    problems.push(`dialog: ${dialog.message()}`);
-    dialog.dismiss();
-  });
-  await page.goto(url);
-  await checks[check](page);
-  // What the policy blocks is in the console.
-  if (check !== "policy") assert.deepEqual(problems, []);
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { check, file } = JSON.parse(line);
+    let timer;
+    const hangs = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error("no result after 150 s")), 150_000); });
+    const error = await Promise.race([run(browser, check, file), hangs]).then(() => "", (error) => String(error.stack));
+    clearTimeout(timer);
+    console.log(JSON.stringify(error));
+  }
 } finally {
   await browser.close();
 }

@@ -3,7 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dsrs_metrics::Evaluate;
+use dsrs_metrics::data::DataReader;
+use dsrs_metrics::metrics::{Em, F1};
 use dsrs_metrics::results::{HtmlReport, Results};
+use dsrs_metrics::text::Profile;
 use serde_json::{Value, json};
 
 /// Strings that would be markup or code if they were not shown as text.
@@ -93,6 +97,99 @@ pub(crate) fn five_metrics(folder: &Path) -> PathBuf {
     };
     let results = read(&folder.join("five.jsonl"), &(0..60).map(row).collect::<Vec<_>>());
     HtmlReport::new(&results).write(&file).unwrap();
+    file
+}
+
+/// A row of a report on this number of metrics, every third of which is true or false and every third a judge. The first judge
+/// has 30 components: those with an even number are almost 1, and the others pass in all rows but one.
+fn sized_row(metrics: u32, run: u32, i: u32) -> Value {
+    let name = |metric: u32| match metric {
+        1 => "f1".to_owned(),
+        2 => "judge".to_owned(),
+        _ => format!("metric_with_a_long_name_{metric:02}"),
+    };
+    let component = |number: u32| {
+        let score = match number % 2 {
+            0 => json!({"outcome": "scored", "value": if i == 7 { 0.5 } else { 1.0 }}),
+            _ => json!({"outcome": "scored", "value": u8::from(i != 3), "passed": i != 3}),
+        };
+        (format!("criterion_{number:02}"), score)
+    };
+    let score = |metric: u32| {
+        let share = f64::from((i * 37 + metric * 11 + run * 5) % 60) / 60.0;
+        match metric % 3 {
+            0 => {
+                json!({"outcome": "scored", "value": u8::from(share < 0.7), "passed": share < 0.7})
+            }
+            1 => {
+                json!({"outcome": "scored", "value": share, "parts": {"precision": share, "recall": 1.0 - share / 2.0}})
+            }
+            _ => json!({
+                "outcome": "scored", "value": 1 + (i / 7 + metric + run) % 5, "cost_msats": 20,
+                "components": (0..if metric == 2 { 30 } else { 2 }).map(component).collect::<serde_json::Map<_, _>>(),
+            }),
+        }
+    };
+    let topic = ["animals", "mathematics", "geography"][i as usize % 3];
+    json!({
+        "id": format!("row-{i:03}"),
+        "gold": {"question": format!("What is the colour of horse {i}?"), "answer": "grey and white"},
+        "pred": {"answer": format!("It is grey, as is {}.", i + run)},
+        "latency_s": 0.5, "cost_msats": 30,
+        "attributes": {"topic": topic},
+        "scores": (0..metrics).map(|metric| (name(metric), score(metric))).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+/// A report on one or two runs with this number of metrics.
+pub(crate) fn sized(folder: &Path, metrics: u32, runs: u32) -> PathBuf {
+    let file = folder.join("sized.html");
+    let run = |run: u32| {
+        let rows: Vec<_> = (0..60).map(|i| sized_row(metrics, run, i)).collect();
+        read(&folder.join(format!("run-{run}.jsonl")), &rows)
+    };
+    let (a, b) = (run(0), run(1));
+    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
+    // Without groups the intervals of parts are Wilson's and Student's.
+    let report = if metrics == 5 { report } else { report.group("topic") };
+    report.write(&file).unwrap();
+    file
+}
+
+/// A report on one or two runs with manifests: long labels, 30 tags, 5 data files, and a metric that differs.
+pub(crate) fn described(folder: &Path, runs: u32) -> PathBuf {
+    let data = |file: u32| {
+        let path = folder.join(format!("questions_about_the_colours_of_horses_part_{file}.jsonl"));
+        let row = |row: u32| {
+            let answer = |row| json!({"answer": format!("answer {row}")});
+            json!({"id": format!("{file}-{row}"), "gold": answer(row), "pred": answer(row / 2 * 2)})
+        };
+        let rows: Vec<_> = (0..12).map(|it| row(it).to_string()).collect();
+        fs::write(&path, rows.join("\n")).unwrap();
+        path
+    };
+    let files: Vec<_> = (0..5).map(data).collect();
+    let run = |name: &str, profile: Profile| {
+        let out = folder.join(format!("{name}.jsonl"));
+        let mut evaluate = Evaluate::builder()
+            .metric(F1::builder().profile(profile).build())
+            .metric(Em::default())
+            .label(format!("a program with <b>a long label</b> {name} ").repeat(20).trim())
+            .bootstrap(200);
+        for tag in 0..30 {
+            let value = format!("{name}_{}", "value".repeat(tag));
+            evaluate = evaluate.tag(format!("setting_of_the_prompt_{tag:02}"), value);
+        }
+        let evaluate = evaluate.save_as_jsonl(&out).save_rows(true).build().unwrap();
+        let rows = DataReader::new().read(&files).unwrap();
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        assert!(runtime.block_on(evaluate.score_files(rows)).unwrap().is_complete());
+        Results::read(&out).unwrap()
+    };
+    let (a, b) = (run("first", Profile::Dspy), run("second", Profile::Folded));
+    let file = folder.join("described.html");
+    let report = if runs == 1 { HtmlReport::new(&a) } else { HtmlReport::comparison(&a, &b) };
+    report.write(&file).unwrap();
     file
 }
 

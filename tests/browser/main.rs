@@ -1,4 +1,4 @@
-//! The HTML report in headless Chromium, driven by `drive.mjs`.
+//! The HTML report in headless Chromium, driven by `drive.mjs`. Chromium starts once.
 //!
 //! Needs `chromium` and `node` in the path, and the packages of `package.json` in `~/.cache/dsrs-metrics/browser` or in
 //! the folder of `DSRS_METRICS_BROWSER`: `npm ci` in a folder with `package.json` and `package-lock.json`. `.ci/run`
@@ -7,10 +7,13 @@
 mod fixtures;
 
 use std::env;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use dsrs_metrics_tests::skip;
+use serde_json::json;
 
 /// The folder with the installed packages.
 fn packages() -> PathBuf {
@@ -26,29 +29,65 @@ fn program(name: &str) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
+/// The process of `drive.mjs`. It ends with this process, which closes its standard input.
+struct Driver {
+    process: Child,
+    requests: ChildStdin,
+    replies: BufReader<ChildStdout>,
+}
+
+static DRIVER: LazyLock<Result<Mutex<Driver>, String>> =
+    LazyLock::new(|| Driver::start().map(Mutex::new));
+
+impl Driver {
+    /// # Errors
+    /// What is not installed.
+    fn start() -> Result<Self, String> {
+        let packages = packages();
+        let (Some(node), Some(chromium)) = (program("node"), program("chromium")) else {
+            return Err("no `node` or no `chromium` in the path".to_owned());
+        };
+        if !packages.join("node_modules/axe-core").is_dir() {
+            let (folder, of) = (packages.display(), env!("CARGO_MANIFEST_DIR"));
+            return Err(format!(
+                "no packages in {folder}; run `npm ci` with those of {of}/browser"
+            ));
+        }
+        let mut process = Command::new(node)
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/browser/drive.mjs"))
+            .env("DSRS_METRICS_BROWSER", packages)
+            .env("DSRS_METRICS_CHROMIUM", chromium)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let requests = process.stdin.take().unwrap();
+        let replies = BufReader::new(process.stdout.take().unwrap());
+        Ok(Self { process, requests, replies })
+    }
+
+    /// Runs a check on a report. Returns the error, which is empty if all is as expected.
+    fn run(&mut self, check: &str, file: &Path) -> String {
+        writeln!(self.requests, "{}", json!({"check": check, "file": file})).unwrap();
+        let mut reply = String::new();
+        self.replies.read_line(&mut reply).unwrap();
+        serde_json::from_str(&reply).unwrap_or_else(|_| {
+            format!("no reply but {reply:?}; the driver ended: {:?}", self.process.try_wait())
+        })
+    }
+}
+
 /// Runs one check of the driver on a report.
 #[track_caller]
-fn check(name: &str, report: fn(&Path) -> PathBuf) {
-    let packages = packages();
-    let (Some(node), Some(chromium)) = (program("node"), program("chromium")) else {
-        return skip("no `node` or no `chromium` in the path");
+fn check(name: &str, report: impl Fn(&Path) -> PathBuf) {
+    let driver = match &*DRIVER {
+        Ok(driver) => driver,
+        Err(missing) => return skip(missing),
     };
-    if !packages.join("node_modules/axe-core").is_dir() {
-        let (folder, of) = (packages.display(), env!("CARGO_MANIFEST_DIR"));
-        return skip(&format!("no packages in {folder}; run `npm ci` with those of {of}/browser"));
-    }
     let folder = tempfile::tempdir().unwrap();
-    let ran = Command::new(node)
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/browser/drive.mjs"))
-        .arg(name)
-        .arg(report(folder.path()))
-        .env("DSRS_METRICS_BROWSER", packages)
-        .env("DSRS_METRICS_CHROMIUM", chromium)
-        .env("TMPDIR", folder.path())
-        .output()
-        .unwrap();
-    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(ran.status.success(), "{name}: {out}{err}");
+    let file = report(folder.path());
+    let error = driver.lock().unwrap_or_else(PoisonError::into_inner).run(name, &file);
+    assert_eq!(error, "", "{name}");
 }
 
 #[test]
@@ -102,8 +141,52 @@ fn the_rules_and_intervals_of_groups_are_aligned() {
 }
 
 #[test]
-fn short_texts_are_not_cut_and_metrics_without_a_column_are_counted() {
+fn short_texts_are_not_cut_and_metrics_get_a_column() {
     check("columns", fixtures::five_metrics);
+}
+
+#[test]
+fn reports_of_2_12_and_60_metrics_fit_the_screen() {
+    for metrics in [1, 2, 4, 12, 60] {
+        check("fits", |folder| fixtures::sized(folder, metrics, 1));
+    }
+}
+
+#[test]
+fn comparisons_of_2_12_and_60_metrics_fit_the_screen() {
+    for metrics in [2, 5, 12, 60] {
+        check("fits", |folder| fixtures::sized(folder, metrics, 2));
+    }
+}
+
+#[test]
+fn manifests_with_many_tags_and_files_fit_the_screen() {
+    for runs in [1, 2] {
+        check("fits", |folder| fixtures::described(folder, runs));
+        check("accessible", |folder| fixtures::described(folder, runs));
+    }
+}
+
+#[test]
+fn the_rows_of_a_metric_that_differs_are_not_compared() {
+    check("different", |folder| fixtures::described(folder, 2));
+}
+
+#[test]
+fn parts_are_folded_and_their_intervals_are_within_their_range() {
+    check("parts", |folder| fixtures::sized(folder, 5, 1));
+}
+
+#[test]
+fn each_of_many_metrics_is_a_line_that_opens() {
+    check("compact", |folder| fixtures::sized(folder, 62, 2));
+    check("accessible", |folder| fixtures::sized(folder, 13, 1));
+}
+
+#[test]
+fn a_bar_of_a_histogram_filters_the_rows() {
+    check("bars", fixtures::one);
+    check("bars_of_two", fixtures::two);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn rejected(rows: &str, args: &[&str]) -> String {
 #[test]
 fn each_is_listed_with_its_fields_and_cost() {
     let ran = scorer().args(["list", "--json"]).output().unwrap();
-    let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
+    let listed: Vec<Value> = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     for (name, fields) in [
         ("subtask_planning", &["subtasks"][..]),
         ("subtask_execution", &["result", "reasoning"]),

@@ -76,6 +76,8 @@ label  given
 fail      3     1
 pass      1     4
 intervals: Wilson for shares; Lang and Reiczigel for the correction (Rogan and Gladen)
+
+identity unknown: it has no manifest
 ";
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), expected, ""));
 }

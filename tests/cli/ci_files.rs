@@ -211,7 +211,7 @@ fn markdown_has_the_headlines_and_the_comparison() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         folder.read("c.md"),
-        "A: a.jsonl, 4 rows<br>\nB: a.jsonl, 4 rows\n\n\
+        "A: a.jsonl, 4 rows of rows.jsonl<br>\nB: a.jsonl, 4 rows of rows.jsonl\n\n\
          | metric | n | A | B | B - A | 95% interval | p | B better | A better | equal |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n\
          | same\\_text | 4 | 25.00% | 25.00% | 0.00 | - | 1.000 | 0 | 0 | 4 |\n\n\

@@ -57,6 +57,7 @@ fn the_text_has_a_table_and_a_sentence_for_each_metric() {
 A: old.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
 B: new.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
 16 rows in both
+identity unknown: neither run has a manifest, so metrics are compared by their names
 
 metric   n       A       B    B - A      95% interval      p  adjusted p  B better  A better  equal
 ok      16  12.50%  37.50%   +25.00     [1.17, 48.83]  0.125       0.125         4         0     12

@@ -37,8 +37,8 @@ fn a_corpus_metric_has_both_scores_and_a_test() {
     let folder = scored("em,macro_f1", &rows(12, 0), &rows(12, 8), &[]);
     let ran = folder.run(&["compare", "old.jsonl", "new.jsonl"]);
     let expected = "\
-A: old.jsonl, 12 rows
-B: new.jsonl, 12 rows
+A: old.jsonl, 12 rows of old.csv
+B: new.jsonl, 12 rows of new.csv
 12 rows in both
 
 metric     n        A       B    B - A        95% interval      p  adjusted p  B better  A better  equal

@@ -47,7 +47,10 @@ fn a_closed_pipe_ends_score_without_an_error() {
         let warning = "obeys: 1.0000 is below 2\n";
         let expected = if code == 0 { "" } else { warning };
         assert_eq!((ran.code, &*ran.err), (Some(code), expected), "{args:?}");
-        let files = if args.contains(&"--out") { vec!["scores.jsonl"] } else { vec![] };
+        let files = match args.contains(&"--out") {
+            true => vec!["scores.jsonl", "scores.jsonl.manifest.json"],
+            false => vec![],
+        };
         assert_eq!(folder.files(), files);
     }
     let ran = shell(&rows(), "\"$0\" list | head -1");

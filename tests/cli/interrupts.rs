@@ -125,7 +125,7 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
             "stopped after 2 rows; their scores are counted and written to scores.jsonl\n";
         assert_eq!(ran.err, format!("{STOPPING}{stopped}"));
         assert_eq!(folder.read("scores.jsonl").lines().count(), 2);
-        assert_eq!(folder.files(), ["scores.jsonl"]);
+        assert_eq!(folder.files(), ["scores.jsonl", "scores.jsonl.manifest.json"]);
         drop(stdin);
     }
 }
@@ -165,7 +165,7 @@ fn trap_17_rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
         );
         assert_eq!(ran.err, format!("{stopping}{over}{kept}"));
         assert!(rows <= 1, "{rows}");
-        assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
+        assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
     }
 }
 
@@ -194,7 +194,7 @@ fn a_second_ctrl_c_abandons_metrics_that_block_every_thread() {
     );
     assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}{kept}"));
     assert!(rows <= 1);
-    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
+    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
 }
 
 #[test]
@@ -239,11 +239,11 @@ fn a_closed_terminal_does_not_end_a_run_under_nohup() {
 fn the_files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n");
     let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
-    wait_until(|| folder.files().len() == 3);
+    wait_until(|| folder.files().len() == 4);
     child.send("-KILL");
     child.child.wait().unwrap();
-    assert_eq!(folder.files().len(), 3, "the temporary file and the spool are left behind");
+    assert_eq!(folder.files().len(), 4, "two temporary files and the spool are left behind");
     let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
+    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Folder, scorer};
+use crate::{Folder, Ran, scorer};
 
 const ROWS: &str = concat!(
     r#"{"id": 1, "gold": {"question": "Where is the Louvre?", "response": "in Paris"}, "#,
@@ -120,9 +120,13 @@ fn offline_without_effect_is_a_warning() {
 #[cfg(not(feature = "lm"))]
 #[test]
 fn a_program_without_models_says_how_to_build_with_them() {
-    for option in
-        [&["--lm", "openai:m"][..], &["--budget", "5 sat"], &["--no-cache"], &["--refresh"]]
-    {
+    for option in [
+        &["--lm", "openai:m"][..],
+        &["--budget", "5 sat"],
+        &["--no-cache"],
+        &["--refresh"],
+        &["--estimate"],
+    ] {
         let said = folder().score_error(&[&["rows.jsonl", "-m", "semantic_f1"], option].concat());
         let start = format!("{}: this program was built without language models; ", option[0]);
         assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");
@@ -138,7 +142,7 @@ fn what_is_measured_of_the_offline_judge_is_said_to_be_of_it() {
     let run = |arguments: &[&str]| {
         let mut command = scorer();
         let output = command.current_dir(&folder).args(arguments).output();
-        String::from_utf8(output.unwrap().stdout).unwrap()
+        Ran::from(output.unwrap()).out
     };
     for out in ["out.jsonl", "out.csv"] {
         run(&["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--out", out, "--quiet"]);

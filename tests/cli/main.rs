@@ -1,5 +1,6 @@
 //! The command line: the program is run, and its output is compared.
 
+mod again;
 mod agents;
 mod agree;
 mod all_rows;
@@ -13,11 +14,13 @@ mod floats;
 mod formulas;
 mod groups;
 mod heritage;
+mod identity;
 mod instances;
 mod interrupts;
 mod journal;
 mod judge;
 mod lists;
+mod manifests;
 mod metrics_table;
 mod missing;
 mod names;
@@ -26,6 +29,7 @@ mod proxies;
 mod real_rows;
 mod report;
 mod sandbox;
+mod schemas;
 mod scores;
 mod sparql;
 mod streams;
@@ -38,6 +42,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use dsrs_metrics_tests::schema;
 use tempfile::TempDir;
 
 /// A temporary folder in which the scorer is run.
@@ -91,7 +96,9 @@ impl Folder {
 
     /// Runs `scorer ARGS` in the folder.
     fn run(&self, args: &[&str]) -> Ran {
-        Ran::from(self.command(args).output().unwrap())
+        let ran = Ran::from(self.command(args).output().unwrap());
+        schema::validate_written(self.0.path(), args, ran.code);
+        ran
     }
 
     /// The error of `scorer score ARGS`, which must exit with 2 and leave no file behind.
@@ -108,11 +115,10 @@ impl Folder {
 
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
+        let out = String::from_utf8(output.stdout).unwrap();
+        schema::validate_output(&out);
+        let err = String::from_utf8(output.stderr).unwrap();
+        Self { code: output.status.code(), out, err }
     }
 }
 

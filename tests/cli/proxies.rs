@@ -24,7 +24,7 @@ fn mean(rows: &str, metric: &str, params: &[&str]) -> f64 {
 #[test]
 fn every_proxy_is_listed_with_its_cost() {
     let ran = scorer().args(["list", "--json"]).output().unwrap();
-    let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
+    let listed: Vec<Value> = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     let spec = |name: &str| listed.iter().find(|spec| spec["name"] == name).unwrap();
     for name in ["format", "keyword", "length", "syntax", "tool_params_schema", "was_repeated"] {
         assert_eq!((&spec(name)["tier"], &spec(name)["cost_msats"]), (&"proxy".into(), &0.into()));

@@ -19,7 +19,7 @@ fn json(file: &Path) -> Value {
 fn score(file: &Path, args: &[&str]) -> Value {
     let ran = scorer().arg("score").arg(file).args(args).arg("--json").output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    serde_json::from_slice(&ran.stdout).unwrap()
+    dsrs_metrics_tests::schema::parsed(&ran.stdout)
 }
 
 fn assert_close(found: &Value, expected: &Value, what: &str) {

@@ -80,7 +80,10 @@ fn scores_with_rows_become_one_file_without_requests() {
     assert_eq!(folder.run(&score).code, Some(0));
     let ran = folder.run(&["report", "run.jsonl", "--group", "topic", "--out", "report.html"]);
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), "", ""));
-    assert_eq!(folder.files(), ["report.html", "rows.jsonl", "run.jsonl"]);
+    assert_eq!(
+        folder.files(),
+        ["report.html", "rows.jsonl", "run.jsonl", "run.jsonl.manifest.json"]
+    );
 
     let html = folder.read("report.html");
     for part in [
@@ -156,6 +159,35 @@ fn a_metric_that_cannot_be_compared_is_shown_with_the_reason() {
     let with_score = ["report", "a.jsonl", "b.jsonl", "--failure-score", "1", "--out", "r.html"];
     assert_eq!(folder.run(&with_score).code, Some(0));
     assert!(!folder.read("r.html").contains("not compared:"));
+}
+
+#[test]
+fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
+    let row = |id: u32| {
+        format!(r#"{{"id":"{id}","gold":{{"answer":"a {id}"}},"pred":{{"answer":"a"}}}}"#)
+    };
+    let folder = Folder::with("rows.jsonl", (0..3).map(row).collect::<Vec<_>>().join("\n"));
+    for (out, profile) in [("a.jsonl", "f1.profile=dspy"), ("b.jsonl", "f1.profile=folded")] {
+        let score = ["score", "rows.jsonl", "-m", "f1", "--param", profile, "-q", "--out", out];
+        assert_eq!(folder.run(&score).code, Some(0));
+    }
+    let report = ["report", "a.jsonl", "b.jsonl", "--out", "r.html"];
+    assert_eq!(folder.run(&report).code, Some(0));
+    let reason = "parameter `F1.profile` is &quot;dspy&quot; in A, &quot;folded&quot; in B";
+    let html = folder.read("r.html");
+    assert!(html.contains(&format!("not compared: {reason}")), "{html}");
+    assert!(html.contains("F1.profile = folded"), "{html}");
+
+    let ran = folder.run(&[&report[..], &["--allow-different", "f1"]].concat());
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    let html = folder.read("r.html");
+    assert!(html.contains(&format!("compared although {reason}")), "{html}");
+    assert!(!html.contains("not compared:"), "{html}");
+    fs::remove_file(folder.path("r.html")).unwrap();
+    assert_eq!(
+        folder.report_error(&["a.jsonl", "--allow-different", "f1", "--out", "r.html"]),
+        "--allow-different needs two result files to compare, found one; remove it"
+    );
 }
 
 #[test]

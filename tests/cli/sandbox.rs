@@ -33,7 +33,7 @@ fn a_command_and_its_files_are_parameters() {
         .unwrap();
     let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
-    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let summary: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
     let known = ["cgroup_v2", "cgroup_v1", "per_task"];
     assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
@@ -58,7 +58,7 @@ fn the_isolation_is_reported_only_if_a_command_was_run() {
     let rows = folder.path().join("rows.jsonl");
     std::fs::write(&rows, r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#).unwrap();
     let ran = scorer().arg("score").arg(&rows).args(["-m", "em", "--json"]).output().unwrap();
-    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let summary: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     assert_eq!(
         (summary["metrics"]["em"]["scored"].as_u64(), summary.get("sandbox")),
         (Some(1), None)

@@ -50,6 +50,7 @@ fn one_json_object() {
     assert_eq!(
         report,
         json!({
+            "format": 1,
             "rows": 4,
             "metrics": {
                 "same_text": {
@@ -69,7 +70,7 @@ fn one_json_object() {
 fn rows_of_scores_as_jsonl() {
     let folder = Folder::with("rows.jsonl", ROWS);
     folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
-    let scores = lines(&folder.read("scores.jsonl"));
+    let mut scores = lines(&folder.read("scores.jsonl"));
     let ids: Vec<_> = scores.iter().map(|row| &row["id"]).collect();
     assert_eq!(ids, ["a", "b", "4", "7"]);
     let score = json!({
@@ -78,6 +79,10 @@ fn rows_of_scores_as_jsonl() {
     });
     let attributes = json!({"topic": "letters"});
     let row = json!({"id": "7", "attributes": attributes, "scores": {"same_text": score}});
+    // Only the last row refers to the manifest.
+    let references: Vec<_> = scores.iter_mut().map(|row| row["manifest"].take()).collect();
+    assert_eq!(references[..3], [Value::Null, Value::Null, Value::Null]);
+    scores[3].as_object_mut().unwrap().remove("manifest");
     assert_eq!(scores[3], row);
 }
 
@@ -88,7 +93,7 @@ fn a_csv_result_file_is_valid_input() {
     assert_eq!(
         folder.read("scores.csv").lines().next().unwrap(),
         "id,attributes.topic,same_text,same_text.outcome,same_text.passed,same_text.confidence,\
-         same_text.details,same_text.feedback,same_text.cost_msats"
+         same_text.details,same_text.feedback,same_text.cost_msats,manifest"
     );
     let maps = ["--map", "gold.answer=same_text", "--map", "pred.answer=same_text.confidence"];
     let again = folder.run(&[&["score", "scores.csv", "-m", "distance"], &maps[..]].concat());

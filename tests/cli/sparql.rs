@@ -23,7 +23,7 @@ fn the_graph_is_a_parameter() {
     let ran =
         run(&["score", ROWS, "-m", metrics, "--json", "--param", &executes, "--param", &returns]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let summary: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     let mean = |name: &str| summary["metrics"][name]["mean"].as_f64().unwrap();
     assert_eq!(mean("sparql_syntax_valid"), 136.0 / 142.0);
     assert_eq!(mean("sparql_executes"), 136.0 / 142.0);
@@ -47,7 +47,7 @@ fn an_invalid_graph_is_an_error_before_the_first_row() {
 #[test]
 fn the_metrics_are_listed() {
     let ran = run(&["list", "--json"]);
-    let listed: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let listed: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
     let text = listed.to_string();
     for name in ["sparql_syntax_valid", "sparql_executes", "sparql_returns_results"] {
         assert!(text.contains(&format!("\"{name}\"")), "{name}");

@@ -281,7 +281,7 @@ proptest! {
         for ((pair, result), data) in pairs.iter().zip(results.rows()).zip(&data) {
             prop_assert_eq!((&result.id, &data.id), (&pair.id, &pair.id));
             prop_assert_eq!(result.attributes.get("label"), pair.attributes.get("label"));
-            prop_assert_eq!(data.attributes.get("attributes.label"), pair.attributes.get("label"));
+            prop_assert_eq!(data.attributes.get("label"), pair.attributes.get("label"));
             prop_assert_eq!(data.pred.get("answer"), pair.pred.get("answer"));
             prop_assert_eq!(result.pred.as_ref().and_then(|pred| pred.get("answer")), pair.pred.get("answer"));
         }

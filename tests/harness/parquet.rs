@@ -5,6 +5,7 @@ use std::path::Path;
 
 use dsrs_metrics::data::{DataError, DataReader, Format};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::results::{ResultOutcome, Results};
 use dsrs_metrics::{Evaluate, rows::Pair};
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
@@ -50,13 +51,15 @@ async fn a_result_file_is_read_back() {
     assert_eq!((gold(0, "n"), gold(0, "x"), gold(1, "x")), (json!(1), json!(1.0), json!(0.5)));
     let pred = |field| rows[1].pred.get(field).cloned();
     assert_eq!((pred("sure"), pred("text")), (None, Some(json!("é\u{2028}\""))));
-    let score = |row: usize, column| rows[row].attributes.get(column).cloned();
-    assert_eq!(
-        (score(0, "said"), score(0, "said.outcome")),
-        (Some(json!(0.5)), Some(json!("scored")))
+    assert!(
+        rows.iter().all(|row| row.attributes.is_empty()),
+        "the scores are not part of the scored rows"
     );
-    assert_eq!((score(1, "said"), score(1, "said.outcome")), (None, Some(json!("metric_failed"))));
-    assert_eq!(score(1, "said.error"), Some(json!("metric `said`: no number")));
+    let results = Results::read(&file).unwrap();
+    let said = |row: usize| &results.rows()[row].scores["said"];
+    assert_eq!((said(0).value, said(0).outcome), (Some(0.5), ResultOutcome::Scored));
+    assert_eq!((said(1).value, said(1).outcome), (None, ResultOutcome::MetricFailed));
+    assert_eq!(said(1).error.as_deref(), Some("metric `said`: no number"));
 }
 
 #[tokio::test]
@@ -103,9 +106,9 @@ async fn trap_22_an_export_of_many_row_groups_has_every_row_in_order() {
         Evaluate::builder().metric(last).keep_results(false).save_rows(true).save_as_parquet(&file);
     let result = evaluate.build().unwrap().score((0..25_000).map(row)).await.unwrap();
     assert_eq!(result.rows, 25_000);
-    let rows = DataReader::new().read([&file]).unwrap().map(Result::unwrap);
-    let expected = (0..25_000).map(|n| (n.to_string(), Some(json!(f64::from(n) / 2.0))));
-    assert!(rows.map(|row| (row.id, row.attributes.get("half").cloned())).eq(expected));
+    let results = Results::read(&file).unwrap();
+    let rows = results.rows().iter().map(|row| (row.id.clone(), row.scores["half"].value));
+    assert!(rows.eq((0..25_000).map(|n| (n.to_string(), Some(f64::from(n) / 2.0)))));
 }
 
 #[tokio::test]
@@ -205,7 +208,7 @@ async fn a_page_above_the_limit_is_an_error() {
     let evaluate = Evaluate::builder().metric(metric_fn("one", |_, _| 1.0)).save_as_parquet(&file);
     let evaluate = evaluate.save_rows(true);
     assert!(evaluate.build().unwrap().score([pair]).await.unwrap().is_complete());
-    let long = read(&file).unwrap()[0].attributes.get("attributes.long").cloned();
+    let long = read(&file).unwrap()[0].attributes.get("long").cloned();
     assert_eq!(long.and_then(|long| long.as_str().map(str::len)), Some(5 << 20));
     let unlimited = DataReader::new().with_row_limit(usize::MAX);
     let stream = Cursor::new(std::fs::read(&file).unwrap());

@@ -98,6 +98,7 @@ async fn trap_41_a_budget_holds_over_kills() {
     let line = "journal journal: calls in progress at an interruption count as spent, ";
     assert!(err.contains(line), "{err}");
     // What was paid and recorded is in the result.
+    dsrs_metrics_tests::schema::validate_file(&dir.path().join("out.jsonl"));
     let out = fs::read_to_string(dir.path().join("out.jsonl")).unwrap();
     let outcomes: Vec<Value> = out
         .lines()

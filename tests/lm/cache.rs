@@ -41,7 +41,7 @@ async fn text(lm: &impl LanguageModel, request: &LmRequest) -> String {
 #[tokio::test]
 async fn the_next_run_reads_a_stored_reply_at_no_cost() {
     let dir = temp_dir();
-    let reply = LmReply::new("yes").with_cost_msats(7).with_model("m-1");
+    let reply = LmReply::new("yes").with_cost_msats(7).with_model("m-1").with_fingerprint("fp_1");
     let lm = Cached::new(ScriptedLm::new().replies([reply.clone()]), open(&dir), CacheMode::Use);
     assert_eq!(lm.complete(&ask("?")).await, Ok(reply.clone()));
     drop(lm);

@@ -22,7 +22,9 @@ async fn score(dir: &Path, (url, key): (&str, &str), args: &[&str]) -> Ran {
     command.current_dir(dir);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    dsrs_metrics_tests::schema::validate_output(&out);
+    (output.status.code(), out, err)
 }
 
 fn folder() -> tempfile::TempDir {

@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use dsrs_metrics_tests::schema;
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Received, Server};
@@ -52,13 +53,23 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
     command.current_dir(dir.path());
     let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
     let Output { status, stdout, stderr } = ran.await.unwrap();
+    let out = String::from_utf8(stdout).unwrap();
+    schema::validate_output(&out);
+    schema::validate_file(&dir.path().join("out.jsonl"));
     let lines = std::fs::read_to_string(dir.path().join("out.jsonl")).unwrap_or_default();
     Ran {
         code: status.code(),
-        out: String::from_utf8(stdout).unwrap(),
+        out,
         err: String::from_utf8(stderr).unwrap(),
         lines: lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
         files: std::fs::read_dir(dir.path()).unwrap().count(),
+    }
+}
+
+impl Ran {
+    /// The number of files in the folder of the run.
+    pub(crate) fn files(&self) -> usize {
+        self.files
     }
 }
 

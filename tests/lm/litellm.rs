@@ -283,7 +283,7 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     let fine = run("openai:verdict", KEY).await;
     let stderr = String::from_utf8(fine.stderr).unwrap();
     assert_eq!(fine.status.code(), Some(0), "{stderr}");
-    let report: serde_json::Value = serde_json::from_slice(&fine.stdout).unwrap();
+    let report: serde_json::Value = dsrs_metrics_tests::schema::parsed(&fine.stdout);
     assert_eq!(report["metrics"]["semantic_f1"]["mean"], 2.0 / 3.0);
     assert_eq!(report["metrics"]["polite"]["score"], 1.0);
     // 20 rows and a probe of each model; the calls that were rejected for their temperature cost

@@ -5,6 +5,7 @@
 mod budget_kills;
 mod cache;
 mod errors;
+mod estimate;
 mod fault_table;
 mod faults;
 mod journal_kills;
@@ -23,6 +24,8 @@ mod panels;
 mod providers;
 mod redirects;
 mod refusals;
+mod rejudge;
+mod reported_models;
 mod server;
 mod settings;
 mod shared;

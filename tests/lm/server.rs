@@ -147,6 +147,7 @@ pub(crate) fn chat(text: &str, finish_reason: &str) -> Value {
         "object": "chat.completion",
         "created": 1,
         "model": "served-model",
+        "system_fingerprint": "fp_served",
         "choices": [{
             "index": 0,
             "message": { "role": "assistant", "content": text },

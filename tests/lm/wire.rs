@@ -53,7 +53,7 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     let reply = lm.complete(&full_request()).await.unwrap();
     assert_eq!(reply.text, r#"{"score":1.0}"#);
     assert_eq!(reply.stop_reason, StopReason::End);
-    assert_eq!(reply.model, "served-model");
+    assert_eq!((&*reply.model, reply.fingerprint.as_deref()), ("served-model", Some("fp_served")));
     let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
     assert_eq!(reply.usage, usage);
     // 60 * 0.15 + 40 * 0.075 + 10 * 0.6 millionths of a dollar, at a million msat per dollar.
@@ -233,7 +233,8 @@ async fn anthropic_has_its_native_format() {
     let request = LmRequest::new("t").system("You grade.").user("Grade.").with_schema(schema());
     let reply = lm.complete(&request).await.unwrap();
     assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
-    assert_eq!(reply.model, "claude-haiku-4-5-20251001");
+    let reported = (&*reply.model, reply.fingerprint.as_deref());
+    assert_eq!(reported, ("claude-haiku-4-5-20251001", None));
     let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
     assert_eq!(reply.usage, usage);
     // 60 * 1 + 40 * 0.1 + 10 * 5
@@ -289,6 +290,7 @@ async fn gemini_has_its_native_format() {
     let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
     assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
     assert_eq!(reply.usage, Usage::new(100, 10));
+    assert_eq!((&*reply.model, &reply.fingerprint), ("gemini-2.5-flash", &None));
     assert_eq!(lm.id(), "gemini:gemini-2.5-flash");
     // 100 * 0.3 + 10 * 2.5
     assert_eq!(reply.cost_msats, Some(55));
@@ -297,4 +299,34 @@ async fn gemini_has_its_native_format() {
     assert_eq!(received.header("x-goog-api-key"), KEY);
     assert_eq!(received.body["generationConfig"]["responseJsonSchema"], schema().schema);
     assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop_reason, StopReason::Filtered);
+}
+
+/// The reported model and fingerprint are written to result files and shown in warnings.
+#[tokio::test]
+async fn a_reported_name_is_limited_and_what_is_not_a_name_is_not_reported() {
+    let server = Server::start(|received| {
+        let text = received.body["messages"][0]["content"].as_str().unwrap();
+        let reported: Value = serde_json::from_str(text).unwrap();
+        let mut reply = chat("yes", "stop");
+        (reply["model"], reply["system_fingerprint"]) = (reported[0].clone(), reported[1].clone());
+        Answer::json(200, &reply)
+    })
+    .await;
+    let lm = plain("openai:gpt-4o-mini", &server.url("/v1")).build().unwrap();
+    let reported = async |model: Value, fingerprint: Value| {
+        let reply = lm.complete(&ask(&json!([model, fingerprint]).to_string())).await.unwrap();
+        (reply.model, reply.fingerprint)
+    };
+    let hostile = reported(json!("m\u{1b}[2J\u{202e}"), json!("fp\r\nwarning: forged")).await;
+    let escaped = "fp\\r\\nwarning: forged".to_owned();
+    assert_eq!(hostile, ("m\\u{1b}[2J\\u{202e}".to_owned(), Some(escaped)));
+    let (model, fingerprint) = reported(json!("m".repeat(100_000)), json!("f".repeat(201))).await;
+    let lengths = [model.chars().count(), fingerprint.unwrap().chars().count()];
+    assert_eq!(lengths, [200, 200]);
+    for nothing in [Value::Null, json!(7), json!(["fp"]), json!(" "), json!({})] {
+        let none = (String::new(), None);
+        assert_eq!(reported(nothing.clone(), nothing).await, none);
+    }
+    let (model, fingerprint) = reported(json!(format!("m-{KEY}")), json!(KEY)).await;
+    assert_eq!((&*model, fingerprint.as_deref()), ("m-***", Some("***")));
 }

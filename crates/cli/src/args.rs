@@ -10,8 +10,9 @@ use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping};
 use crate::limit::Limit;
 use crate::lm::parse_msats;
+use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
-use crate::value_parsers::{duration, finite, model};
+use crate::value_parsers::{duration, finite, model, tag};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -25,6 +26,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     List(ListArguments),
     Score(Box<ScoreArguments>),
+    Rejudge(Box<RejudgeArguments>),
     Agree(AgreeArguments),
     Compare(CompareArguments),
     Report(ReportArguments),
@@ -56,7 +58,7 @@ pub(super) struct ListArguments {
 /// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
 /// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
 /// the second one abandons them, and the third one ends the program at once.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
@@ -73,12 +75,20 @@ pub(super) struct ScoreArguments {
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<FormatArgument>,
-    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
+    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
+    /// and what was measured to FILE.manifest.json
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Write gold row and prediction of each row to the file too, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
+    /// Add the scores to the result file DATA, which keeps its scores; with --out, write all scores to
+    /// that file instead. If the run ends early, nothing is written
+    #[arg(
+        long,
+        conflicts_with_all = ["with_rows", "label", "tags", "repeats", "failure_score", "format"]
+    )]
+    pub(super) append: bool,
     /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
     /// same command continues it, and pays no finished call of a language model again
     #[arg(long, value_name = "DIR")]
@@ -87,6 +97,12 @@ pub(super) struct ScoreArguments {
     /// outage of a provider
     #[arg(long, requires = "journal")]
     pub(super) retry_failed: bool,
+    /// The name of the program that made the predictions, for the manifest of --out
+    #[arg(long, value_name = "NAME", requires = "out")]
+    pub(super) label: Option<String>,
+    /// A property of the program that made the predictions, for the manifest of --out
+    #[arg(long = "tag", value_name = "KEY=VALUE", value_parser = tag, requires = "out")]
+    pub(super) tags: Vec<(String, String)>,
     /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
     /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
     /// which `score`, `agree`, `compare` and `report` remove again
@@ -164,6 +180,9 @@ pub(super) struct ScoreArguments {
     /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
+    /// Whether the rows are kept in memory, for another command.
+    #[arg(skip)]
+    pub(super) keep_rows: bool,
 }
 
 /// A format of row files.
@@ -193,7 +212,7 @@ impl From<FormatArgument> for Format {
 }
 
 /// The language model of judges, its budget and its cache.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
@@ -216,6 +235,10 @@ pub(super) struct LmArguments {
     /// Call the model for every reply again, and replace the cached ones
     #[arg(long)]
     pub(super) refresh: bool,
+    /// Print how many calls of language models the run would make, the most that they can cost, and what
+    /// the cache covers. No call is made, nothing is scored or written, and no API key is needed
+    #[arg(long)]
+    pub(super) estimate: bool,
 }
 
 /// Compare the metrics of a result file with labels

@@ -9,7 +9,7 @@ use crate::data::DataError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::journal::JournalError;
 use crate::metrics::CreateError;
-use crate::results::ResultsError;
+use crate::results::{AppendError, ResultsError};
 
 /// Why a command failed before or during its run.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +66,12 @@ pub(super) enum CliError {
     StandardInputTwice,
     #[error("{} and {} are the same file; name it once", first.display(), second.display())]
     SameFileTwice { first: PathBuf, second: PathBuf },
+    #[error(
+        "--append: expected one result file as DATA, found {found}; write `score RUN -m NAME --append`"
+    )]
+    Append { found: String },
+    #[error(transparent)]
+    AppendTo(#[from] AppendError),
     #[error(transparent)]
     Results(#[from] ResultsError),
     #[error(transparent)]

@@ -13,6 +13,7 @@ use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
 use crate::evaluate::journal::journal_file;
 use crate::evaluate::report::real_path;
+use crate::results::manifest_path;
 
 /// The files of a command, each with the option or argument that names it.
 pub(super) struct Files<'a> {
@@ -95,6 +96,16 @@ impl<'a> Files<'a> {
                 self.written.push(Named { option: option.into(), path: path.into(), file });
             }
             None => {}
+        }
+        self
+    }
+
+    /// Adds the manifest beside a result file.
+    pub(super) fn write_manifest(mut self, option: &'a str, path: Option<&'a PathBuf>) -> Self {
+        if let Some(path) = path.filter(|path| !is_standard(path)) {
+            let manifest = manifest_path(path);
+            let (file, option) = (existing_or_new(&manifest), option.into());
+            self.written.push(Named { option, path: manifest.into(), file });
         }
         self
     }

@@ -1,6 +1,6 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
@@ -17,6 +17,7 @@ mod limit;
 mod list;
 mod output;
 mod panic_hook;
+mod rejudge;
 mod report;
 mod runs;
 mod score;
@@ -86,6 +87,9 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
         Command::Compare(args) => {
             compare::run(registry, &args).unwrap_or_else(|error| fail(&error))
+        }
+        Command::Rejudge(args) => {
+            rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }

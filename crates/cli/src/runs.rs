@@ -14,24 +14,22 @@ use crate::results::{Results, ResultsError};
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The score of a failed row
-    #[arg(
-        long,
-        value_name = "X",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        value_parser = finite
-    )]
-    failure_score: f64,
-    /// Metrics of the files whose lower scores are better, separated by commas; the metrics of `list`
-    /// need not be named
+    /// The score of a failed row; by default the score in the manifest of the run, or else 0
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
+    failure_score: Option<f64>,
+    /// Metrics of the files whose lower scores are better, separated by commas; neither the metrics of
+    /// `list` need be named, nor those of files with a manifest
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) lower_is_better: Vec<String>,
 }
 
 impl RunArguments {
     pub(crate) fn read(&self, file: &Path) -> Result<Results, ResultsError> {
-        Ok(Results::read(file)?.with_failure_score(self.failure_score))
+        let results = Results::read(file)?;
+        Ok(match self.failure_score {
+            Some(score) => results.with_failure_score(score),
+            None => results,
+        })
     }
 
     /// Returns the metrics whose lower scores are better: by the registry, or by name.

@@ -114,7 +114,8 @@ mod tests {
     /// The arguments that a command needs besides the option in question.
     fn required(command: &str) -> &'static [&'static str] {
         match command {
-            "score" => &["score", "-", "-m", "f1"],
+            "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
+            "rejudge" => &["rejudge", "run.jsonl"],
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],

@@ -26,3 +26,10 @@ pub(super) fn model(text: &str) -> Result<String, &'static str> {
         id => Ok(id.to_owned()),
     }
 }
+
+/// Parses `KEY=VALUE`.
+pub(super) fn tag(text: &str) -> Result<(String, String), &'static str> {
+    let tag = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    let (key, value) = tag.ok_or("expected KEY=VALUE, as in prompt=v2")?;
+    Ok((key.to_owned(), value.to_owned()))
+}

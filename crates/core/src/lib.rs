@@ -105,6 +105,7 @@ pub use crate::score::counted::{CorpusState, Counted};
 pub use crate::score::error::{MetricError, MetricErrorKind, Result};
 pub use crate::score::explanation::Explanation;
 pub use crate::score::outcome::Outcome;
+pub use crate::score::replied_by::RepliedBy;
 #[doc(hidden)]
 pub use crate::score::return_types::CorpusReturn;
 pub use crate::score::return_types::{MetricReturn, WithCorpus};

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use super::cache::StoredReplies;
 use super::client::{Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
+use super::estimate::LmEstimate;
+use super::layers::Estimated;
 use super::money;
 use super::registry::{self, RateLimits};
 use super::{
@@ -51,6 +54,7 @@ pub struct LmBuilder {
     budget: Option<LmBudget>,
     allow_unpriced: bool,
     ledger: Ledger,
+    estimate: Option<LmEstimate>,
 }
 
 impl LmBuilder {
@@ -81,6 +85,7 @@ impl LmBuilder {
             budget: None,
             allow_unpriced: false,
             ledger: Ledger::new(),
+            estimate: None,
         }
     }
 
@@ -430,6 +435,25 @@ impl LmBuilder {
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
+
+        /// Estimates calls in place of making them, see [`LmEstimate`]. No key is needed, the cache is only read, and the
+        /// [ledger](Self::ledger) counts nothing.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
+        ///
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() -> Result<(), LmError> {
+        /// let estimate = LmEstimate::new();
+        /// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+        /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+        /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+        /// assert_eq!(error.kind(), &LmErrorKind::Estimated);
+        /// assert_eq!(estimate.total().calls, 1);
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
     }
 
     /// Builds the model. Whether the provider answers is checked by
@@ -452,8 +476,16 @@ impl LmBuilder {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
         let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
-        let target =
-            Target::resolve(&self.id, self.key.clone(), self.base_url.clone(), &self.variables)?;
+        let mut key = self.key.clone();
+        if self.estimate.is_some() {
+            // No call is made, so no key is needed.
+            key.get_or_insert_with(|| SecretString::from("none"));
+        }
+        let target = Target::resolve(&self.id, key, self.base_url.clone(), &self.variables)?;
+        if let Some(estimate) = self.estimate.clone() {
+            let client = Client::new(target, http)?;
+            return self.estimated(client, prices, estimate);
+        }
         // The last fallible setting, since it creates a directory.
         let cache = self.open_cache()?;
         let own = self.limiter;
@@ -529,15 +561,44 @@ impl LmBuilder {
     }
 
     fn open_cache(&self) -> Result<Option<ReplyCache>, LmError> {
+        let dir = self.cache_directory()?;
+        dir.map(|dir| ReplyCache::open(dir, self.cache_max_bytes)).transpose()
+    }
+
+    /// The directory of the cache, unless the cache is disabled.
+    fn cache_directory(&self) -> Result<Option<PathBuf>, LmError> {
         if self.cache_mode == CacheMode::Off {
             return Ok(None);
         }
         let dir = self.cache_dir.clone();
         let dir = dir.or_else(|| self.variables.get("DSRS_CACHE").map(PathBuf::from));
-        match dir.or_else(ReplyCache::default_dir) {
-            Some(dir) => ReplyCache::open(dir, self.cache_max_bytes).map(Some),
-            None => Err(LmErrorKind::NoCacheDirectory.into()),
-        }
+        let dir = dir.or_else(ReplyCache::default_dir);
+        dir.map(Some).ok_or_else(|| LmErrorKind::NoCacheDirectory.into())
+    }
+
+    /// A model that counts its calls in place of making them.
+    fn estimated(
+        &self,
+        client: Client,
+        prices: Prices,
+        estimate: LmEstimate,
+    ) -> Result<Lm, LmError> {
+        let stored = match (self.cache_directory()?, self.cache_mode) {
+            (Some(dir), CacheMode::Use) => StoredReplies::open(&dir)?,
+            _ => StoredReplies::none(),
+        };
+        estimate.activate();
+        let layers = Estimated {
+            price: prices.get(client.id()),
+            inner: client,
+            estimate,
+            prices,
+            needs_price: self.budget.is_some() && !self.allow_unpriced,
+            attempts: self.retry.max_attempts,
+            stored,
+            is_cached: self.cache_mode != CacheMode::Off,
+        };
+        Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))
     }
 }
 

@@ -205,6 +205,13 @@ impl LmError {
         self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })
     }
 
+    /// Whether the call was only estimated.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_estimated(&self) -> bool {
+        matches!(self.kind(), LmErrorKind::Estimated)
+    }
+
     /// Whether the same call may succeed later, see [`LmErrorKind::is_transient`]. False once a
     /// call was retried, so that an outer layer does not retry it again.
     ///

@@ -230,6 +230,9 @@ pub enum LmErrorKind {
         "no directory for the reply cache, since the user has no home directory; set DSRS_CACHE to a directory, or disable the cache (--no-cache)"
     )]
     NoCacheDirectory,
+    /// The model estimates its calls, and makes none; see `LmBuilder::estimate`.
+    #[error("the call was estimated, not made")]
+    Estimated,
     /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
     #[error("no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`")]
     Unscripted {

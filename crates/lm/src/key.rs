@@ -20,7 +20,8 @@ pub(crate) struct Key {
 #[doc(hidden)]
 pub type Hash = [u8; 32];
 
-/// The version of the format of keys and entries; to be incremented with every change of either.
+/// The version of the format of keys and entries; to be incremented with every change of either, except for a field of replies
+/// that may be absent.
 const FORMAT_VERSION: u32 = 3;
 
 impl Key {

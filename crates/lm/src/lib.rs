@@ -22,6 +22,9 @@
 //!
 //! A reply from the cache therefore waits for no rate limit, and each attempt of a retried call is
 //! subject to the limits and to the budget.
+//!
+//! For an estimate one layer replaces all of these (`LmBuilder::estimate`): it returns the replies that the cache has, and
+//! counts all other calls.
 
 #[macro_use]
 extern crate dsrs_metrics_values;
@@ -35,6 +38,9 @@ mod cache;
 mod client;
 mod error;
 mod error_kind;
+#[cfg(feature = "lm")]
+#[doc(hidden)]
+pub mod estimate;
 mod judge_model;
 mod key;
 mod layers;
@@ -76,6 +82,8 @@ pub use self::model::PROBE_PURPOSE;
 pub use self::money::parse_msats;
 #[doc(hidden)]
 pub use self::private_dir::create_private_dir;
+#[doc(hidden)]
+pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
@@ -83,6 +91,7 @@ pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedRepl
 pub use self::{
     builder::LmBuilder,
     cache::{CacheMode, ReplyCache},
+    estimate::{CallEstimate, LmEstimate},
     layers::{
         BudgetOverrun, Cached, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit,
         RateLimiter, Retry, RetryPolicy,

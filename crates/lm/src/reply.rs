@@ -1,7 +1,9 @@
 //! Replies of language models: text, stop reason, tokens and cost.
 
+use std::borrow::Cow;
 use std::ops::AddAssign;
 
+use dsrs_metrics_values::messages::escape;
 use serde::{Deserialize, Serialize};
 
 /// A reply of a language model.
@@ -21,8 +23,13 @@ pub struct LmReply {
     pub stop_reason: StopReason,
     /// The tokens of the call.
     pub usage: Usage,
-    /// The model that replied, as the provider names it.
+    /// The model that replied, as the provider names it, which may be another one than was requested: an alias such as
+    /// `gpt-5-mini` stands for a version. Empty if the provider names none.
     pub model: String,
+    /// The provider's identifier of the software and settings that the model ran with, such as the `system_fingerprint` of
+    /// OpenAI; `None` if the provider sends none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
     /// The cost of the call in msat, including failed attempts; 0 for a reply from the cache,
     /// `None` if the model has no price.
     pub cost_msats: Option<u64>,
@@ -50,6 +57,7 @@ impl LmReply {
             stop_reason: StopReason::End,
             usage: Usage::default(),
             model: String::new(),
+            fingerprint: None,
             cost_msats: None,
             cost_is_lower_bound: false,
             cached: false,
@@ -87,6 +95,17 @@ impl LmReply {
         /// ```
         pub fn with_model(model: impl Into<String>) => model = model.into();
 
+        /// Sets the provider's identifier of the software and settings that the model ran with.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::LmReply;
+        ///
+        /// let reply = LmReply::new("Paris").with_fingerprint("fp_44709d6fcb");
+        /// assert_eq!(reply.fingerprint.as_deref(), Some("fp_44709d6fcb"));
+        /// ```
+        pub fn with_fingerprint(fingerprint: impl Into<String>)
+            => fingerprint = Some(fingerprint.into());
+
         /// Sets the cost in msat.
         ///
         /// ```
@@ -112,6 +131,23 @@ impl LmReply {
         self.cost_is_lower_bound = false;
         self
     }
+}
+
+/// The most characters of a reported name.
+const MAX_REPORTED: usize = 200;
+
+/// Returns the name of a model or a fingerprint, as a provider reports it, in one line: with escaped control characters, and
+/// cut off after 200 characters. Such a name is returned unchanged.
+#[doc(hidden)]
+pub fn reported(name: &str) -> Cow<'_, str> {
+    let name = name.trim();
+    let start = name.char_indices().nth(MAX_REPORTED).map_or(name, |(end, _)| &name[..end]);
+    let shown = escape::escaped(start);
+    if start.len() == name.len() && shown.chars().nth(MAX_REPORTED).is_none() {
+        return shown;
+    }
+    let kept: String = shown.chars().take(MAX_REPORTED - 1).collect();
+    Cow::Owned(format!("{kept}…"))
 }
 
 /// Why a model stopped generating.
@@ -211,5 +247,33 @@ impl AddAssign for Usage {
         add(&mut self.prompt_tokens, other.prompt_tokens);
         add(&mut self.completion_tokens, other.completion_tokens);
         add(&mut self.cached_prompt_tokens, other.cached_prompt_tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LmReply, MAX_REPORTED, reported};
+
+    #[test]
+    fn a_reported_name_is_one_line_of_limited_length() {
+        assert_eq!(reported(" gpt-5-mini-2025-08-07\n"), "gpt-5-mini-2025-08-07");
+        assert_eq!(reported("m\u{1b}[2J\r\u{202e}x"), "m\\u{1b}[2J\\r\\u{202e}x");
+        assert_eq!(reported(&"é".repeat(MAX_REPORTED)), "é".repeat(MAX_REPORTED));
+        for long in ["é", "\u{7}", "a\n"].map(|it| it.repeat(MAX_REPORTED + 1)) {
+            let shown = reported(&long).into_owned();
+            assert_eq!((shown.chars().count(), shown.chars().last()), (MAX_REPORTED, Some('…')));
+            assert_eq!(reported(&shown), shown, "as in the cache of replies");
+        }
+    }
+
+    #[test]
+    fn a_reply_that_an_earlier_version_stored_has_no_fingerprint() {
+        let stored = r#"{"text":"yes","stop_reason":"end","usage":{"prompt_tokens":1,"completion_tokens":2,"cached_prompt_tokens":null},"model":"m-1","cost_msats":7,"cost_is_lower_bound":false,"cached":false}"#;
+        let reply: LmReply = serde_json::from_str(stored).unwrap();
+        assert_eq!((&*reply.model, &reply.fingerprint), ("m-1", &None));
+        assert_eq!(serde_json::to_string(&reply).unwrap(), stored, "and is stored as before");
+        let reply = reply.with_fingerprint("fp_1");
+        let stored = serde_json::to_string(&reply).unwrap();
+        assert_eq!(serde_json::from_str::<LmReply>(&stored).unwrap(), reply);
     }
 }

@@ -24,7 +24,7 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     BudgetReport, DevsetRows, Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult,
-    Evaluator, JournalUse, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
+    Evaluator, JournalUse, JudgedBy, MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary,
     RolloutNumber, RowResult, RunStart, Running, Spending, UnknownField,
 };
 pub use crate::scoring::{

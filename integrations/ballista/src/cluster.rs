@@ -14,7 +14,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::PhysicalExtensionCodec;
 use dsrs_metrics_datafusion::{
-    MetricFunctions, RegisterMetric, aggregate_functions, configure_for_judges,
+    FindIdentities, MetricFunctions, RegisterMetric, aggregate_functions, configure_for_judges,
 };
 
 use crate::codec::FunctionCodec;
@@ -131,6 +131,7 @@ impl Functions {
         if self.state.scalar_functions().values().any(|function| function.as_async().is_some()) {
             configure_for_judges(state.config_mut().options_mut());
         }
+        state.add_analyzer_rule(Arc::new(FindIdentities));
         for (name, function) in self.state.scalar_functions() {
             if self.is_metric(name) || !state.scalar_functions().contains_key(name) {
                 state.register_udf(Arc::clone(function))?;

@@ -17,7 +17,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
 use dsrs_metrics::contract::ScoreRange;
-use dsrs_metrics_datafusion::{FunctionDescription, score_range, with_score_range};
+use dsrs_metrics_datafusion::{
+    FunctionDescription, score_identity, score_range, with_score_identity, with_score_range,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::Functions;
@@ -31,8 +33,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 enum Encoded {
     /// A function of a metric.
     Metric(FunctionDescription),
-    /// An aggregate over scores, with the smallest and the largest score. As bits, since JSON has no infinity.
-    Aggregate { version: String, range: Option<[u64; 2]> },
+    /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, since JSON has
+    /// no infinity.
+    Aggregate { version: String, range: Option<[u64; 2]>, identity: Option<String> },
 }
 
 /// Encodes and decodes functions, and leaves everything else to the codec of Ballista or of the user.
@@ -63,7 +66,8 @@ impl<C: ?Sized> FunctionCodec<C> {
             return self.encode_metric(function.name(), buffer);
         }
         let range = score_range(function).map(|it| [it.min.to_bits(), it.max.to_bits()]);
-        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range }, buffer)?;
+        let identity = score_identity(function).map(str::to_owned);
+        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range, identity }, buffer)?;
         Ok(true)
     }
 
@@ -90,10 +94,10 @@ impl<C: ?Sized> FunctionCodec<C> {
         if bytes.is_empty() {
             return Ok(None);
         }
-        let range = match Self::decode(name, bytes)? {
+        let (range, identity) = match Self::decode(name, bytes)? {
             Encoded::Metric(found) => {
                 check_call(&self.functions.descriptions, name, &found)?;
-                None
+                (None, None)
             }
             Encoded::Aggregate { version, .. } if version != VERSION => {
                 return plan_err!(
@@ -101,11 +105,15 @@ impl<C: ?Sized> FunctionCodec<C> {
                      {ADVICE}"
                 );
             }
-            Encoded::Aggregate { range, .. } => range.map(|range| range.map(f64::from_bits)),
+            Encoded::Aggregate { range, identity, .. } => {
+                (range.map(|range| range.map(f64::from_bits)), identity)
+            }
         };
         let function = self.functions.aggregate(name)?;
-        let bound =
-            range.and_then(|[min, max]| with_score_range(&function, ScoreRange { min, max }));
+        let range = range.map(|[min, max]| ScoreRange { min, max });
+        let bound = range.and_then(|range| with_score_range(&function, range));
+        let function = bound.map_or(function, Arc::new);
+        let bound = identity.and_then(|identity| with_score_identity(&function, &identity));
         Ok(Some(bound.map_or(function, Arc::new)))
     }
 }

@@ -14,11 +14,14 @@ use datafusion::logical_expr::{
 };
 use dsrs_metrics::{
     Metric, Outcome,
-    contract::{Requirement, Settings},
+    contract::{MetricIdentity, Requirement, Settings},
+    prelude::{Example, Prediction},
 };
 use futures::StreamExt;
+use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::aggregate::{IDENTITY, answer};
 use crate::arguments::Arguments;
 use crate::call;
 use crate::output::{Output, ScoreColumn};
@@ -37,6 +40,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Returns the identity of the metric as JSON.
+    fn identity(&self) -> String {
+        let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        json!(self.settings.clone().scope_sync(identity)).to_string()
+    }
+
     /// Validates that a judge, or another asynchronous metric, can score rows: that it has a model, or was asked to score
     /// offline.
     fn check_requirements(&self, function: &str) -> Result<()> {
@@ -107,6 +116,11 @@ impl Function {
         ])
     }
 
+    /// Returns the identity of the metric as JSON.
+    pub(crate) fn identity(&self) -> String {
+        self.shared.identity()
+    }
+
     fn evaluate(&self, args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
         let Shared { metric, arguments, column, .. } = &*self.shared;
         let mut rows = Rows::new(arguments, &args.args)?;
@@ -152,6 +166,11 @@ impl ScalarUDFImpl for Function {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        if let [probe] = args.arg_fields
+            && probe.name() == IDENTITY
+        {
+            return Ok(Arc::new(answer(self.identity())));
+        }
         let types: Vec<_> = args.arg_fields.iter().map(|it| it.data_type().clone()).collect();
         self.shared.arguments.coerce(&self.name, &types)?;
         self.shared.check_requirements(&self.name)?;

@@ -16,7 +16,9 @@ mod rows;
 mod samples;
 
 pub use crate::aggregate::functions as aggregate_functions;
-pub use crate::aggregate::{score_range, with_score_range};
+pub use crate::aggregate::{
+    FindIdentities, score_identity, score_range, with_score_identity, with_score_range,
+};
 pub use crate::csv_output::{is_broken_pipe, write_csv};
 pub use crate::description::FunctionDescription;
 pub use crate::files::{register_files, tables};

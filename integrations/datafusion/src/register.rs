@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, plan_err};
-use datafusion::execution::FunctionRegistry;
+use datafusion::execution::{FunctionRegistry, SessionState};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
+use datafusion::optimizer::AnalyzerRule as _;
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::metrics::Registry;
@@ -15,7 +16,7 @@ use dsrs_metrics::{
 };
 use tokio::sync::Semaphore;
 
-use crate::aggregate;
+use crate::aggregate::{self, FindIdentities};
 use crate::arguments::Arguments;
 use crate::corpus::CorpusFunction;
 use crate::description::FunctionDescription;
@@ -327,6 +328,13 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
     (all, others)
 }
 
+/// Adds [`FindIdentities`] to a session that does not have it.
+fn find_identities(state: &mut SessionState) {
+    if state.analyzer().rules.iter().all(|rule| rule.name() != FindIdentities.name()) {
+        state.add_analyzer_rule(Arc::new(FindIdentities));
+    }
+}
+
 impl RegisterMetric for SessionContext {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let Functions { scalar, aggregate } = functions.functions()?;
@@ -343,6 +351,7 @@ impl RegisterMetric for SessionContext {
         scalar.into_iter().for_each(|function| self.register_udf(function));
         let others = aggregate::functions().into_iter();
         let others = others.filter(|function| self.udaf(function.name()).is_err());
+        find_identities(&mut self.state_ref().write());
         aggregate.into_iter().chain(others).for_each(|function| self.register_udaf(function));
         Ok(())
     }

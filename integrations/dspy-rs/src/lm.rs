@@ -25,8 +25,8 @@ use rig::completion::CompletionError;
 /// The temperature and the token limit of a request replace those of the `LM`; a request without them uses those of the
 /// `LM`. (The release 0.7.3 of dspy-rs sends no token limit to OpenAI and to servers with its format.) A JSON schema is part
 /// of the prompt, and a seed is not sent, since an `LM` has a parameter for neither. Replies do not state why the model
-/// stopped, so each is a complete one, and a judge rejects a truncated reply when it parses it. The response cache of the
-/// `LM` is not used. With the feature `lm` of dsrs-metrics, its layers (retries, limits, cache) can be put around the model.
+/// stopped, so each is a complete one, and a judge rejects a truncated reply when it parses it. Nor do they state which model
+/// replied, so [`LmReply::model`] is empty. The response cache of the `LM` is not used. With the feature `lm` of dsrs-metrics, its layers (retries, limits, cache) can be put around the model.
 #[derive(Clone)]
 pub struct DspyLm {
     lm: Arc<LM>,
@@ -135,7 +135,7 @@ impl LanguageModel for DspyLm {
         let reply = lm.call(chat, Vec::new()).await;
         let reply = reply.map_err(|error| self.error(kind_of(&error, &self.lm)))?;
         let usage = usage_of(&reply.usage);
-        Ok(LmReply::new(reply.output.content()).with_usage(usage).with_model(lm.model))
+        Ok(LmReply::new(reply.output.content()).with_usage(usage))
     }
 }
 

@@ -124,6 +124,16 @@ def test_a_judge_that_is_asked_to_score_offline_says_so(monkeypatch):
     assert judge.with_feedback()(GOLD, PRED).feedback.startswith("judge: offline-lexical. ")
 
 
+def test_the_identity_of_a_judge_has_its_model_and_its_prompt():
+    judge, offline = metric("semantic_f1", lm=Model()), metric("semantic_f1", offline=True)
+    assert judge.identity["models"] == ["python:Model"]
+    assert [len(prompt) for prompt in judge.identity["prompts"]] == [32]
+    assert offline.identity["models"] == ["offline-lexical"]
+    for one in (judge, offline):
+        run = one.evaluate([GOLD], [PRED])["manifest"]["run"]
+        assert run["metrics"] == {"semantic_f1": one.identity}
+
+
 def test_control_c_interrupts_a_judge():
     before = signal.getsignal(signal.SIGINT)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -53,6 +53,44 @@ def test_a_failed_row_of_a_summary_is_counted_and_not_hidden():
     assert "found the number 3" in summary["first_error"]
 
 
+def test_a_summary_has_the_manifest_of_the_run():
+    f1 = metric("f1", threshold=0.5)
+    summary = f1.evaluate(["x", "y"], ["x", 3], label="baseline", tags={"prompt": "v2"}, failure_score=0.25)
+    manifest = summary["manifest"]
+    assert manifest["format"] == 1 and "file" not in manifest
+    run = manifest["run"]
+    assert (run["label"], run["tags"]) == ("baseline", {"prompt": "v2"})
+    assert (run["rows"], run["failed_rows"], run["ending"], run["failure_score"]) == (2, 1, "complete", 0.25)
+    assert run["metrics"] == {"f1": f1.identity}
+    assert manifest["process"]["started"].endswith("Z") and manifest["process"]["duration_s"] >= 0
+    plain = metric("f1").evaluate(["x"], ["x"])["manifest"]["run"]
+    assert "label" not in plain and "tags" not in plain
+    assert plain["metrics"]["f1"] != run["metrics"]["f1"]
+
+
+def test_an_invalid_label_or_tag_is_an_error_before_the_first_row():
+    f1 = metric("f1")
+    with pytest.raises(ours.ParameterError) as raised:
+        f1.evaluate(["x"], ["x"], label=" ")
+    assert str(raised.value) == 'invalid label " ": expected at least one character that is not white space'
+    assert raised.value.metric == "f1"
+    with pytest.raises(ours.ParameterError) as raised:
+        f1.evaluate(["x"], ["x"], tags={"prompt": "a\nb"})
+    assert str(raised.value) == 'invalid value of a tag "a\\nb": expected no control characters'
+    with pytest.raises(TypeError):
+        f1.evaluate(["x"], ["x"], tags={"prompt": 2})
+
+
+def test_an_identity_is_what_a_score_depends_on():
+    identity = metric("f1", threshold=0.5, profile="folded").identity
+    assert (identity["name"], identity["version"], identity["threshold"]) == ("f1", "1", 0.5)
+    assert (identity["parameters"], identity["models"]) == ({"F1.profile": "folded"}, [])
+    assert identity == metric("f1", threshold=0.5, profile="folded").identity
+    assert metric("f1", feedback=True).identity == metric("f1").identity
+    others = [metric("em"), metric("f1"), metric("f1", threshold=0.6, profile="folded")]
+    assert all(other.identity != identity for other in others)
+
+
 def test_a_metric_of_all_rows_is_evaluated_and_not_called():
     accuracy = metric("accuracy")
     assert accuracy.evaluate(["a", "b", "b"], ["a", "b", "a"])["score"] == pytest.approx(2 / 3)

@@ -1,6 +1,6 @@
 """A program that uses the types of the package; `mypy --strict` checks it, and pytest runs it (test_types.py)."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import dsrs_metrics
 from dsrs_metrics import EM, Metric, MetricError, f1_batch, metric
@@ -16,6 +16,8 @@ def main() -> None:
     details = f1.details({"answer": "Paris"}, {"answer": "Rome"})
     assert_type(details["passed"], bool | None)
     assert_type(f1.spec["range"], dsrs_metrics.Range | None)
+    assert_type(f1.identity, dict[str, Any])
+    assert_type(f1.evaluate(["a"], ["a"], label="one", tags={"prompt": "v2"}), dict[str, Any])
     try:
         metric("accuracy")("a", "a")
     except MetricError as error:

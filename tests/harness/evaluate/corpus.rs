@@ -40,7 +40,7 @@ async fn the_corpus_is_not_the_mean() {
         result.to_string(),
         "wer  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed); corpus 0.2000"
     );
-    let json: Value = serde_json::to_value(&result).unwrap();
+    let json: Value = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(json["metrics"]["wer"]["corpus"], 0.2);
 }
 
@@ -48,7 +48,7 @@ async fn the_corpus_is_not_the_mean() {
 async fn a_metric_without_counts_has_no_corpus_score() {
     let result = scored(dsrs_metrics::metrics::Em::default(), vec![row(0, "a", "a")], 1).await;
     assert_eq!(result.metrics[0].corpus, None);
-    let json: Value = serde_json::to_value(&result).unwrap();
+    let json: Value = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(json["metrics"]["em"].get("corpus"), None);
 }
 

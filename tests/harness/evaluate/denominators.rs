@@ -43,7 +43,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
         let summary = &result.metrics[0];
         assert_eq!((result.score, summary.mean, summary.mean_scored), (None, None, None));
         assert!(result.to_string().starts_with("said  not enough rows (0/2 scored"), "{result}");
-        let json = serde_json::to_value(&result).unwrap();
+        let json = dsrs_metrics_tests::schema::to_value(&result);
         assert!(json["metrics"]["said"]["score"].is_null());
     }
     let error = score(&["fail", "abstain"]).await.try_score().unwrap_err();
@@ -220,7 +220,7 @@ async fn trap_27_several_metrics_share_one_run() {
     let failed: Vec<_> = result.metrics.iter().map(|summary| summary.failed).collect();
     assert_eq!((failed, result.failed_rows), (vec![1, 0, 1], 1));
     let json = serde_json::to_string(&result).unwrap();
-    assert!(json.starts_with(r#"{"rows":2,"metrics":{"said":{"score":0.25,"stderr":0.25,"ci95":[0.0,3.4265511840436726],"mean":0.25,"mean_scored":0.5,"kind":"number","scored":1,"failed":1,"gated":0,"skipped":0,"abstained":0"#), "{json}");
+    assert!(json.starts_with(r#"{"format":1,"rows":2,"metrics":{"said":{"score":0.25,"stderr":0.25,"ci95":[0.0,3.4265511840436726],"mean":0.25,"mean_scored":0.5,"kind":"number","scored":1,"failed":1,"gated":0,"skipped":0,"abstained":0"#), "{json}");
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use dsrs_metrics::{
 use serde_json::{Value, json};
 
 pub(super) fn read(path: &Path) -> String {
+    dsrs_metrics_tests::schema::validate_file(path);
     std::fs::read_to_string(path).unwrap()
 }
 
@@ -25,6 +26,13 @@ pub(super) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Removes the reference of the manifest from the last row of JSON Lines.
+pub(super) fn without_reference(text: &str) -> String {
+    let (rows, reference) = text.rsplit_once(",\"manifest\":\"1-").expect("a reference");
+    assert_eq!((reference.len(), reference.get(32..)), (35, Some("\"}\n")), "{reference}");
+    format!("{rows}}}\n")
+}
+
 const WORDS: [&str; 5] = ["0.5", "fail", "abstain", "1", "0"];
 
 #[tokio::test]
@@ -34,7 +42,7 @@ async fn a_json_line_has_the_documented_shape() {
     let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
     let _ = evaluate.score(saying(&WORDS[..3])).await.unwrap();
     assert_eq!(
-        read(&path),
+        without_reference(&read(&path)),
         concat!(
             r#"{"id":"row0","scores":{"said":{"outcome":"scored","value":0.5,"passed":null,"confidence":1.0,"details":null,"feedback":null,"cost_msats":0}}}"#,
             "\n",
@@ -44,7 +52,7 @@ async fn a_json_line_has_the_documented_shape() {
             "\n",
         )
     );
-    assert_eq!(names(folder.path()), ["out.jsonl"]);
+    assert_eq!(names(folder.path()), ["out.jsonl", "out.jsonl.manifest.json"]);
 }
 
 /// Rows that finish in the reverse order, into all three formats.
@@ -76,7 +84,11 @@ async fn files_are_in_input_order_and_the_same_at_any_concurrency() {
     for name in ["out.csv", "out.json", "out.jsonl"] {
         assert_eq!(read(&one.path().join(name)), read(&many.path().join(name)), "{name}");
     }
-    assert_eq!(names(many.path()), ["out.csv", "out.json", "out.jsonl"]);
+    let written: Vec<_> = ["out.csv", "out.json", "out.jsonl"]
+        .iter()
+        .flat_map(|name| [(*name).to_owned(), format!("{name}.manifest.json")])
+        .collect();
+    assert_eq!(names(many.path()), written);
 
     let array: Vec<Value> = serde_json::from_str(&read(&many.path().join("out.json"))).unwrap();
     let lines = read(&many.path().join("out.jsonl"));

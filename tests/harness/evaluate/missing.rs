@@ -51,7 +51,7 @@ async fn rows_without_a_field_are_counted_and_printed() {
         result.to_string(),
         "understood  0.6250 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed, 2 without `entities`, `intent`)"
     );
-    let json = serde_json::to_value(&result).unwrap();
+    let json = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(json["metrics"]["understood"]["missing"], 2);
     assert_eq!(
         json["metrics"]["understood"]["missing_fields"],
@@ -64,7 +64,7 @@ async fn rows_without_a_field_are_counted_and_printed() {
 async fn rows_with_all_fields_have_no_such_count() {
     let result = score(IntentAccuracy, vec![prediction! { "intent" => "temporal" }]).await;
     assert_eq!(result.to_string(), "intent_accuracy  100.00% [20.65, 100.00] (1/1, 0 failed)");
-    let json = serde_json::to_value(&result).unwrap();
+    let json = dsrs_metrics_tests::schema::to_value(&result);
     let metric = json["metrics"]["intent_accuracy"].as_object().unwrap();
     assert!(metric.keys().all(|key| !key.contains("missing") && !key.contains("unknown")));
 }
@@ -83,7 +83,7 @@ async fn a_field_that_no_row_has_is_a_wrong_name_and_not_a_headline_of_0() {
     assert_eq!(error.to_string(), format!("metric `intent_accuracy`: {words}"));
     // The numbers of a run that was paid for are kept.
     assert_eq!((result.metrics[0].mean, result.results.len()), (Some(0.0), 3));
-    let json = serde_json::to_value(&result).unwrap();
+    let json = dsrs_metrics_tests::schema::to_value(&result);
     let metric = &json["metrics"]["intent_accuracy"];
     assert!(metric["score"].is_null());
     assert_eq!(metric["unknown_fields"], json!([{ "name": "intent", "nearest": "intnet" }]));

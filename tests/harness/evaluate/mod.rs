@@ -89,7 +89,7 @@ async fn score(words: &[&str]) -> EvaluationResult {
 
 /// The report without the elapsed time.
 fn report(result: &EvaluationResult) -> String {
-    let mut report = serde_json::to_value(result).unwrap();
+    let mut report = dsrs_metrics_tests::schema::to_value(result);
     report.as_object_mut().unwrap().remove("elapsed_s");
     format!("{report}\n{result}\n{:?}\n{:?}", result.results, result.first_error)
 }

@@ -134,6 +134,7 @@ async fn repeats_are_in_result_files() {
     let evaluate = scoring().devset(devset(&["1 crash"])).inputs(["words"]).repeats(2);
     let evaluate = evaluate.save_as_jsonl(&jsonl).save_as_csv(&csv).build().unwrap();
     assert!(evaluate.run(program).await.unwrap().is_complete());
+    dsrs_metrics_tests::schema::validate_file(&jsonl);
     let line: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(jsonl).unwrap()).unwrap();
     let repeats = &line["repeats"];

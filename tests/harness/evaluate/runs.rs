@@ -193,7 +193,7 @@ async fn the_harness_measures_the_latency_of_a_program_that_returns_none() {
     assert_eq!(result.score, Some(3.0));
     assert_eq!(result.program.latency, Some(Duration::from_secs(12)));
     assert_eq!((result.program.latency_rows, result.program.usage), (4, None));
-    let report = serde_json::to_value(&result).unwrap();
+    let report = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(report.get("program"), None, "a measured latency differs from run to run");
 }
 
@@ -255,7 +255,7 @@ async fn written(concurrency: usize, program: fn(Example) -> ProgramOutput) -> [
         program(inputs)
     };
     let result = evaluate.run(program).await.unwrap();
-    let mut report = serde_json::to_value(&result).unwrap();
+    let mut report = dsrs_metrics_tests::schema::to_value(&result);
     report.as_object_mut().unwrap().remove("elapsed_s");
     [read(&csv), read(&jsonl), report.to_string()]
 }

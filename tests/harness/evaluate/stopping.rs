@@ -102,7 +102,7 @@ async fn an_incomplete_run_looks_incomplete_in_its_report() {
             _ => rows.boxed(),
         };
         let result = builder.build().unwrap().score_stream(rows).await.unwrap();
-        assert_eq!(serde_json::to_value(&result).unwrap()["ending"], ending);
+        assert_eq!(dsrs_metrics_tests::schema::to_value(&result)["ending"], ending);
         if let Ending::OutputFailed(error) = &result.ending {
             std::fs::remove_file(error.to_string().split('`').nth(3).unwrap()).unwrap();
         }

@@ -28,7 +28,7 @@ async fn files_left_by_killed_processes_are_removed() {
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(read(&path).starts_with("{\"id\""));
     let mut expected = kept.to_vec();
-    expected.push("out.jsonl".to_owned());
+    expected.extend(["out.jsonl", "out.jsonl.manifest.json"].map(str::to_owned));
     expected.sort();
     assert_eq!(names(folder.path()), expected);
 }
@@ -52,7 +52,7 @@ async fn the_files_of_a_run_in_progress_are_not_removed() {
     let evaluate = scoring().save_as_jsonl(&first).concurrency(1).build().unwrap();
     assert!(evaluate.score(rows).await.unwrap().is_complete());
     assert_eq!(read(&path).lines().count(), 2);
-    assert_eq!(names(folder.path()), ["out.jsonl"]);
+    assert_eq!(names(folder.path()), ["out.jsonl", "out.jsonl.manifest.json"]);
 }
 
 #[tokio::test]
@@ -73,6 +73,7 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
     let path = folder.path().join("out.jsonl");
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     for wanted in [0o600, 0o666, 0o640] {
+        let _ = std::fs::remove_file(folder.path().join("out.jsonl.manifest.json"));
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
         let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
@@ -80,14 +81,13 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
         let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
             let mut modes: Vec<_> =
                 names(&place).iter().map(|name| mode(&place.join(name))).collect();
-            assert_eq!(modes.pop(), Some(wanted), "target");
-            // The order of the other two depends on the numbers in their names.
             modes.sort_unstable();
-            assert_eq!(modes, [0o600, wanted], "spool and temporary file");
+            assert_eq!(modes, [0o600, wanted, wanted, wanted], "spool, temporary files, target");
         });
         assert!(evaluate.score(rows).await.unwrap().is_complete());
         assert!(read(&path).starts_with("{\"id\""));
         assert_eq!(mode(&path), wanted);
+        assert_eq!(mode(&folder.path().join("out.jsonl.manifest.json")), wanted);
     }
 }
 

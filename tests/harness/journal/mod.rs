@@ -130,5 +130,6 @@ async fn undisturbed(dir: &Path) -> (String, Vec<u8>) {
     let (paid, out) = (Arc::default(), dir.join("undisturbed.jsonl"));
     let result = run(builder(&paid, &out), &paid).await.unwrap();
     assert_eq!((paid.programs(), result.rows), (ROWS, ROWS));
+    dsrs_metrics_tests::schema::validate_file(&out);
     (result.to_string(), std::fs::read(out).unwrap())
 }

@@ -170,7 +170,7 @@ fn trap_13_rows_without_a_score_are_not_compared_and_counted() {
 #[test]
 fn trap_03_a_comparison_of_nothing_has_no_figures() {
     let comparison = compare(&[("gated", "true"), ("true", "abstained")]);
-    let report = serde_json::to_value(&comparison).unwrap();
+    let report = dsrs_metrics_tests::schema::to_value(&comparison);
     let m = &report["metrics"]["m"];
     for key in ["a", "b", "difference", "stderr", "ci95", "p_value", "p_adjusted", "power_rows"] {
         assert_eq!(m[key], Value::Null, "{key}");

@@ -197,6 +197,7 @@ async fn files_give_the_figures_of_the_evaluations() {
             let metrics = names.map(|name| registry.create(name, &Params::default()).unwrap());
             let result =
                 builder.metrics(metrics).build().unwrap().score(rows(shift)).await.unwrap();
+            dsrs_metrics_tests::schema::validate_file(&path);
             runs.push((Results::of(&result).unwrap(), Results::read(path).unwrap()));
         }
         let of = |[a, b]: [&Results; 2]| {
@@ -243,6 +244,7 @@ async fn numbers_of_rows_come_back_from_a_file() {
         let evaluate = Evaluate::builder().metrics(metrics).save_as_jsonl(&path).build().unwrap();
         let result = evaluate.score(rows).await.unwrap();
         let scores: Vec<_> = result.metrics.iter().map(|it| it.score.unwrap()).collect();
+        dsrs_metrics_tests::schema::validate_file(&path);
         runs.push((scores, Results::read(path).unwrap()));
     }
     let comparison = Comparison::of(&runs[0].1, &runs[1].1).unwrap();
@@ -340,8 +342,19 @@ async fn trap_42_scores_of_different_formulas_are_not_compared() {
     let a = evaluated(MacroF1::default(), rows.iter().map(|[gold, a, _]| (gold, a))).await;
     let only_x = MacroF1::builder().labels(vec!["x".to_owned()]).build();
     let b = evaluated(only_x, rows.iter().map(|[gold, _, b]| (gold, b))).await;
+    let error = a.compare(&b).unwrap_err().to_string();
+    assert!(
+        error.starts_with(
+            "not compared: macro_f1: parameter `MacroF1.labels` is \"[]\" in A, \"[\\\"x\\\"]\" in B; no metric"
+        ),
+        "{error}"
+    );
+    let compare = |allowed: &str, a: &EvaluationResult, b: &EvaluationResult| {
+        let (a, b) = (Results::of(a).unwrap(), Results::of(b).unwrap());
+        Comparison::builder().allow_different([allowed]).of(&a, &b)
+    };
     assert_eq!(
-        a.compare(&b).unwrap_err().to_string(),
+        compare("macro_f1", &a, &b).unwrap_err().to_string(),
         "`macro_f1`: expected one formula in both runs, found {\"macro_f1\":[]} and {\"macro_f1\":[\"x\"]}; score both runs with the same parameters"
     );
     // How strings are split is part of the formula, too.
@@ -349,7 +362,10 @@ async fn trap_42_scores_of_different_formulas_are_not_compared() {
     let a = evaluated(Bleu::default(), [(&text, &text)]).await;
     let b = evaluated(Bleu::builder().tokens(BleuTokens::Char).build(), [(&text, &text)]).await;
     assert!(
-        a.compare(&b).unwrap_err().to_string().starts_with("`bleu.corpus`: expected one formula")
+        compare("bleu", &a, &b)
+            .unwrap_err()
+            .to_string()
+            .starts_with("`bleu.corpus`: expected one formula")
     );
 }
 

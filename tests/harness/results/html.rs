@@ -1,6 +1,16 @@
 //! What the HTML report shows above its table of rows. `tests/browser` drives the table.
 
+use std::fs;
+use std::path::Path;
+
+use dsrs_metrics::data::DataReader;
+use dsrs_metrics::judge::shipped::SemanticEquivalence;
+use dsrs_metrics::lm::{LmReply, ScriptedLm};
+use dsrs_metrics::metrics::{Em, F1, Wer};
+use dsrs_metrics::prelude::*;
 use dsrs_metrics::results::{HtmlReport, Results};
+use dsrs_metrics::runs::EvaluateBuilder;
+use dsrs_metrics::{Evaluate, rows::Pair};
 
 use super::{run, with_attributes};
 
@@ -70,12 +80,42 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
     );
     let text = shown(&HtmlReport::new(&results).group("t"));
     let groups = text.split("By t").nth(1).unwrap();
-    let places = ["(none) 1 0.5000", "y 2 0.5000", "x 2 0.7500 -2.4266 to 3.9266"];
+    let places = [
+        "(none) 0.5000 interval: not enough rows · 1 row",
+        "y 0.5000 0.0000 to 1.0000 · 2 rows",
+        "x 0.7500 0.0000 to 1.0000 · 2 rows",
+    ];
     let places =
         places.map(|group| groups.find(group).unwrap_or_else(|| panic!("{group}: {groups}")));
     assert!(places[0] < places[2] && places[1] < places[2], "{places:?}");
     let unknown = HtmlReport::new(&results).group("source").to_html().unwrap_err().to_string();
     assert_eq!(unknown, "no row has the field `source`; the rows have `t`");
+}
+
+#[test]
+fn parts_that_pass_or_fail_have_wilsons_interval() {
+    let line = |id: u32, share: f64| {
+        format!(
+            r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{share},"parts":{{"exact":1,"share":{share}}},
+        "components":{{"strict":{{"outcome":"scored","value":1,"passed":true}},"stars":{{"outcome":"scored","value":1}}}}}},
+        "rating":{{"outcome":"scored","value":{id},"parts":{{"tone":1}}}}}}}}"#
+        )
+        .replace('\n', "")
+    };
+    let lines = [line(1, 0.9), line(2, 1.0)];
+    let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
+    let parts = text.split("Parts").nth(1).unwrap();
+    assert_shows(
+        parts,
+        &[
+            "exact 100.00% 34.24% to 100.00% · 2 rows",
+            "share 0.9500 0.3147 to 1.0000 · 2 rows",
+            "strict 100.00% 34.24% to 100.00% · 2 rows",
+            // A number without a verdict, and a part of a metric whose range is larger.
+            "stars 1.0000 no interval: all scores are equal · 2 rows",
+            "tone 1.0000 no interval: all scores are equal · 2 rows",
+        ],
+    );
 }
 
 #[test]
@@ -116,6 +156,178 @@ fn two_runs_have_the_difference_of_the_comparison() {
     );
     let text = shown(&HtmlReport::comparison(&a, &b).lower_is_better(["m"]));
     assert_shows(&text, &["m lower is better", "A is better by 100.00", "0 better in B 20 worse"]);
+}
+
+/// Eight rows from a file, scored and read again with the manifest.
+async fn described(
+    folder: &Path,
+    name: &str,
+    builder: EvaluateBuilder<Example, Prediction>,
+) -> Results {
+    let (data, out) = (folder.join("rows.jsonl"), folder.join(name));
+    let answer = |row: u32| format!(r#"{{"answer": "the answer {row}"}}"#);
+    let line = |row| format!(r#"{{"gold": {}, "pred": {}}}"#, answer(row), answer(row / 2 * 2));
+    fs::write(&data, (0..8).map(line).collect::<Vec<_>>().join("\n")).unwrap();
+    let evaluate = builder.save_as_jsonl(&out).build().unwrap();
+    let rows = DataReader::new().read([&data]).unwrap();
+    assert!(evaluate.score_files(rows).await.unwrap().is_complete());
+    dsrs_metrics_tests::schema::validate_file(&out);
+    Results::read(&out).unwrap()
+}
+
+#[tokio::test]
+async fn the_report_shows_what_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let builder = Evaluate::builder()
+        .metric(F1::default().with_threshold(0.8))
+        .metric(Wer::default())
+        .label("base <b>")
+        .tag("prompt", "v2")
+        .tag("draft", "")
+        .bootstrap(1_000)
+        .seed(7);
+    let results = described(folder.path(), "run.jsonl", builder).await;
+    let text = shown(&HtmlReport::new(&results));
+    let hash = dsrs_metrics_tests::sha256(&fs::read(folder.path().join("rows.jsonl")).unwrap());
+    let bytes = fs::metadata(folder.path().join("rows.jsonl")).unwrap().len();
+    let data = format!("Data rows.jsonl · 8 rows · {bytes} bytes · SHA-256 {}…", &hash[..12]);
+    let started = &results.manifest().unwrap().process.as_ref().unwrap().started;
+    let started = format!("Run {} UTC took ", started.replace('T', " ").replace('Z', ""));
+    assert_shows(
+        &text,
+        &[
+            "Label base &lt;b&gt; Tags draft prompt: v2 Metrics f1, wer Data",
+            &data,
+            &started,
+            " s 8 rows, 0 failed",
+            concat!("dsrs-metrics ", env!("CARGO_PKG_VERSION")),
+            "Settings bootstrap: 1,000 samples seed: 7 a failed row counts as 0",
+            "version 1; threshold 0.8; F1.profile = dspy",
+            // The direction is in the manifest.
+            "wer lower is better",
+        ],
+    );
+    assert!(!text.contains("Identity") && !text.contains("f1 lower is better"), "{text}");
+}
+
+#[tokio::test]
+async fn a_metric_that_differs_is_shown_with_what_differs_and_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = |f1: F1, threshold| {
+        Evaluate::builder().metric(f1.with_threshold(threshold)).metric(Em::default())
+    };
+    let a = described(folder.path(), "a.jsonl", both(F1::default(), 0.5).tag("prompt", "v1")).await;
+    let b = described(folder.path(), "b.jsonl", both(F1::default(), 0.8).tag("prompt", "v2")).await;
+    let report = HtmlReport::comparison(&a, &b);
+    let text = shown(&report);
+    assert_shows(
+        &text,
+        &[
+            "Tags prompt: v1 prompt: v2",
+            "Differences between the runs: tag `prompt` in A: v1; in B: v2",
+            "not compared: `threshold` is 0.5 in A, 0.8 in B",
+            "A version 1; threshold 0.5; F1.profile = dspy B version 1; threshold 0.8; F1.profile = dspy",
+        ],
+    );
+    assert_eq!(text.matches("equal in all 8 rows").count(), 1, "only em is compared: {text}");
+    assert_eq!(text.matches("better in B").count(), 1, "{text}");
+    let html = report.to_html().unwrap();
+    for metric in [
+        r#"{"name":"f1","kind":"number","lower_is_better":false,"is_compared":false}"#,
+        r#"{"name":"em","kind":"bool","lower_is_better":false,"is_compared":true}"#,
+    ] {
+        assert!(html.contains(metric), "{metric}");
+    }
+
+    let text = shown(&report.allow_different(["f1"]));
+    assert_eq!(text.matches("equal in all 8 rows").count(), 2, "{text}");
+    assert_shows(&text, &["compared although `threshold` is 0.5 in A, 0.8 in B"]);
+    assert!(!text.contains("not compared"), "{text}");
+}
+
+/// The same judge, whose provider reports this model for each reply.
+fn judged(model: &str) -> EvaluateBuilder<Example, Prediction> {
+    let reply = LmReply::new(r#"{ "reasoning": "", "equivalent": true }"#);
+    let reply = reply.with_model(model).with_fingerprint("fp_1");
+    let lm = ScriptedLm::new().named("openai:alias").otherwise(reply);
+    Evaluate::builder().metric(SemanticEquivalence::default().with_lm(lm)).metric(Em::default())
+}
+
+#[tokio::test]
+async fn the_report_names_the_models_that_replied_to_a_judge() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = described(folder.path(), "a.jsonl", judged("m-1<b>")).await;
+    let replied = |model| {
+        format!(
+            "semantic_equivalence: openai:alias replied as {model} (8 replies); fingerprint: fp_1 (8 replies)"
+        )
+    };
+    let (first, second) = (replied("m-1&lt;b&gt;"), replied("m-2"));
+    let judges = format!("Judges openai:alias {first} Data");
+    assert_shows(&shown(&HtmlReport::new(&a)), &[&judges]);
+
+    let b = described(folder.path(), "b.jsonl", judged("m-2")).await;
+    let judges = format!("Judges openai:alias {first} openai:alias {second} Data");
+    let not_compared = "not compared: openai:alias replied as m-1&lt;b&gt; in A, m-2 in B";
+    let text = shown(&HtmlReport::comparison(&a, &b));
+    assert_shows(&text, &[&judges, not_compared]);
+}
+
+#[tokio::test]
+async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let f1 = |threshold| Evaluate::builder().metric(F1::default().with_threshold(threshold));
+    let a = described(folder.path(), "a.jsonl", f1(0.5).save_rows(true)).await;
+    let b = described(folder.path(), "b.jsonl", f1(0.8)).await;
+    assert_shows(&shown(&HtmlReport::comparison(&a, &b)), &["not compared: `threshold`"]);
+    let row = Pair::new("1", example! { "answer" => "x" }, prediction! { "answer" => "x" });
+    let b = f1(0.8).score([row]).await.unwrap();
+    let b = Results::of(&b).unwrap();
+    let error = HtmlReport::comparison(&a, &b).to_html().unwrap_err().to_string();
+    assert!(error.contains("gold"), "{error}");
+}
+
+#[tokio::test]
+async fn the_identity_of_a_run_without_a_manifest_is_unknown() {
+    let old = read(&[r#"{"id":"1","scores":{"f1":{"outcome":"scored","value":0.5}}}"#]);
+    let text = shown(&HtmlReport::new(&old));
+    assert_shows(&text, &["Run Identity unknown: it has no manifest Scores"]);
+    let folder = tempfile::tempdir().unwrap();
+    let builder = Evaluate::builder().metric(F1::default()).label("new");
+    let new = described(folder.path(), "new.jsonl", builder).await;
+    let text = shown(&HtmlReport::comparison(&old, &new));
+    assert_shows(
+        &text,
+        &["Identity unknown: it has no manifest by its manifest Label – new", "B version 1;"],
+    );
+}
+
+/// Without a manifest, values in [0, 1] have an interval in [0, 1]. A manifest contains the range.
+#[tokio::test]
+async fn an_interval_is_within_the_declared_range() {
+    let value =
+        |score: f64| {
+            metric_fn("m", move |gold: &Example, _: &Prediction| {
+                if gold.get("answer").is_some_and(|it| it == "1") { score } else { 0.75 }
+            })
+        };
+    let row = |row: u32| {
+        let answer = row.to_string();
+        Pair::new(
+            row.to_string(),
+            example! { "answer" => answer.clone() },
+            prediction! { "answer" => answer },
+        )
+    };
+    let scored = Evaluate::builder().metric(value(1.0)).score((0..2).map(row)).await.unwrap();
+    let text = shown(&HtmlReport::new(&Results::of(&scored).unwrap()));
+    // Student's t of two values: 0.875 ± 12.706 · 0.125.
+    assert_shows(&text, &["m 0.8750 95% interval -0.7133 to 2.4633"]);
+    let lines = [("0", 0.75), ("1", 1.0)].map(|(id, score)| {
+        format!(r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{score}}}}}}}"#)
+    });
+    let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
+    assert_shows(&text, &["m 0.8750 95% interval 0.0000 to 1.0000"]);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn rows_of_other_data_with_the_same_ids_are_an_error() {
     };
     let (paris, rome, none) = (row(r#"{"a":"Paris"}"#), row(r#"{"a":"Rome"}"#), row("null"));
     let found = error(&paris, &rome);
-    assert!(found.starts_with("row `1`: the gold row at "), "{found}");
+    assert!(found.starts_with("the gold rows of `1` differ: the first is at "), "{found}");
     assert!(found.ends_with("r.jsonl:1; compare runs over the same data"), "{found}");
     assert_eq!(Comparison::of(&paris, &none).unwrap().paired, 1);
 }

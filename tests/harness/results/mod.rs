@@ -4,6 +4,7 @@ mod comparing;
 mod corpus;
 mod html;
 mod invalid;
+mod manifest;
 mod reading;
 mod simulated;
 

@@ -44,7 +44,11 @@ async fn evaluated(folder: &Path) -> Results {
             false => Ok(ProgramOutput::new(prediction! { "answer" => word }).with_usage(usage)),
         }
     };
-    Results::of(&evaluate.run(program).await.unwrap()).unwrap()
+    let results = Results::of(&evaluate.run(program).await.unwrap()).unwrap();
+    for name in ["r.jsonl", "r.json", "r.csv"] {
+        dsrs_metrics_tests::schema::validate_file(&folder.join(name));
+    }
+    results
 }
 
 /// Rows without their position.

@@ -22,7 +22,10 @@ fn row(row: u32) -> Pair {
 async fn the_same_rows_give_the_same_result_at_any_concurrency() {
     let run = async |concurrency| {
         let (scorer, ..) = cheap_and_dear();
-        scorer.build().unwrap().score_all((0..2_000).map(row), concurrency).await.unwrap()
+        let scorer = scorer.build().unwrap();
+        let mut result = scorer.score_all((0..2_000).map(row), concurrency).await.unwrap();
+        assert!(result.manifest.process.take().is_some(), "start and duration");
+        result
     };
     let one = run(1).await;
     for concurrency in [2, 7, 512] {
@@ -135,4 +138,26 @@ async fn debug_never_prints_rows_and_the_summary_serializes_flat() {
     let json = serde_json::to_value(&result.summary).unwrap();
     assert_eq!((&json["rows"], &json["budget"]), (&50.into(), &serde_json::Value::Null));
     assert_eq!(json["truth_calls"], result.summary.spending.truth_calls);
+}
+
+#[tokio::test]
+async fn the_manifest_of_a_scorer_has_its_settings() {
+    let run = async |threshold: f64| {
+        let scorer = Scorer::builder().metric(dsrs_metrics::metrics::Em::default());
+        let scorer = scorer.threshold(threshold).evaluate(|run| run.label("base").tag("p", "1"));
+        let row = Pair::new("1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+        scorer.build().unwrap().score_all([row], 1).await.unwrap().manifest.run
+    };
+    let manifest = run(0.25).await;
+    assert_eq!((manifest.label.as_deref(), &*manifest.tags["p"]), (Some("base"), "1"));
+    assert_eq!((manifest.rows, &*manifest.ending), (1, "complete"));
+    assert!(manifest.metrics.contains_key("em") && manifest.data.is_empty());
+    let settings = [
+        ("scorer.aggregation", "Median"),
+        ("scorer.on_missing", "Fail"),
+        ("scorer.threshold", "0.25"),
+    ];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(manifest.settings, settings.into());
+    assert_eq!(run(0.5).await.settings["scorer.threshold"], "0.5");
 }

@@ -8,6 +8,7 @@ use crate::core::rows::pair::Origin;
 use crate::data::DataError;
 use crate::error::CliError;
 use crate::hint::Hint;
+use crate::messages::escape;
 use crate::results::ResultsError;
 
 /// Why results cannot be compared with labels.
@@ -26,6 +27,11 @@ pub(crate) enum AgreeError {
         labels.display(), results.display()
     )]
     NoCommonIds { labels: PathBuf, results: PathBuf, label: String, result: String },
+    #[error(
+        "the gold rows of {} in {} are not the gold rows in {}; compare scores with labels of the same data",
+        escape::names(ids.iter().map(String::as_str)), labels.display(), results.display()
+    )]
+    DifferentGold { labels: PathBuf, results: PathBuf, ids: Vec<String> },
     #[error(
         "{}: no row has both a score of `{metric}` and a label `{field}`; rows with a score: {scored}, rows with a label: {labelled}",
         file.display()

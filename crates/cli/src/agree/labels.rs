@@ -7,6 +7,7 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::error::AgreeError;
+use super::results::Results;
 use crate::agreement::Label;
 use crate::core::rows::pair::Origin;
 use crate::data::ObjectRows;
@@ -16,25 +17,25 @@ use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.
 #[derive(Default)]
-pub(super) struct Labels {
-    pub(super) labels: Vec<Label>,
+pub(crate) struct Labels {
+    pub(crate) labels: Vec<Label>,
     /// The place of each label that is in a separate file.
-    pub(super) places: Vec<Option<Origin>>,
+    pub(crate) places: Vec<Option<Origin>>,
     /// The number of labels whose id is not in the results.
-    pub(super) without_row: u64,
+    pub(crate) without_row: u64,
     /// All fields that could contain a label, for suggestions.
     known: IndexSet<String>,
 }
 
 impl Labels {
     /// Adds the label of a row of results.
-    pub(super) fn add(&mut self, label: Label, row: &ResultRow) {
+    pub(crate) fn add(&mut self, label: Label, row: &ResultRow) {
         self.labels.push(label);
         self.known.extend(row.attributes.keys().map(str::to_owned));
     }
 
     /// Checks that at least one row has a label.
-    pub(super) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
+    pub(crate) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
@@ -46,24 +47,22 @@ impl Labels {
 
 /// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
 /// contains them.
-pub(super) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
+pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids.
-pub(super) fn read(
-    file: &Path,
-    field: &str,
-    results: &Path,
-    ids: &[String],
-) -> Result<Labels, AgreeError> {
+pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, AgreeError> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
-    let mut first = None;
+    let (mut first, mut different) = (None, Vec::new());
+    let (results, ids) = (&of.file, &of.ids);
     for row in ObjectRows::open(file, None)? {
         let row = row?;
         let label = label(&row.at, field, row.textual, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
+        let other = row.gold().filter(|gold| of.has_other_gold(&row.id, gold, row.is_flat));
+        different.extend(other.map(|_| row.id.clone()));
         let (id, at) = (row.id, row.at);
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
@@ -81,10 +80,14 @@ pub(super) fn read(
     if labels.places.iter().all(Option::is_none) {
         return Err(AgreeError::NoCommonIds {
             labels: file.to_path_buf(),
-            results: results.to_path_buf(),
+            results: results.clone(),
             label: first.unwrap_or_default(),
             result: ids.first().cloned().unwrap_or_default(),
         });
+    }
+    if !different.is_empty() {
+        let (labels, results) = (file.to_path_buf(), results.clone());
+        return Err(AgreeError::DifferentGold { labels, results, ids: different });
     }
     labels.without_row = by_id.len() as u64;
     Ok(labels)

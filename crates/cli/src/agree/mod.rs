@@ -20,26 +20,45 @@ use super::hint::Hint;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
+use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use error::{AgreeError, Place};
-use labels::Labels;
+use crate::results::{FormatVersion, RunManifest};
+use error::Place;
 use results::Results;
+
+pub(super) use error::AgreeError;
+pub(super) use labels::Labels;
+pub(super) use results::rating_of;
 
 /// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
+    format: FormatVersion,
     rows: usize,
     label: &'a str,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
-    metrics: IndexMap<&'a str, Measured>,
+    /// What the run measured, if the results have a manifest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<&'a RunManifest>,
+    /// Why that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_identity: Option<&'a str>,
+    metrics: IndexMap<&'a str, Measured<'a>>,
 }
 
 #[derive(Serialize)]
-struct Measured {
+struct Measured<'a> {
+    /// What the metric is, for the text. In JSON it is part of the run.
+    #[serde(skip)]
+    identity: Option<&'a MetricIdentity>,
+    /// The models that replied to its judges, as their providers reported them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    judged_by: Vec<JudgedBy>,
     #[serde(flatten)]
     agreement: Agreement,
     /// The number of rows that the offline judge rated, not a model.
@@ -57,26 +76,49 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     check_unique(&args.metrics)?;
     let mut results = results::read(&args.results, &args.metrics, &args.label)?;
     check_metrics(&results, args)?;
-    let labels = match &args.labels {
-        Some(file) => labels::read(file, &args.label, &args.results, &results.ids)?,
-        None => std::mem::take(&mut results.labels),
-    };
-    labels.check(label_file(args), &args.label)?;
+    let labels = labels_of(&mut results, &args.label, args.labels.as_deref())?;
     let mut metrics = IndexMap::new();
     for name in results.metrics() {
         let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
-        metrics.insert(name, Measured { agreement, judged_offline });
+        let (identity, judged_by) = (results.identity(name), results.judged_by(name));
+        metrics.insert(name, Measured { identity, judged_by, agreement, judged_offline });
     }
     let report = Report {
+        format: FormatVersion,
         rows: results.ids.len(),
         label: &args.label,
         labels_without_row: labels.without_row,
+        run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
+        unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
     };
     let printed = if args.json { print_json(&report) } else { print(&report.text()) };
     printed.map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the labels for another command, in the order of the rows of the results.
+pub(super) fn labels(
+    results: &Path,
+    label: &str,
+    labels: Option<&Path>,
+) -> Result<Labels, AgreeError> {
+    labels_of(&mut results::read(results, &[], label)?, label, labels)
+}
+
+/// Returns the labels in the file, or else in the results.
+fn labels_of(
+    results: &mut Results,
+    label: &str,
+    file: Option<&Path>,
+) -> Result<Labels, AgreeError> {
+    let labels = match file {
+        Some(file) => labels::read(file, label, results)?,
+        None => std::mem::take(&mut results.labels),
+    };
+    labels.check(file.unwrap_or(&results.file), label)?;
+    Ok(labels)
 }
 
 /// The file that contains the labels.
@@ -105,8 +147,11 @@ fn agreement(
     labels: &Labels,
     args: &AgreeArguments,
 ) -> Result<Agreement, AgreeError> {
-    let lower_is_better =
-        registry.get(name).is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter);
+    let direction = match results.identity(name) {
+        Some(identity) => Some(identity.direction()),
+        None => registry.get(name).map(|entry| entry.spec().direction),
+    };
+    let lower_is_better = direction == Some(Direction::LowerIsBetter);
     let mut builder = Agreement::builder()
         .lower_is_better(lower_is_better)
         .positive(args.positive.clone())
@@ -162,16 +207,26 @@ fn check_compared(
 
 impl Report<'_> {
     fn text(&self) -> String {
-        let table = |(name, Measured { agreement, judged_offline }): (&&str, &Measured)| {
+        let table = |(name, it): (&&str, &Measured<'_>)| {
+            let Measured { identity, judged_by, agreement, judged_offline } = it;
             let label = self.label;
             let by = match judged_offline {
                 0 => String::new(),
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
             let (name, label) = (escape::name(name), escape::name(label));
-            format!("{name} against {label}{by}\n{agreement}\n")
+            let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
+            let replies = JudgeReplies::of_each(judged_by);
+            let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
+            format!("{name} against {label}{by}\n{identity}{replies}{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
+        if let Some(run) = self.run {
+            text.push_str(&format!("\nmeasured: {run}\n"));
+        }
+        if let Some(reason) = self.unknown_identity {
+            text.push_str(&format!("\nidentity unknown: {reason}\n"));
+        }
         if self.labels_without_row > 0 {
             let labels = if self.labels_without_row == 1 { "label has" } else { "labels have" };
             text.push_str(&format!(

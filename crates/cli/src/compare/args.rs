@@ -23,8 +23,14 @@ use crate::runs::RunArguments;
 /// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
 /// skipped or abstained in a run are not compared, and counted.
 ///
+/// What the runs measured is compared by their manifests, FILE.manifest.json. A metric with another
+/// version, parameter, threshold, judge or prompt, or to whose judge another model replied as the
+/// provider reports it, is not compared, unless --allow-different names it; other differences, such as a data file that changed, are named. Of a run without a manifest the
+/// identity is unknown, and metrics are compared by their names.
+///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
-/// input, and if --fail-if-worse finds nothing worse but cannot test a metric.
+/// input, if a metric is not compared since it differs, and if --fail-if-worse finds nothing worse but
+/// cannot test a metric.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
@@ -48,6 +54,10 @@ pub(crate) struct CompareArguments {
     pub(super) only_paired: bool,
     #[command(flatten)]
     pub(super) runs: RunArguments,
+    /// Compare these metrics, separated by commas, although they are not the same in both runs: another
+    /// version, parameter, threshold, judge, reported model or prompt
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) allow_different: Vec<String>,
     /// The seed of the permutation test and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

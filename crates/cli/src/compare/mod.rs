@@ -14,7 +14,7 @@ use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
+use crate::results::{CompareError, Comparison, MetricComparison, Results, ResultsError, Verdict};
 
 pub(super) use args::CompareArguments;
 
@@ -25,6 +25,13 @@ pub(super) enum Error {
     NoTest { sentence: String, others: usize },
     #[error("--lower-is-better: {0}")]
     Direction(CompareError),
+    #[error("--allow-different: {0}")]
+    Allowed(CompareError),
+    #[error(
+        "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
+        .sentences.join("\n")
+    )]
+    Different { sentences: Vec<String>, them: &'static str, names: String },
     #[error(transparent)]
     Compare(CompareError),
     #[error(transparent)]
@@ -37,6 +44,7 @@ impl From<CompareError> for Error {
     fn from(error: CompareError) -> Self {
         match error {
             CompareError::NotCompared { .. } => Self::Direction(error),
+            CompareError::NoDifferentMetric { .. } => Self::Allowed(error),
             error => Self::Compare(error),
         }
     }
@@ -69,6 +77,7 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     let mut builder = Comparison::builder()
         .metrics(args.metrics.iter().map(String::as_str))
         .lower_is_better(args.runs.lower_is_better(registry, named))
+        .allow_different(args.allow_different.iter().map(String::as_str))
         .only_paired(args.only_paired)
         .seed(args.seed);
     if let Some(field) = &args.group {
@@ -82,25 +91,45 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     };
     let printed = printed.map_err(CliError::StandardOutput);
     let written = markdown.map_or(Ok(()), |markdown| markdown.write(Ok(comparison.markdown())));
-    warn_of_unknown_directions(registry, &comparison, args);
-    let exit = if args.fail_if_worse {
-        judge(&comparison, args.only_paired)
-    } else {
-        Ok(ExitCode::SUCCESS)
+    warn_of_unknown_directions(registry, &comparison, [&a, &b], args);
+    let judged = match args.fail_if_worse {
+        true => judge(&comparison, args.only_paired),
+        false => Ok(ExitCode::SUCCESS),
+    };
+    let exit = match judged {
+        Ok(ExitCode::SUCCESS) => different(&comparison),
+        judged => judged,
     };
     let failed = fail_each([printed, written].into_iter().filter_map(Result::err));
     Ok(failed.unwrap_or(exit?))
+}
+
+/// Returns an error if metrics are not compared, since they differ.
+fn different(comparison: &Comparison) -> Result<ExitCode, Error> {
+    let not_compared: Vec<_> = comparison.identity.not_compared().collect();
+    if not_compared.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Err(Error::Different {
+        sentences: comparison.identity.sentences(),
+        them: if not_compared.len() == 1 { "it" } else { "them" },
+        names: not_compared.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(","),
+    })
 }
 
 /// One line about the metrics whose direction is not known.
 fn warn_of_unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
+    runs: [&Results; 2],
     args: &CompareArguments,
 ) {
     let is_unknown = |metric: &&MetricComparison| {
         let names = [&*metric.name, metric_of(&metric.name)];
+        let is_in_manifest =
+            |run: &Results| run.manifest().is_some_and(|it| it.run.metrics.contains_key(names[1]));
         registry.get(names[1]).is_none()
+            && !runs.into_iter().any(is_in_manifest)
             && !args.runs.lower_is_better.iter().any(|named| names.contains(&&**named))
     };
     let unknown = comparison.metrics.iter().filter(is_unknown);

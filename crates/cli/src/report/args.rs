@@ -12,6 +12,10 @@ use crate::runs::RunArguments;
 /// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
 /// id, and rows whose verdict changed come first. The page is one file that makes no request.
 ///
+/// What was measured is shown by the manifest, FILE.manifest.json: program, metrics, judges, data, time and
+/// cost. A metric that is not the same in both runs is shown with what differs, and without its difference,
+/// unless --allow-different names it.
+///
 /// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
 /// or by `Evaluate` with a program.
 ///
@@ -30,6 +34,10 @@ pub(crate) struct ReportArguments {
     pub(super) group: Option<String>,
     #[command(flatten)]
     pub(super) runs: RunArguments,
+    /// Show the difference of these metrics, separated by commas, although they are not the same in both
+    /// runs: another version, parameter, threshold, judge, reported model or prompt
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) allow_different: Vec<String>,
     /// The title of the page; the default is the names of the files
     #[arg(long, value_name = "TITLE")]
     pub(super) title: Option<String>,

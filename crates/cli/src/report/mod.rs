@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::error::CliError;
 use super::files::Files;
 use crate::metrics::Registry;
-use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
+use crate::results::{CompareError, HtmlError, HtmlReport, Results, ResultsError};
 
 pub(super) use args::ReportArguments;
 
@@ -17,12 +17,16 @@ pub(super) use args::ReportArguments;
 pub(super) enum ReportError {
     #[error("expected one or two result files, found {found}; name two to compare them")]
     NumberOfFiles { found: usize },
+    #[error("--allow-different needs two result files to compare, found one; remove it")]
+    NothingToCompare,
     #[error("--out {}: unknown extension; expected .html", file.display())]
     NotHtml { file: PathBuf },
     #[error("--group: {error}")]
     Group { error: HtmlError },
     #[error("--lower-is-better: {error}")]
     Direction { error: HtmlError },
+    #[error("--allow-different: {error}")]
+    Allowed { error: HtmlError },
     #[error("--out {error}")]
     Out { error: HtmlError },
     #[error(transparent)]
@@ -38,6 +42,11 @@ impl From<HtmlError> for ReportError {
         match error {
             HtmlError::NoGroup { .. } => Self::Group { error },
             HtmlError::NoMetric { .. } => Self::Direction { error },
+            HtmlError::Compare(ref it)
+                if matches!(**it, CompareError::NoDifferentMetric { .. }) =>
+            {
+                Self::Allowed { error }
+            }
             HtmlError::Output { .. } => Self::Out { error },
             error => Self::Html(error),
         }
@@ -53,6 +62,9 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() > 2 {
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }
+    if args.results.len() == 1 && !args.allow_different.is_empty() {
+        return Err(ReportError::NothingToCompare);
+    }
     let read = |file: &PathBuf| args.runs.read(file);
     let runs = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut report = match &*runs {
@@ -60,7 +72,9 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         runs => HtmlReport::new(&runs[0]),
     };
     let metrics = runs.iter().flat_map(Results::metrics);
-    report = report.lower_is_better(args.runs.lower_is_better(registry, metrics));
+    report = report
+        .lower_is_better(args.runs.lower_is_better(registry, metrics))
+        .allow_different(args.allow_different.iter().map(String::as_str));
     if let Some(field) = &args.group {
         report = report.group(field);
     }

@@ -14,7 +14,7 @@ use crate::metrics::Registry;
 
 /// Checks that the score can be on both sides of the limit. A failed row may move a mean out of the metric's range.
 /// The range of a named score is not known.
-pub(super) fn check(
+pub(crate) fn check(
     threshold: &MetricThreshold,
     spec: &MetricSpec<'_>,
     failure_score: f64,
@@ -31,7 +31,7 @@ pub(super) fn check(
 }
 
 /// Returns a line for each violated limit.
-pub(super) fn violations(
+pub(crate) fn violations(
     registry: &Registry,
     result: &EvaluationResult,
     models: &RunModels,

@@ -14,7 +14,7 @@ use crate::metrics::registry::{Entry, Registry};
 
 /// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
 /// name only these.
-pub(super) fn configure(
+pub(crate) fn configure(
     registry: &Registry,
     args: &ScoreArguments,
 ) -> Result<Vec<Arc<dyn Metric>>, CliError> {

@@ -1,11 +1,16 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
-//! `rows.rs` opens the files, `report.rs` prints the result, and `limits.rs` checks its limits. `journal.rs` sets up
+//! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of
+//! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
+//! `estimate.rs` prints `--estimate` in place of a run. `journal.rs` sets up
 //! `--journal`, and `ci_files.rs` writes the files for CI systems, with the rows of
 //! `not_passed.rs`. The harness in `evaluate/` does the scoring.
 
+mod append;
 mod ci_files;
+#[cfg(feature = "lm")]
+mod estimate;
 mod journal;
 mod limits;
 mod metrics;
@@ -16,25 +21,35 @@ mod no_models;
 mod not_passed;
 mod offline;
 mod report;
+mod reported_models;
+mod result_files;
 mod rows;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
 use super::stdio::print_error;
+use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
+#[cfg(feature = "lm")]
+pub(super) use estimate::run as estimate;
+pub(super) use limits::violations;
+pub(super) use metrics::configure;
+#[cfg(feature = "lm")]
+pub(super) use models::RunModels;
+#[cfg(not(feature = "lm"))]
+pub(super) use no_models::RunModels;
+pub(super) use report::INTERRUPTED;
+
 use ci_files::CiFile;
 use journal::Builder;
-#[cfg(feature = "lm")]
-use models::RunModels;
-#[cfg(not(feature = "lm"))]
-use no_models::RunModels;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let files = files(args);
@@ -42,6 +57,16 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    #[cfg(feature = "lm")]
+    if args.lm.estimate {
+        return estimate::run(metrics, args);
+    }
+    let appending = args.append.then(|| append::open(args)).transpose()?;
+    let (append, args) = match appending {
+        Some((append, args)) => (Some(append), &args.clone()),
+        None => (None, args),
+    };
+    result_files::check(args)?.iter().filter(|_| !args.quiet).for_each(print_error);
     let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
@@ -49,7 +74,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(args)?;
     let builder = journal::record(Evaluate::builder(), args)?;
-    let evaluate = evaluator(builder.metrics(metrics), &ci_files, args)?;
+    let evaluate = evaluator(models.recorded(builder.metrics(metrics)), &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = match result {
@@ -57,7 +82,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
             let reported = report::report(registry, &result, &models, &ci_files, args);
             // Each file is tried, and what was computed is printed even if none can be written.
             let written = ci_files.iter().map(|file| file.write(args, &result));
-            let failed = fail_each(written.filter_map(Result::err));
+            let appended = append.map_or(Ok(()), |append| Ok(append.finish(&result)?));
+            let failed = fail_each(written.chain([appended]).filter_map(Result::err));
             reported.map(|code| failed.unwrap_or(code))
         }
         Err(error) => {
@@ -77,6 +103,17 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
 }
 
+/// Scores the rows for another command, without reporting the result.
+pub(super) fn evaluate(
+    args: &ScoreArguments,
+    metrics: Vec<Arc<dyn Metric>>,
+    models: &RunModels,
+) -> Result<EvaluationResult, CliError> {
+    let rows = rows::open(args, &metrics)?;
+    let evaluate = evaluator(models.recorded(Evaluate::builder().metrics(metrics)), &[], args)?;
+    evaluate_rows(&evaluate, rows, models, args)
+}
+
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
@@ -84,6 +121,8 @@ fn files(args: &ScoreArguments) -> Files<'_> {
         .read_params(&args.params)
         .write_journal("--journal", args.journal.as_ref())
         .write("--out", args.out.as_ref())
+        .write_manifest("--out", args.out.as_ref())
+        .write_manifest("--append", args.data.first().filter(|_| args.append && args.out.is_none()))
         .write("--junit", args.junit.as_ref())
         .write("--markdown", args.markdown.as_ref())
         .write("--summary", args.summary.as_ref())
@@ -96,14 +135,10 @@ fn evaluator(
     ci_files: &[CiFile],
     args: &ScoreArguments,
 ) -> Result<Evaluate, CliError> {
-    let mut builder = builder
-        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+    let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
-        .keep_results(args.junit.is_some())
-        // With a limit on failed rows, a row that a metric cannot read is a failed row.
-        .reject_unreadable_rows(args.max_errors.is_none())
-        .stop_on_ctrl_c()
+        .keep_results(args.junit.is_some() || args.keep_rows)
         .grace_period(args.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
@@ -111,22 +146,38 @@ fn evaluator(
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
     }
-    if let Some(repeats) = args.repeats {
-        builder = builder.repeats(repeats);
-    }
     if let Some(field) = &args.group {
         builder = builder.group(field);
     }
     if let Some(samples) = args.bootstrap {
         builder = builder.bootstrap(samples).seed(args.seed);
     }
+    if let Some(label) = &args.label {
+        builder = builder.label(label);
+    }
+    for (name, value) in &args.tags {
+        builder = builder.tag(name, value);
+    }
     if let Some(timeout) = args.timeout {
         builder = builder.timeout(timeout);
     }
-    if let Some(out) = &args.out {
+    if let Some(out) = args.out.as_ref().filter(|_| !args.append) {
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
     }
     Ok(builder.build()?)
+}
+
+/// Sets the options that determine which rows are evaluated, and how often.
+fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
+    let builder = builder
+        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+        // With a limit on failed rows, a row that a metric cannot read is a failed row.
+        .reject_unreadable_rows(args.max_errors.is_none())
+        .stop_on_ctrl_c();
+    match args.repeats {
+        Some(repeats) => builder.repeats(repeats),
+        None => builder,
+    }
 }
 
 /// Adds the result file of `--out`.

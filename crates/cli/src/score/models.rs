@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::Builder;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::declared::requirements::Requirement;
@@ -13,10 +14,10 @@ use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
+use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
-pub(super) struct RunModels {
+pub(crate) struct RunModels {
     models: Models,
     budget: Option<LmBudget>,
 }
@@ -26,7 +27,16 @@ impl RunModels {
     /// are added when the judge needs them.
     ///
     /// The budget includes `paid_msats`, the cost of the calls of an interrupted run.
-    pub(super) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
+    pub(crate) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
+        Self::with_estimate(args, paid_msats, None)
+    }
+
+    /// The same models, which count their calls in this estimate if there is one, and make none.
+    pub(super) fn with_estimate(
+        args: &LmArguments,
+        paid_msats: u64,
+        estimate: Option<LmEstimate>,
+    ) -> Result<Self, CliError> {
         let budget = args.budget.map(LmBudget::msats);
         if let Some(budget) = &budget {
             budget.add_spent(paid_msats);
@@ -34,7 +44,10 @@ impl RunModels {
         let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
         let shared_budget = budget.clone();
         let configure = move |builder: LmBuilder| {
-            let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            let mut builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            if let Some(estimate) = &estimate {
+                builder = builder.estimate(estimate.clone());
+            }
             match &shared_budget {
                 Some(budget) => builder.budget(budget.clone()),
                 None => builder,
@@ -47,12 +60,20 @@ impl RunModels {
         Ok(Self { models, budget })
     }
 
-    pub(super) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings::new().with(self.models.clone())
     }
 
+    /// Adds the calls of the models to the manifest of a run.
+    pub(crate) fn recorded(&self, builder: Builder) -> Builder {
+        match self.models.ledger() {
+            Some(ledger) => builder.ledger(ledger.clone()),
+            None => builder,
+        }
+    }
+
     /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
-    pub(super) fn unused_warning(
+    pub(crate) fn unused_warning(
         &self,
         args: &LmArguments,
         metrics: &[Arc<dyn Metric>],
@@ -75,13 +96,13 @@ impl RunModels {
     }
 
     /// The largest possible cost, in millisatoshis, of a call that the budget did not cover.
-    pub(super) fn uncovered_msats(&self) -> Option<u64> {
+    pub(crate) fn uncovered_msats(&self) -> Option<u64> {
         self.budget.as_ref()?.largest_rejected_msats()
     }
 
     /// A line if the calls cost more than the budget, which only a provider can cause that charges more
     /// tokens than a call allows.
-    pub(super) fn overrun(&self) -> Option<String> {
+    pub(crate) fn overrun(&self) -> Option<String> {
         let budget = self.budget.as_ref()?;
         let (overrun, tokens) = (budget.overrun_msats(), budget.overrun());
         let why = tokens.map_or_else(String::new, |tokens| format!("; {tokens}"));
@@ -91,7 +112,7 @@ impl RunModels {
     }
 
     /// A warning if a provider reported more tokens than a call allowed, within the budget.
-    pub(super) fn overrun_warning(&self) -> Option<String> {
+    pub(crate) fn overrun_warning(&self) -> Option<String> {
         let budget = self.budget.as_ref().filter(|budget| budget.overrun_msats() == 0)?;
         let overrun = budget.overrun()?;
         Some(format!("warning: {overrun}; calls may cost more than --budget reserves for them"))
@@ -99,7 +120,7 @@ impl RunModels {
 
     /// A summary of the calls, if there were any. A run without a result, which failed after the
     /// preflight probes, has none.
-    pub(super) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
+    pub(crate) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
         let ledger = self.models.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
         let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();

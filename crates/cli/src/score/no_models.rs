@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Builder;
 use super::offline;
 use crate::args::LmArguments;
 use crate::core::metric::Metric;
@@ -10,18 +11,19 @@ use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 
 /// No models, with the methods of `RunModels` in `models.rs`.
-pub(super) struct RunModels {
+pub(crate) struct RunModels {
     offline: bool,
 }
 
 #[expect(clippy::unused_self, reason = "`models.rs` has the same signatures")]
 impl RunModels {
-    pub(super) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
+    pub(crate) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
         let options = [
             (args.lm.is_some(), "--lm"),
             (args.budget.is_some(), "--budget"),
             (args.no_cache, "--no-cache"),
             (args.refresh, "--refresh"),
+            (args.estimate, "--estimate"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
             Some((_, option)) => Err(CliError::NoLm { option }),
@@ -29,11 +31,15 @@ impl RunModels {
         }
     }
 
-    pub(super) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         if self.offline { offline::settings() } else { Settings::new() }
     }
 
-    pub(super) fn unused_warning(
+    pub(crate) fn recorded(&self, builder: Builder) -> Builder {
+        builder
+    }
+
+    pub(crate) fn unused_warning(
         &self,
         _: &LmArguments,
         metrics: &[Arc<dyn Metric>],
@@ -41,19 +47,19 @@ impl RunModels {
         self.offline.then(|| offline::warning(metrics, None)).flatten()
     }
 
-    pub(super) fn uncovered_msats(&self) -> Option<u64> {
+    pub(crate) fn uncovered_msats(&self) -> Option<u64> {
         None
     }
 
-    pub(super) fn overrun(&self) -> Option<String> {
+    pub(crate) fn overrun(&self) -> Option<String> {
         None
     }
 
-    pub(super) fn overrun_warning(&self) -> Option<String> {
+    pub(crate) fn overrun_warning(&self) -> Option<String> {
         None
     }
 
-    pub(super) fn usage(&self, _: Option<&EvaluationResult>) -> Option<String> {
+    pub(crate) fn usage(&self, _: Option<&EvaluationResult>) -> Option<String> {
         None
     }
 }

@@ -11,7 +11,7 @@ use super::ci_files::CiFile;
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
-use super::{journal, limits};
+use super::{journal, limits, reported_models};
 use crate::args::ScoreArguments;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
@@ -23,13 +23,14 @@ use crate::files::is_regular;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
+use crate::results::Manifest;
 use crate::stdio::{print, print_error, print_json};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
-pub(super) const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
-pub(super) fn report(
+pub(crate) fn report(
     registry: &Registry,
     result: &EvaluationResult,
     models: &RunModels,
@@ -66,7 +67,10 @@ pub(super) fn report(
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
-            let kept = kept.unwrap_or_default();
+            let kept = match args.append {
+                true => "; nothing is appended".to_owned(),
+                false => kept.unwrap_or_default(),
+            };
             let next =
                 if args.journal.is_some() { "; the same command continues the run" } else { "" };
             print_error(format_args!(
@@ -77,8 +81,10 @@ pub(super) fn report(
         }
         Ending::MaxErrors => {
             print_error(format_args!(
-                "stopped after {} rows: {} failed, the limit of --max-errors",
-                result.rows, result.failed_rows
+                "stopped after {} rows: {} failed, the limit of --max-errors{}",
+                result.rows,
+                result.failed_rows,
+                if args.append { "; nothing is appended" } else { "" }
             ));
             ExitCode::FAILURE
         }
@@ -142,12 +148,35 @@ fn warn(result: &EvaluationResult, args: &ScoreArguments) {
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
+    result.metrics.iter().flat_map(reported_models::warnings).for_each(print_error);
+    of_manifest(&result.manifest).into_iter().for_each(print_error);
     let journal = result.journal.unwrap_or_default();
     journal::lines(journal, args).into_iter().for_each(print_error);
     for mapping in &result.unused_mappings {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
     }
+}
+
+/// Warnings about what the manifest cannot describe: a file that grew while it was read, a git repository that cannot be read.
+fn of_manifest(manifest: &Manifest) -> Vec<String> {
+    let grown = manifest.run.data.iter().filter(|file| file.grew_by > 0);
+    let mut warnings: Vec<String> = grown
+        .map(|file| {
+            format!(
+                "warning: {} grew by {} bytes while it was read; this run has the rows of its first {} bytes",
+                escape::name(&file.name), file.grew_by, file.bytes
+            )
+        })
+        .collect();
+    let git = manifest.process.as_ref().and_then(|process| process.git.as_ref());
+    if let Some(error) = git.and_then(|git| git.error.as_deref()) {
+        warnings.push(format!(
+            "warning: the manifest lacks the git commit or its state: {}",
+            escape::name(error)
+        ));
+    }
+    warnings
 }
 
 /// A line if no row has the field of `--group`.
@@ -214,4 +243,22 @@ fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String
         }
     };
     all.map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_file_that_grew_is_a_warning() {
+        let run = serde_json::json!({
+            "metrics": {}, "rows": 2, "failed_rows": 0, "ending": "complete", "failure_score": 0.0, "seed": 0,
+            "library": { "version": "0.1.0", "features": [] },
+            "data": [{ "name": "a.jsonl", "bytes": 7 }, { "name": "b.jsonl", "bytes": 90, "grew_by": 12 }],
+        });
+        let manifest = serde_json::json!({ "format": 1, "run": run });
+        let manifest: Manifest = serde_json::from_value(manifest).unwrap();
+        let warning = "warning: b.jsonl grew by 12 bytes while it was read; this run has the rows of its first 90 bytes";
+        assert_eq!(of_manifest(&manifest), [warning]);
+    }
 }

@@ -22,6 +22,8 @@ use crate::lm::{LanguageModel, LmError, LmErrorKind};
 pub struct Requirement {
     metric: String,
     need: Need,
+    /// The hash of the prompt of a judge, without the inputs of a row.
+    prompt: Option<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -38,6 +40,10 @@ enum Need {
 type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
 
 impl Requirement {
+    fn new(metric: impl Into<String>, need: Need) -> Self {
+        Self { metric: metric.into(), need, prompt: None }
+    }
+
     /// Creates the requirement of a metric that calls this model.
     ///
     /// ```
@@ -50,7 +56,16 @@ impl Requirement {
     /// assert_eq!(requirement.missing_reason(), None);
     /// ```
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
-        Self { metric: metric.into(), need: Need::Model(lm) }
+        Self::new(metric, Need::Model(lm))
+    }
+
+    /// Sets the hash of the prompt with which the metric calls the model, without the inputs of a row.
+    pub(crate) fn with_prompt(self, hash: &Arc<str>) -> Self {
+        Self { prompt: Some(Arc::clone(hash)), ..self }
+    }
+
+    pub(crate) fn prompt(&self) -> Option<&str> {
+        self.prompt.as_deref()
     }
 
     /// Returns the language model that the metric calls, if it calls one.
@@ -91,7 +106,7 @@ impl Requirement {
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        Self { metric: metric.into(), need: Need::Check(Arc::new(move || Box::pin(check()))) }
+        Self::new(metric, Need::Check(Arc::new(move || Box::pin(check()))))
     }
 
     /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
@@ -124,17 +139,17 @@ impl Requirement {
     /// assert_eq!(requirements[0].missing_reason(), Some("`words` is empty; set it"));
     /// ```
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
-        Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
+        Self::new(metric, Need::Missing(reason.to_string()))
     }
 
     /// As [`missing`](Self::missing), for a judge without a language model.
     pub(crate) fn missing_model(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
-        Self { metric: metric.into(), need: Need::MissingModel(reason.to_string()) }
+        Self::new(metric, Need::MissingModel(reason.to_string()))
     }
 
     /// Creates the requirement of a judge that scores by its offline stand-in.
     pub(crate) fn offline(metric: impl Into<String>) -> Self {
-        Self { metric: metric.into(), need: Need::Offline }
+        Self::new(metric, Need::Offline)
     }
 
     /// Returns whether the metric is a judge without a language model, which cannot score any row.
@@ -233,7 +248,7 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
     let mut checks = Vec::new();
-    for Requirement { metric, need } in requirements {
+    for Requirement { metric, need, .. } in requirements {
         match need {
             Need::Model(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
             Need::Model(lm) => models.push((metric, lm)),

@@ -186,6 +186,12 @@ fn missing(votes: usize, judges: usize) -> String {
 }
 
 impl JudgeError {
+    /// Returns whether the call was only estimated.
+    #[cfg(feature = "lm")]
+    pub(super) fn is_estimated(&self) -> bool {
+        matches!(self, Self::Model(error) if error.is_estimated())
+    }
+
     /// Returns the budget, if exceeding it is the reason of the error.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match self {

@@ -11,7 +11,9 @@ use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{Calls, Question, Verdict, call_model, request, score};
+use super::model_call::{
+    Calls, Question, Verdict, call_model, hash_without_inputs, request, score,
+};
 use super::offline::Offline;
 use super::panel::{Judges, Panel};
 use super::prompt::{Demo, Prompt};
@@ -27,6 +29,7 @@ use crate::lm::{panel_reservation, recording};
 use crate::metric::answer::Answer;
 use crate::metric::repeat::RepeatNumber;
 use crate::rows::absent::Absent;
+use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};
 use crate::score::return_types::MetricReturn as _;
 use crate::score::{LostJudges, OFFLINE_JUDGE};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
@@ -106,11 +109,16 @@ impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
-        match check(self, &spec).and_then(|_| self.panel().resolve(signature)) {
-            Ok(Judges::Models(lms)) => {
-                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
+        let demos = check(self, &spec);
+        match demos.and_then(|demos| Ok((demos, self.panel().resolve(signature)?))) {
+            Ok((demos, Judges::Models(lms))) => {
+                let (configured, settings) = (self.configured(), self.panel().prompt());
+                let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
+                let hash: Arc<str> = hash_without_inputs(signature, prompt).into();
+                let requirement = |lm| Requirement::model(spec.name, lm).with_prompt(&hash);
+                all.extend(lms.into_iter().map(requirement));
             }
-            Ok(Judges::Offline(_)) => all.push(Requirement::offline(spec.name)),
+            Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
             Err(error @ JudgeError::NoModel { .. }) => {
                 all.push(Requirement::missing_model(spec.name, error));
             }
@@ -155,6 +163,7 @@ fn offline<J: Judge>(
 /// The result of one judge of the panel, from one order of the row or from both.
 struct Member {
     id: String,
+    replied_by: ReplyCounts,
     verdict: Result<Opinion, JudgeError>,
 }
 
@@ -207,9 +216,14 @@ async fn call_all<J: Judge>(
     }
     let mut results = results.into_iter();
     let members = lms.iter().map(|lm| {
+        // Both orders, also if the first one has no verdict.
+        let of_member: Vec<Answered> = results.by_ref().take(orders).collect();
+        let mut replied_by = ReplyCounts::default();
+        of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
         let verdicts: Result<Vec<Verdict>, _> =
-            results.by_ref().take(orders).map(|(verdict, _)| verdict).collect();
-        Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
+            of_member.into_iter().map(|(verdict, _)| verdict).collect();
+        let verdict = verdicts.map(|verdicts| opinion(verdicts, spec));
+        Member { id: lm.id().to_owned(), replied_by, verdict }
     });
     let members: Vec<Member> = members.collect();
     let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
@@ -344,7 +358,7 @@ fn combine(
         confidence: agreement(&values, value, spec.range) * sure * share,
         details: details(&answered),
         feedback: text_output(&answered, "feedback"),
-        metadata: metadata(&answered, members),
+        metadata: metadata(members),
         lost: errors().next().map(|first| LostJudges {
             is_allowed: panel.has_quorum(signature),
             first_error: first.to_string().into(),
@@ -375,19 +389,20 @@ fn details(answered: &[(&str, &Opinion)]) -> Option<String> {
     text_output(answered, "reasoning")
 }
 
-fn metadata(answered: &[(&str, &Opinion)], members: &[Member]) -> Map<String, Value> {
+fn metadata(members: &[Member]) -> Map<String, Value> {
     let mut metadata = Map::new();
-    let answers = answered.iter().map(
-        |(id, opinion)| json!({ "judge": id, "value": opinion.value, "answers": opinion.answers }),
-    );
-    metadata.insert("judges".to_owned(), Value::Array(answers.collect()));
-    let errors = members.iter().filter_map(|member| {
-        let error = member.verdict.as_ref().err()?;
-        Some(json!({ "judge": member.id, "error": error.to_string() }))
-    });
-    let errors: Vec<Value> = errors.collect();
-    if !errors.is_empty() {
-        metadata.insert("failed".to_owned(), Value::Array(errors));
+    let judge = |Member { id, replied_by, verdict }: &Member| {
+        let Opinion { value, answers, .. } = verdict.as_ref().ok()?;
+        Some(replied_by.add_to(json!({ "judge": id, "value": value, "answers": answers })))
+    };
+    metadata.insert(JUDGES.to_owned(), members.iter().filter_map(judge).collect());
+    let failed = |Member { id, replied_by, verdict }: &Member| {
+        let error = verdict.as_ref().err()?.to_string();
+        Some(replied_by.add_to(json!({ "judge": id, "error": error })))
+    };
+    let failed: Vec<Value> = members.iter().filter_map(failed).collect();
+    if !failed.is_empty() {
+        metadata.insert(FAILED.to_owned(), Value::Array(failed));
     }
     metadata
 }

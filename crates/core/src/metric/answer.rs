@@ -6,7 +6,11 @@ use std::future::{IntoFuture, Ready, ready};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Either, Map};
 
+#[cfg(feature = "lm")]
+use crate::lm::estimate;
 use crate::score::Scored;
+#[cfg(feature = "lm")]
+use crate::score::error::MetricError;
 use crate::score::error::Result;
 use crate::score::row_answer::{RowAnswer, no_row_score, row_answer};
 
@@ -78,7 +82,12 @@ impl<'a> Answer<'a> {
         F: Future<Output = Result<T>> + Send + 'a, // drop what is not `Send` before `.await`
         T: Into<RowAnswer> + 'a,
     {
-        Self::Pending(Box::pin(future.map(row_answer)))
+        let answer: BoxFuture<'a, Result<RowAnswer>> = Box::pin(future.map(row_answer));
+        #[cfg(feature = "lm")]
+        if estimate::is_active() {
+            return Self::Pending(Box::pin(unless_estimated(answer)));
+        }
+        Self::Pending(answer)
     }
 
     /// Returns the score of a metric that has finished, or `None` if it has to be awaited.
@@ -155,6 +164,16 @@ impl<'a> IntoFuture for Answer<'a> {
             Self::Ready(result) => Either::Left(ready(scored(result))),
             Self::Pending(future) => Either::Right(future.map(scored)),
         }
+    }
+}
+
+/// Awaits an answer. If a call of a model was estimated meanwhile, the metric could have any score, whatever it made of the
+/// error of that call.
+#[cfg(feature = "lm")]
+async fn unless_estimated(answer: BoxFuture<'_, Result<RowAnswer>>) -> Result<RowAnswer> {
+    match estimate::observe(answer).await {
+        (_, Some(estimated)) => Err(MetricError::caused_by("estimate", estimated)),
+        (answer, None) => answer,
     }
 }
 

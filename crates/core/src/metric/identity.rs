@@ -1,6 +1,7 @@
 //! The identity of a metric: everything that its score depends on, to compare the metrics of two processes or runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,6 +11,7 @@ use crate::files::{self, Contents};
 use crate::messages::escape;
 use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
+use crate::spec::{Direction, ScoreRange};
 
 /// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
 /// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
@@ -32,6 +34,9 @@ use crate::score::OFFLINE_JUDGE;
 pub struct MetricIdentity {
     /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
     models: Vec<String>,
+    /// The hashes of the prompts and sampling settings of judges, without the inputs of a row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prompts: Vec<String>,
     parameters: BTreeMap<String, String>,
     /// The contents of the files that it reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -106,7 +111,62 @@ impl MetricIdentity {
             spec_fields.remove("doc");
         }
         let models = requirements.iter().filter_map(model).collect();
-        Self { spec: value, parameters: numbered(parameters), files, models }
+        let mut prompts: Vec<String> =
+            requirements.iter().filter_map(|it| it.prompt().map(str::to_owned)).collect();
+        prompts.dedup();
+        Self { spec: value, parameters: numbered(parameters), files, models, prompts }
+    }
+
+    /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::MetricIdentity, metrics::Em, prelude::*};
+    /// assert!(MetricIdentity::of::<Example, Prediction>(&Em::default()).models().is_empty());
+    /// ```
+    #[must_use]
+    pub fn models(&self) -> &[String] {
+        &self.models
+    }
+
+    /// Returns the value of a parameter of the metric, or its threshold or strictness, as `--param` sets it; `None` if the
+    /// value is not known.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        if ["threshold", "strict"].contains(&name) {
+            return self.spec.get(name).filter(|value| !value.is_null()).map(Value::to_string);
+        }
+        let is_named = |key: &str| key.rsplit_once('.').is_some_and(|(_, last)| last == name);
+        self.parameters.iter().find(|(key, _)| is_named(key)).map(|(_, value)| value.clone())
+    }
+
+    /// Returns whether higher or lower scores are better.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{Direction, MetricIdentity}, metrics::Wer, prelude::*};
+    /// let identity = MetricIdentity::of::<Example, Prediction>(&Wer::default());
+    /// assert_eq!(identity.direction(), Direction::LowerIsBetter);
+    /// ```
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        match self.spec.get("direction").and_then(Value::as_str) {
+            Some("lower_is_better") => Direction::LowerIsBetter,
+            _ => Direction::HigherIsBetter,
+        }
+    }
+
+    /// Returns the interval that contains every score of the metric; `None` means any finite number.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{contract::{MetricIdentity, ScoreRange}, metrics::{F1, Wer}, prelude::*};
+    /// let range = |metric: &dyn Metric| MetricIdentity::of(metric).range();
+    /// assert_eq!(range(&F1::default()), Some(ScoreRange::UNIT));
+    /// assert_eq!(range(&Wer::default()), None);
+    /// ```
+    #[must_use]
+    pub fn range(&self) -> Option<ScoreRange> {
+        let range = ScoreRange::deserialize(self.spec.get("range")?).ok()?;
+        (range.min <= range.max).then_some(range)
     }
 
     /// Returns the differences between this identity and another one, ordered by what differs.
@@ -127,6 +187,48 @@ impl MetricIdentity {
             all.push(IdentityDifference { place: place(path), expected, found });
         });
         all
+    }
+}
+
+/// The settings that a reader needs to know what was measured: the version, the threshold, `strict`, the parameters, the files,
+/// the models, and the start of the hash of each prompt. Strings are escaped and shortened as in messages.
+///
+/// ```
+/// use dsrs_metrics::{contract::MetricIdentity, metrics::F1, prelude::*, text::Profile};
+///
+/// let f1 = F1::builder().profile(Profile::Folded).build().with_threshold(0.8);
+/// let identity = MetricIdentity::of::<Example, Prediction>(&f1);
+/// assert_eq!(identity.to_string(), "version 1; threshold 0.8; F1.profile = folded");
+/// ```
+impl fmt::Display for MetricIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = self.spec.get("version").and_then(Value::as_str).unwrap_or("unknown");
+        write!(f, "version {}", escape::name(version))?;
+        if let Some(threshold) = self.spec.get("threshold").filter(|it| !it.is_null()) {
+            write!(f, "; threshold {}", escape::name(&threshold.to_string()))?;
+        }
+        if self.spec.get("strict").and_then(Value::as_bool) == Some(true) {
+            f.write_str("; strict")?;
+        }
+        for (name, value) in &self.parameters {
+            write!(f, "; {} = {}", escape::name(name), escape::name(value))?;
+        }
+        for (parameter, files) in &self.files {
+            match files.len() {
+                // The key is the reason if a file cannot be read.
+                0 => write!(f, "; {}", escape::name(parameter))?,
+                1 => write!(f, "; 1 file of {}", escape::name(parameter))?,
+                count => write!(f, "; {count} files of {}", escape::name(parameter))?,
+            }
+        }
+        if !self.models.is_empty() {
+            write!(f, "; judged by {}", escape::name(&self.models.join(" and ")))?;
+        }
+        for (number, prompt) in self.prompts.iter().enumerate() {
+            f.write_str(if number == 0 { " with prompt " } else { ", " })?;
+            f.write_str(&escape::name(prompt.get(..8).unwrap_or(prompt)))?;
+        }
+        Ok(())
     }
 }
 
@@ -160,7 +262,12 @@ fn differences<'a>(
     after: Option<&'a Value>,
     each: &mut dyn FnMut(&[&str], String, String),
 ) {
-    if before == after || path.last() == Some(&"params") && declared(before) == declared(after) {
+    // An earlier version did not record the prompts.
+    let is_unknown = before.is_none() && path.last() == Some(&"prompts");
+    if before == after
+        || is_unknown
+        || path.last() == Some(&"params") && declared(before) == declared(after)
+    {
         return;
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
@@ -176,12 +283,13 @@ fn differences<'a>(
     each(path, short(before), short(after));
 }
 
-/// Returns the declarations of parameters by name. Neither their order nor the spelling of their types is part of a
-/// metric's identity: a parameter that moves to a struct of parameters is the same one.
+/// Returns the declarations of parameters by name. Neither their order, nor the spelling of their types, nor their
+/// documentation is part of a metric's identity: a parameter that moves to a struct of parameters is the same one.
 fn declared(params: Option<&Value>) -> Option<BTreeMap<&str, Vec<(&String, &Value)>>> {
     let mut all = BTreeMap::new();
     for param in params?.as_array()? {
-        let fields = param.as_object()?.iter().filter(|(key, _)| *key != "type");
+        let fields =
+            param.as_object()?.iter().filter(|(key, _)| !["type", "doc"].contains(&&***key));
         all.insert(param.get("name")?.as_str()?, fields.collect());
     }
     Some(all)

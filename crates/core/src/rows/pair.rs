@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::program_run::ProgramRun;
 use crate::rows::dynamic::{Example, Fields, Prediction};
 
 /// A gold row and its prediction, with an id, attributes and an origin.
@@ -27,6 +28,9 @@ pub struct Pair<G = Example, P = Prediction> {
     pub attributes: Fields,
     /// The row's position in its file, if it was read from one.
     pub origin: Option<Origin>,
+    /// Latency, tokens and cost of the program that made the prediction, if they are known: metrics read them, and a result
+    /// file contains them.
+    pub run: Option<Box<ProgramRun>>,
 }
 
 /// Rows whose memory can be used for other rows.
@@ -42,7 +46,7 @@ impl<G, P> Pair<G, P> {
     /// assert_eq!((&*pair.id, pair.gold, pair.pred, pair.origin), ("sensor-7", 0.5, 0.25, None));
     /// ```
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
-        Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None }
+        Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None, run: None }
     }
 }
 

@@ -161,6 +161,11 @@ impl ComponentResult {
         }
     }
 
+    /// Returns whether the component could have any score, see [`MetricError::is_estimated`].
+    pub(crate) fn is_estimated(&self) -> bool {
+        self.error().is_some_and(MetricError::is_estimated)
+    }
+
     /// Returns the outcome, if the component was evaluated.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
         if let Some(outcome) = &self.outcome {

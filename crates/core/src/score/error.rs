@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
 use crate::spec::{ScoreRange, Side};
 
@@ -321,6 +322,12 @@ impl MetricError {
             }
             _ => false,
         }
+    }
+
+    /// Returns whether the metric called a model whose calls are estimated, so that it could have any score.
+    pub(crate) fn is_estimated(&self) -> bool {
+        let causes = std::iter::successors(self.source(), |error| (*error).source());
+        causes.filter_map(|cause| cause.downcast_ref()).any(LmError::is_estimated)
     }
 
     /// Sets the error of the component that left a composite without a score.

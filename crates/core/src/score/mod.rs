@@ -3,7 +3,7 @@
 //! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
 //! spec. `return_types.rs` and `check.rs` convert what a metric returns to a score, `row_answer.rs` has the result for one
 //! row. Reasons for a row without a score are in `error.rs` and `outcome.rs`, contributions to a score of all rows in
-//! `counted.rs` and `corpus/`. Aggregation over rows is in `evaluate/`.
+//! `counted.rs` and `corpus/`, the models that replied to a judge in `replied_by.rs`. Aggregation over rows is in `evaluate/`.
 
 #[doc(hidden)]
 pub mod check;
@@ -21,6 +21,8 @@ pub mod explanation;
 pub mod missing;
 #[doc(hidden)]
 pub mod outcome;
+#[doc(hidden)]
+pub mod replied_by;
 #[doc(hidden)]
 pub mod return_types;
 #[doc(hidden)]

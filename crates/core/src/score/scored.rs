@@ -6,12 +6,13 @@ use std::mem;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
+use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::missing::MissingFields;
 use crate::score::component_results::{Component, Components};
 use crate::score::corpus::CorpusCounts;
 use crate::score::error::Result;
+use crate::score::replied_by::RepliedBy;
 use crate::spec::MetricSpec;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
@@ -257,6 +258,25 @@ impl Scored {
         self
     }
 
+    /// Returns the models that replied to the judges of the metric, or of its components, as their providers report them.
+    ///
+    /// A judge that is several components of a composite is called once, and has an entry for each of them.
+    #[must_use]
+    pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
+        let mut all = Vec::new();
+        self.each_replied_by(&mut |replied_by| all.push(replied_by));
+        all
+    }
+
+    /// Calls a function with each entry of [`replied_by`](Self::replied_by).
+    #[doc(hidden)]
+    pub fn each_replied_by<'a>(&'a self, call: &mut dyn FnMut(RepliedBy<'a>)) {
+        if let Some(metadata) = self.metadata() {
+            replied_by::each_in(metadata, call);
+        }
+        self.scored_components().for_each(|scored| scored.each_replied_by(call));
+    }
+
     /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
     /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
     ///
@@ -377,6 +397,10 @@ impl Scored {
         if repeats.iter().any(|scored| scored.is_judged_offline()) {
             metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
         }
+        let replies = repeats.iter().flat_map(|scored| scored.replied_by());
+        if let Some(judges) = replied_by::sum(replies) {
+            metadata.insert(replied_by::JUDGES.to_owned(), judges);
+        }
         let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
         let mut corpus = counts.next().cloned();
         counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
@@ -436,6 +460,15 @@ impl Scored {
     pub(crate) fn is_plain(&self) -> bool {
         let MetricScore { confidence, details, .. } = &self.score;
         details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+    }
+
+    /// Returns the scores of the components that returned more than numbers, if the metric is a composite.
+    pub(super) fn scored_components(&self) -> impl Iterator<Item = &Self> {
+        let components = match &self.note {
+            Note::Composite(components) => Some(components),
+            _ => None,
+        };
+        components.into_iter().flat_map(Components::scored)
     }
 
     fn critique(&self) -> Option<&Critique> {

@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use redb::backends::FileBackend;
-use redb::{Database, DatabaseError, StorageError};
+use redb::{Database, DatabaseError, ReadOnlyDatabase, StorageError};
 
 use super::super::{LmError, LmErrorKind};
 
 /// An open file. redb trusts the pages of a file that it has opened, and panics where the disk has
 /// changed one. Such a panic becomes an error, and the file is not accessed again.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct File<D = Database> {
     path: PathBuf,
     /// `None` only while the file is closed.
-    database: Option<Database>,
+    database: Option<D>,
     is_damaged: AtomicBool,
 }
 
@@ -30,6 +30,29 @@ const OTHER_DIRECTORY: &str =
 
 impl File {
     pub(super) fn open(path: &Path) -> Result<Self, LmError> {
+        Self::of(path, open)
+    }
+}
+
+impl File<ReadOnlyDatabase> {
+    /// Opens an existing file, and writes nothing. A file that a killed process left open is repaired first, without which it
+    /// cannot be read.
+    pub(super) fn open_read_only(path: &Path) -> Result<Self, LmError> {
+        Self::of(path, |path| match unless_in_use(|| ReadOnlyDatabase::open(path)) {
+            Err(DatabaseError::RepairAborted) => {
+                drop(open(path)?);
+                ReadOnlyDatabase::open(path)
+            }
+            opened => opened,
+        })
+    }
+}
+
+impl<D> File<D> {
+    fn of(
+        path: &Path,
+        open: impl FnOnce(&Path) -> Result<D, DatabaseError>,
+    ) -> Result<Self, LmError> {
         match catch_panic(|| open(path)) {
             Ok(Ok(database)) => Ok(Self {
                 path: path.to_owned(),
@@ -48,7 +71,7 @@ impl File {
     /// Runs `access`, which reads or writes the database.
     pub(super) fn with<T>(
         &self,
-        access: impl FnOnce(&Database) -> Result<T, redb::Error>,
+        access: impl FnOnce(&D) -> Result<T, redb::Error>,
     ) -> Result<T, LmError> {
         let Some(database) = self.database.as_ref().filter(|_| !self.is_damaged()) else {
             return Err(self.error(DAMAGED));
@@ -76,7 +99,7 @@ impl File {
     }
 }
 
-impl Drop for File {
+impl<D> Drop for File<D> {
     fn drop(&mut self) {
         let database = self.database.take();
         // Closing writes to the file, so it may panic as well.
@@ -90,14 +113,18 @@ fn catch_panic<T>(access: impl FnOnce() -> T) -> Result<T, Panicked> {
     panic::catch_unwind(AssertUnwindSafe(access)).map_err(|_| Panicked)
 }
 
-/// Opens or creates the file. If it is in use, waits up to half a second: the last clone of a cache
-/// may be about to close it on another thread.
+/// Opens or creates the file.
 fn open(path: &Path) -> Result<Database, DatabaseError> {
-    let open = || {
+    unless_in_use(|| {
         let file = open_private(path).map_err(StorageError::from)?;
         let backend = FileBackend::new(file)?;
         Database::builder().set_cache_size(32 << 20).create_with_backend(backend)
-    };
+    })
+}
+
+/// Opens a file. If it is in use, waits up to half a second: the last clone of a cache may be about to close it on another
+/// thread.
+fn unless_in_use<D>(open: impl Fn() -> Result<D, DatabaseError>) -> Result<D, DatabaseError> {
     let mut result = open();
     for _ in 0..50 {
         if !matches!(result, Err(DatabaseError::DatabaseAlreadyOpen)) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::store::Store;
-pub(super) use self::store::now_micros;
+pub(super) use self::store::{StoredReplies, now_micros};
 use super::key::Key;
 use super::{LmError, LmReply};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
-use redb::{Database, ReadableDatabase};
+use redb::{ReadOnlyDatabase, ReadableDatabase, TableError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
@@ -101,17 +101,12 @@ impl Store {
         self.file.path()
     }
 
-    /// The reply that is stored for `key`, unless it was stored before `min_stored` (microseconds
-    /// since 1970).
     pub(super) fn get(&self, key: &Key, min_stored: u64) -> Result<Option<LmReply>, LmError> {
-        let found = self.file.with(|database| read(database, &key.hash))?;
-        let Some(bytes) = found else { return Ok(None) };
-        let Some(entry) = Entry::decode(&bytes) else { return Ok(None) };
-        if entry.key != key.text || entry.stored < min_stored {
-            return Ok(None);
+        let found = find(&self.file, key, min_stored)?;
+        if found.is_some() {
+            self.send(Job::MarkUsed(key.hash));
         }
-        self.send(Job::MarkUsed(key.hash));
-        Ok(Some(entry.reply))
+        Ok(found)
     }
 
     /// Stores a reply; it is on disk when this returns.
@@ -147,10 +142,66 @@ impl Drop for Store {
     }
 }
 
-fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
+fn read(database: &impl ReadableDatabase, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
     let transaction = database.begin_read()?;
-    let table = transaction.open_table(REPLIES)?;
+    let table = match transaction.open_table(REPLIES) {
+        // The process that created the file was killed before it wrote anything.
+        Err(TableError::TableDoesNotExist(_)) => return Ok(None),
+        table => table?,
+    };
     Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
+}
+
+/// The reply that is stored for `key`, unless it was stored before `min_stored`.
+fn find<D: ReadableDatabase>(
+    file: &File<D>,
+    key: &Key,
+    min_stored: u64,
+) -> Result<Option<LmReply>, LmError> {
+    let found = file.with(|database| read(database, &key.hash))?;
+    let Some(bytes) = found else { return Ok(None) };
+    let Some(entry) = Entry::decode(&bytes) else { return Ok(None) };
+    let is_found = entry.key == key.text && entry.stored >= min_stored;
+    Ok(is_found.then_some(entry.reply))
+}
+
+/// The replies of a cache, which are only read: not even the order of use changes.
+pub(crate) struct StoredReplies(Source);
+
+enum Source {
+    /// No cache is used, or there is no file yet.
+    None,
+    /// The file of a cache that this process has open.
+    Open(Arc<Store>),
+    Closed(File<ReadOnlyDatabase>),
+}
+
+impl StoredReplies {
+    pub(crate) fn none() -> Self {
+        Self(Source::None)
+    }
+
+    pub(crate) fn open(dir: &Path) -> Result<Self, LmError> {
+        let Ok(path) = dir.canonicalize().map(|dir| dir.join(ReplyCache::FILE)) else {
+            return Ok(Self::none());
+        };
+        let open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+            return Ok(Self(Source::Open(store)));
+        }
+        match path.metadata() {
+            Ok(file) if file.len() > 0 => Ok(Self(Source::Closed(File::open_read_only(&path)?))),
+            _ => Ok(Self::none()),
+        }
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Result<Option<LmReply>, LmError> {
+        match &self.0 {
+            Source::None => Ok(None),
+            Source::Open(store) => find(&store.file, key, 0),
+            Source::Closed(file) => find(file, key, 0),
+        }
+    }
 }
 
 /// The writer thread: commits all queued jobs and reports the result. Marks of use are committed

@@ -1,14 +1,17 @@
-//! The parts of a reply that all formats have in common: the stop reason, and the API key that a reply may repeat.
+//! The parts of a reply that all formats have in common: the stop reason, names that are limited, and the API key that a
+//! reply may repeat.
 
-use super::super::{LmError, LmErrorKind, LmReply, StopReason};
+use super::super::{LmError, LmErrorKind, LmReply, StopReason, reported};
 use super::errors;
 use super::target::Target;
 
-/// The reply with `***` for an API key that the provider repeats. A refusal is shown in messages, so everything in it
-/// that looks like a key is replaced.
-pub(super) fn without_keys(mut reply: LmReply, target: &Target) -> LmReply {
+/// The reply with `***` for an API key that the provider repeats, and with names of limited length. A refusal is shown in
+/// messages, so everything in it that looks like a key is replaced.
+pub(super) fn sanitized(mut reply: LmReply, target: &Target) -> LmReply {
+    let name = |name: String| reported(&errors::without_key(name, target)).into_owned();
     reply.text = errors::without_key(reply.text, target);
-    reply.model = errors::without_key(reply.model, target);
+    reply.model = name(reply.model);
+    reply.fingerprint = reply.fingerprint.map(name).filter(|it| !it.is_empty());
     reply.stop_reason = match reply.stop_reason {
         StopReason::Refusal(message) => StopReason::Refusal(errors::sanitize(&message, target)),
         StopReason::Other(reason) => StopReason::Other(errors::without_key(reason, target)),

@@ -8,6 +8,8 @@ mod cached;
 #[cfg(feature = "lm")]
 mod circuit_breaker;
 mod cost_scope;
+#[cfg(feature = "lm")]
+mod estimated;
 mod metered;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
@@ -25,6 +27,8 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 
+#[cfg(feature = "lm")]
+pub(crate) use self::estimated::Estimated;
 pub use self::metered::Metered;
 #[cfg(feature = "lm")]
 pub use self::{
@@ -101,4 +105,4 @@ macro_rules! impl_language_model {
 }
 impl_language_model!(Metered);
 #[cfg(feature = "lm")]
-impl_language_model!(Cached, CircuitBreaker, Priced, RateLimit, Retry);
+impl_language_model!(Cached, CircuitBreaker, Estimated, Priced, RateLimit, Retry);

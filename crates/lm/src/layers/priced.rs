@@ -173,17 +173,8 @@ impl<L: LanguageModel> Priced<L> {
         Ok((Some(reservation.started()), recorded))
     }
 
-    /// The highest possible cost of a call in msat, if the model has a price and the tokens of the
-    /// reply are limited.
     fn max_cost(&self, request: &LmRequest) -> Option<u64> {
-        let price = self.price.as_ref()?;
-        let max_tokens = match request.sampling.max_tokens {
-            Some(tokens) => u64::from(tokens),
-            None if price.output == 0.0 => 0,
-            None => return None,
-        };
-        let usage = Usage::new(max_prompt_tokens(request), max_tokens);
-        Some(self.prices.msats(price, &usage).unwrap_or(u64::MAX))
+        max_cost(&self.prices, self.price.as_ref()?, request)
     }
 
     /// Records a reply with more tokens than the request allows: its cost may exceed the reserved
@@ -198,16 +189,12 @@ impl<L: LanguageModel> Priced<L> {
         }
     }
 
-    /// The request with a limit on the tokens of the reply, since under a budget nothing else limits
-    /// the cost.
+    /// The request as it is sent: limited if the cost is.
     fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
-        let has_limited_cost = self.budget.is_some() && self.price.is_some();
-        if !has_limited_cost || request.sampling.max_tokens.is_some() {
-            return Cow::Borrowed(request);
+        match self.budget.is_some() && self.price.is_some() {
+            true => limited(request),
+            false => Cow::Borrowed(request),
         }
-        let mut limited = request.clone();
-        limited.sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
-        Cow::Owned(limited)
     }
 
     /// Whether an interrupted run has spent some of the budget.
@@ -243,6 +230,27 @@ impl Drop for Attempt {
             recorded.settle(cost);
         }
     }
+}
+
+/// The highest possible cost of a call in msat, if the tokens of the reply are limited.
+pub(super) fn max_cost(prices: &Prices, price: &Price, request: &LmRequest) -> Option<u64> {
+    let max_tokens = match request.sampling.max_tokens {
+        Some(tokens) => u64::from(tokens),
+        None if price.output == 0.0 => 0,
+        None => return None,
+    };
+    let usage = Usage::new(max_prompt_tokens(request), max_tokens);
+    Some(prices.msats(price, &usage).unwrap_or(u64::MAX))
+}
+
+/// The request with a limit on the tokens of the reply, since under a budget nothing else limits the cost.
+pub(super) fn limited(request: &LmRequest) -> Cow<'_, LmRequest> {
+    if request.sampling.max_tokens.is_some() {
+        return Cow::Borrowed(request);
+    }
+    let mut limited = request.clone();
+    limited.sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
+    Cow::Owned(limited)
 }
 
 /// An upper bound: a token has at least one byte; the constants cover what providers add around a

@@ -13,7 +13,7 @@ const MIN_RESAMPLES: usize = 200;
 
 /// Settings of a comparison; returned by [`Agreement::builder`].
 #[derive(Debug, Clone, Default)]
-pub struct AgreementBuilder(Options);
+pub struct AgreementBuilder(pub(super) Options);
 
 impl Agreement {
     /// Compares ratings with labels: pairs of a metric's result for a row and the correct result.

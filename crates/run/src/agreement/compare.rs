@@ -54,7 +54,7 @@ pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, Agree
 }
 
 /// Checks that every number is finite, and that all ratings and all labels are of one kind.
-fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
+pub(super) fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
         return Err(AgreementError::Threshold { threshold });
     }

@@ -6,6 +6,7 @@
 //! files are read in `cli/agree/`.
 
 mod builder;
+mod closeness;
 mod compare;
 mod error;
 mod figure;
@@ -16,6 +17,7 @@ mod statistics;
 mod table;
 
 pub use builder::AgreementBuilder;
+pub use closeness::Closeness;
 pub use error::AgreementError;
 pub use figure::{Figure, Note};
 pub use rating::{Label, Rating};

@@ -250,6 +250,32 @@ pub enum DataError {
         /// The keys of the row.
         present: Vec<String>,
     },
+    /// The row is from a result file that has scores only.
+    #[error(
+        "{at}: the row has scores, but neither gold row nor prediction to score again; write the results with \
+         `score --out FILE --with-rows`"
+    )]
+    ResultWithoutRow {
+        /// The line.
+        at: Origin,
+    },
+    /// The row is from a result file, and its program failed.
+    #[error(
+        "{at}: the program failed on this row, so it has no prediction to score; remove the row"
+    )]
+    NoPrediction {
+        /// The line.
+        at: Origin,
+    },
+    /// The row is from a result file, and its program returned several predictions.
+    #[error(
+        "{at}: expected one prediction to score, found repeats with different predictions; write each prediction as a \
+         row of its own"
+    )]
+    SeveralPredictions {
+        /// The line.
+        at: Origin,
+    },
     /// The row's id is neither a string nor a number.
     #[error("{at}: `id`: expected a string or a number, found {found}")]
     InvalidId {

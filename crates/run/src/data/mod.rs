@@ -8,6 +8,7 @@
 mod chunk;
 #[cfg(feature = "csv")]
 mod csv;
+mod data_file;
 mod error;
 mod format;
 mod inexact_numbers;
@@ -22,11 +23,14 @@ mod pairing;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reader;
+mod result_row;
 mod row;
 mod row_file;
 mod selection;
 mod whole_file;
 
+pub use data_file::DataFile;
+pub(crate) use data_file::DataFiles;
 pub use error::DataError;
 pub use format::Format;
 pub use input::ROW_LIMIT;
@@ -34,6 +38,7 @@ pub use mapping::{Mapping, MappingError};
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::JSON_COLUMNS;
+pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
+pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
 pub(crate) use selection::FieldSelection;

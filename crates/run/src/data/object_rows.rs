@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::chunk::RowChunk;
+use super::chunk::{ChunkRows, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::row::{LocatedRow, ValidRow, validated_object};
+use super::row::{LocatedRow, Row, ValidRow, validated_object};
 use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
@@ -27,11 +27,14 @@ pub struct ObjectRow {
     pub textual: bool,
     /// Whether the row is from a format with columns, in which a score has several columns.
     pub is_flat: bool,
+    /// Whether the row is from a result file.
+    pub(crate) is_result: bool,
     row: ValidRow,
 }
 
 impl ObjectRow {
     fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
+        let is_result = matches!(&row, Row::Map(object) if object.is_result());
         let mut row = validated_object(row, &at)?;
         let id = row.take_id();
         Ok(Self {
@@ -41,6 +44,7 @@ impl ObjectRow {
             score_names: row.take_score_names(),
             textual: row.attributes().textual,
             is_flat: row.is_flat(),
+            is_result,
             row,
         })
     }
@@ -58,6 +62,12 @@ impl ObjectRow {
     #[doc(hidden)]
     pub fn find(&self, path: &str) -> Option<&Value> {
         self.row.find(path)
+    }
+
+    /// The gold row, if the row has one.
+    #[doc(hidden)]
+    pub fn gold(&self) -> Option<Value> {
+        self.row.gold()
     }
 
     /// The keys of the row except `id`, `gold` and `pred`.
@@ -80,7 +90,8 @@ impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None)?;
+        let file =
+            UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }
@@ -88,10 +99,12 @@ impl ObjectRows {
 fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
     match chunk {
         Err(error) => vec![Err(error)],
-        Ok(RowChunk::Rows(rows)) => {
+        Ok(RowChunk { rows: ChunkRows::Rows(rows), .. }) => {
             rows.into_iter().map(|row| row.and_then(ObjectRow::new)).collect()
         }
-        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| ObjectRow::new(line.row()?)),
+        Ok(RowChunk { rows: ChunkRows::Lines(lines), .. }) => {
+            lines.collect_rows(|line| ObjectRow::new(line.row()?))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::chunk::RowChunk;
+use super::chunk::{ChunkRows, RowChunk};
 use super::error::DataError;
 use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
@@ -190,27 +190,34 @@ impl Pairing {
         spare: &mut SpareRows,
         mut add: impl FnMut(Result<Box<Pair>, DataError>),
     ) {
+        let RowChunk { rows, file } = match rows {
+            Err(error) => return add(Err(error)),
+            Ok(chunk) => chunk,
+        };
+        let mut number = 0;
         match rows {
-            Err(error) => add(Err(error)),
-            Ok(RowChunk::Rows(rows)) => {
+            ChunkRows::Rows(rows) => {
                 for row in rows {
                     let pair = row.and_then(|row| self.pair(row)).map(Box::new);
                     let is_last = pair.is_err();
+                    number += usize::from(!is_last);
                     add(pair);
                     if is_last {
-                        return;
+                        break;
                     }
                 }
             }
-            Ok(RowChunk::Lines(lines)) => lines.each_row(|line| {
+            ChunkRows::Lines(lines) => lines.each_row(|line| {
                 let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
                 let mut row = spare.pop().unwrap_or_else(empty);
                 let read = self.read(line, &mut row);
                 let is_valid = read.is_ok();
+                number += usize::from(is_valid);
                 add(read.map(|()| row));
                 is_valid
             }),
         }
+        file.add_rows(number);
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::chunk::RowChunk;
+use super::data_file::DataFiles;
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
@@ -19,6 +20,9 @@ use crate::core::rows::pair::Pair;
 /// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. The
 /// id of a row without one is its line, or its position in a JSON array, counted from 1. If several
 /// files are read, it starts with the file name and a colon.
+///
+/// A row of a result file that contains gold rows and predictions becomes the row that was scored: its attributes are those of
+/// that row, and latency, tokens and cost of the program are the [`run`](Pair::run) of the pair. Its scores are not read.
 ///
 /// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a
 /// boolean as `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an
@@ -171,6 +175,10 @@ pub struct Pairs {
     current: Option<RowFile>,
     pairing: Arc<Pairing>,
     row_limit: usize,
+    /// The records of the files that are open or were read.
+    records: DataFiles,
+    /// Whether the content of the files is hashed.
+    is_hashed: bool,
     /// The rows of the current chunk.
     decoded: std::vec::IntoIter<Result<Pair, DataError>>,
     ended: bool,
@@ -183,6 +191,8 @@ impl Pairs {
             current: None,
             pairing: Arc::new(pairing),
             row_limit,
+            records: DataFiles::default(),
+            is_hashed: false,
             decoded: Vec::new().into_iter(),
             ended: false,
         }
@@ -202,6 +212,17 @@ impl Pairs {
         self
     }
 
+    /// Hashes the content of the files. Call this before the first row is read.
+    pub(crate) fn with_hashes(mut self) -> Self {
+        self.is_hashed = true;
+        self
+    }
+
+    /// Returns the records of the files, which are added as the files are opened.
+    pub(crate) fn data_files(&self) -> DataFiles {
+        self.records.clone()
+    }
+
     /// Returns whether reading may block for long, as for a pipe.
     pub(crate) fn may_block(&self) -> bool {
         self.files.as_slice().iter().any(UnopenedFile::may_block)
@@ -218,8 +239,13 @@ impl Pairs {
             if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
                 return Some(rows);
             }
-            match self.files.next()?.open(self.row_limit, Apostrophes::Text, Some(&self.pairing)) {
-                Ok(file) => self.current = Some(file),
+            let file = self.files.next()?;
+            let (pairing, apostrophes) = (Some(&self.pairing), Apostrophes::Text);
+            match file.open(self.row_limit, apostrophes, pairing, self.is_hashed) {
+                Ok(file) => {
+                    self.records.add(&file.record);
+                    self.current = Some(file);
+                }
                 Err(error) => return Some(Err(error)),
             }
         }

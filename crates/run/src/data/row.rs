@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
+use super::result_row::Added;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
@@ -76,16 +77,18 @@ pub(super) fn validated_row(
     at: &Origin,
     mappings: &[Mapping],
 ) -> Result<ValidRow, DataError> {
-    let object = into_object(row, at)?;
+    let mut object = into_object(row, at)?;
+    let added = object.take_results(at, !mappings.is_empty())?;
     if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
         let present = object.attributes.keys().map(str::to_owned).collect();
         let at = at.clone();
         return Err(DataError::NoFields { at, present });
     }
-    object.validate(at, |side| {
+    let row = object.validate(at, |side| {
         let name = side.to_string();
         mappings.iter().any(|mapping| mapping.path() == name)
-    })
+    })?;
+    Ok(ValidRow { added, ..row })
 }
 
 /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
@@ -160,6 +163,7 @@ impl RowObject {
             attributes: self.attributes,
             score_names: self.score_names,
             is_flat: self.is_flat,
+            added: None,
         })
     }
 }
@@ -192,6 +196,8 @@ pub(super) struct ValidRow {
     attributes: Fields,
     score_names: Vec<String>,
     is_flat: bool,
+    /// What a run added to the row of a result file.
+    added: Option<Box<Added>>,
 }
 
 impl ValidRow {
@@ -204,7 +210,7 @@ impl ValidRow {
         match first {
             "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
             "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
-            _ => None,
+            _ => path::find(path, |name| self.added.as_ref()?.fields.get(name)),
         }
     }
 
@@ -223,6 +229,17 @@ impl ValidRow {
 
     pub(super) fn take_id(&mut self) -> Option<String> {
         self.id.take()
+    }
+
+    /// Returns the gold row, if the row has one.
+    pub(super) fn gold(&self) -> Option<Value> {
+        match &self.whole_gold {
+            None if self.gold.is_empty() => None,
+            None => Some(Value::Object(
+                self.gold.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
+            )),
+            whole => whole.clone(),
+        }
     }
 
     /// Makes `gold` and `pred` attributes where they are not objects.
@@ -270,6 +287,7 @@ impl ValidRow {
             pred: self.pred.into(),
             attributes: self.attributes,
             origin: Some(origin),
+            run: self.added.and_then(|added| added.run),
         }
     }
 }

@@ -8,9 +8,10 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::chunk::RowChunk;
+use super::chunk::{ChunkRows, RowChunk};
 #[cfg(feature = "csv")]
 use super::csv::CsvRecords;
+use super::data_file::{DataFileRecord, Recorded};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, Input};
@@ -83,12 +84,14 @@ impl UnopenedFile {
         Self { name: name.into(), format, source: Source::Reader(Box::new(reader)) }
     }
 
-    /// `pairing` selects the columns that are decoded; without it, all are.
+    /// `pairing` selects the columns that are decoded; without it, all are. `is_hashed` is whether the record of the file has
+    /// its hash.
     pub(super) fn open(
         self,
         row_limit: usize,
         apostrophes: Apostrophes,
         pairing: Option<&Arc<Pairing>>,
+        is_hashed: bool,
     ) -> Result<RowFile, DataError> {
         #[cfg(not(feature = "csv"))]
         let _ = apostrophes;
@@ -98,9 +101,10 @@ impl UnopenedFile {
         let at_once = if self.may_block() { 1 } else { ROWS_AT_ONCE };
         let Self { name, format, source } = self;
         let name: Arc<Path> = name.into();
+        let record = Arc::new(DataFileRecord::new(&name, is_hashed));
         let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
         let input = |source: Source| {
-            let reader = source.reader(&name).map_err(unreadable)?;
+            let reader = source.reader(&name, &record).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit)
         };
         let rows: Rows = match format {
@@ -114,12 +118,16 @@ impl UnopenedFile {
                 match source {
                     Source::File => {
                         let reader = fs::File::open(&name).map_err(unreadable)?;
+                        if is_hashed {
+                            let file = fs::File::open(&name).map_err(unreadable)?;
+                            record.add_all(file).map_err(unreadable)?;
+                        }
                         let open = move || reader.try_clone();
                         each(ParquetRows::new(file, open, row_limit, pairing)?)
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
-                        let reader = stream.reader(&name).map_err(unreadable)?;
+                        let reader = stream.reader(&name, &record).map_err(unreadable)?;
                         let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
                         let (mut reader, mut bytes) =
                             (reader.take(limit.saturating_add(1)), Vec::new());
@@ -134,18 +142,23 @@ impl UnopenedFile {
                 }
             }
         };
-        Ok(RowFile { name, format, rows, at_once, read: 0 })
+        Ok(RowFile { name, format, rows, at_once, read: 0, record })
     }
 }
 
 impl Source {
-    fn reader(self, file: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+    fn reader(
+        self,
+        file: &Path,
+        record: &Arc<DataFileRecord>,
+    ) -> io::Result<Box<dyn BufRead + Send>> {
         const BUFFER: usize = 1 << 16;
-        Ok(match self {
-            Self::Reader(reader) => reader,
-            Self::StandardInput => Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-            Self::File => Box::new(BufReader::with_capacity(BUFFER, WholeFile::open(file)?)),
-        })
+        let reader: Box<dyn io::Read + Send> = match self {
+            Self::Reader(reader) => Box::new(reader),
+            Self::StandardInput => Box::new(io::stdin()),
+            Self::File => Box::new(WholeFile::open(file)?),
+        };
+        Ok(Box::new(BufReader::with_capacity(BUFFER, Recorded::new(reader, record))))
     }
 }
 
@@ -171,13 +184,14 @@ pub(super) struct RowFile {
     at_once: usize,
     /// The number of rows read so far. For JSONL, the number of chunks with rows.
     read: u64,
+    pub(super) record: Arc<DataFileRecord>,
 }
 
 impl RowFile {
     /// Reads the next rows.
     pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
         let chunk = match &mut self.rows {
-            Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(RowChunk::Lines)),
+            Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(ChunkRows::Lines)),
             Rows::Each(rows) => {
                 let mut chunk = Vec::new();
                 while chunk.len() < self.at_once
@@ -195,17 +209,19 @@ impl RowFile {
                         break;
                     }
                 }
-                (!chunk.is_empty()).then_some(Ok(RowChunk::Rows(chunk)))
+                (!chunk.is_empty()).then_some(Ok(ChunkRows::Rows(chunk)))
             }
         };
         match &chunk {
             None if self.read == 0 => {
                 return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
             }
-            Some(Ok(RowChunk::Lines(lines))) => self.read += u64::from(lines.has_rows()),
-            Some(Ok(RowChunk::Rows(rows))) => self.read += rows.len() as u64,
-            None | Some(Err(_)) => {}
+            None => self.record.end(),
+            Some(Ok(ChunkRows::Lines(lines))) => self.read += u64::from(lines.has_rows()),
+            Some(Ok(ChunkRows::Rows(rows))) => self.read += rows.len() as u64,
+            Some(Err(_)) => {}
         }
-        chunk
+        let file = Arc::clone(&self.record);
+        chunk.map(|rows| rows.map(|rows| RowChunk { rows, file }))
     }
 }

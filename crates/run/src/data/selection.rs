@@ -67,8 +67,8 @@ impl FieldSelection {
         if text.len() > 2 * MAX_VALUES {
             return None;
         }
-        let Pair { id, gold, pred, attributes, .. } = row;
-        *attributes = Fields::default();
+        let Pair { id, gold, pred, attributes, run, .. } = row;
+        (*attributes, *run) = (Fields::default(), None);
         let (mut keys, mut gold_len, mut pred_len) = (DecodedKeys::default(), 0, 0);
         let mut scanner = Scanner::new(text)?;
         scanner.object(|scanner, key| {
@@ -85,6 +85,8 @@ impl FieldSelection {
                     pred_len = fields_into(scanner, &self.pred, &mut pred.data)?;
                     keys.has_sides = true;
                 }
+                // The row may be of a result file.
+                "scores" => return None,
                 key if may_be_field_twice(key) => return None,
                 _ => match find(&self.attributes, key) {
                     Some(name) => _ = attributes.insert_static(name, scanner.value()?),

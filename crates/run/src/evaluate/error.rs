@@ -140,6 +140,12 @@ pub enum EvaluateError {
     /// The journal cannot be used or written, or belongs to another run.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The label or a tag of the program is invalid.
+    #[error("{reason}")]
+    Description {
+        /// Which one, and why.
+        reason: String,
+    },
     /// Two outputs have the same path.
     #[error("duplicate output file `{}`; write each format to a separate file", path.display())]
     DuplicateOutput {

@@ -1,7 +1,7 @@
 //! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! A folder imports only from the folders before it: `files/`, `journal/`, `input/`, `row/`, `summary/`, `report/`,
-//! `workers/`. `builder/` and `options.rs` have the settings of a run, `run.rs` starts and ends it.
+//! A folder imports only from the folders before it: `files/`, `journal/`, `input/`, `row/`, `manifest/`, `summary/`,
+//! `report/`, `workers/`. `builder/` and `options.rs` have the settings of a run, `run.rs` starts and ends it.
 
 mod builder;
 mod error;
@@ -11,6 +11,7 @@ mod input;
 #[doc(hidden)]
 pub mod journal;
 mod lock;
+pub(crate) mod manifest;
 mod observer;
 mod options;
 #[doc(hidden)]
@@ -36,10 +37,13 @@ pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::input::{DevsetRow, DevsetRows};
 pub use self::journal::JournalUse;
+pub use self::manifest::{JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
 pub(crate) use self::row::{Gate, ScoredRollouts};
-pub use self::summary::{Ending, EvaluationResult, MetricSummary, ProgramTotals, RepeatSummary};
+pub use self::summary::{
+    Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
+};
 pub use self::unknown_field::UnknownField;
 
 use self::input::{Chunk, Input, Source};

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 
+use super::manifest::RunDescription;
 use super::observer::Observer;
 use super::report::{Format, ProgressDisplay, Render};
 use super::row::{JournalOptions, JournalSettings};
 use super::summary::{EvaluationResult, GroupOf, IntervalOptions, TallyOptions};
 use super::workers::{DEFAULT_GRACE_PERIOD, GraceSettings};
+use crate::lm::Ledger;
 use crate::stats::Bootstrap;
 
 /// The default number of rows evaluated concurrently.
@@ -40,6 +42,9 @@ pub(super) struct Options<G, P> {
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) journal: Option<JournalOptions<G, P>>,
     pub(super) journal_settings: JournalSettings,
+    /// The label and the tags of the program.
+    pub(super) description: RunDescription,
+    pub(super) ledger: Option<Ledger>,
     pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     pub(super) grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
@@ -101,6 +106,8 @@ impl<G, P> Default for Options<G, P> {
             observers: Vec::new(),
             journal: None,
             journal_settings: JournalSettings::default(),
+            description: RunDescription::default(),
+            ledger: None,
             stop_when: None,
             grace_period: DEFAULT_GRACE_PERIOD,
             #[cfg(feature = "ctrl-c")]
@@ -118,6 +125,8 @@ impl<G, P> Clone for Options<G, P> {
             observers: self.observers.clone(),
             journal: self.journal.clone(),
             journal_settings: self.journal_settings.clone(),
+            description: self.description.clone(),
+            ledger: self.ledger.clone(),
             stop_when: self.stop_when.clone(),
             ..*self
         }

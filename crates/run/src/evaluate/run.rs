@@ -12,12 +12,13 @@ use super::error::EvaluateError;
 use super::input::{MAX_PREALLOCATED_ROWS, Source, Stop};
 use super::journal::JournalError;
 use super::lock::lock;
+use super::manifest::{Manifest, RunCosts, RunEnd, RunManifest, StartedManifest};
 use super::observer::{Observers, RunStart};
 use super::options::Options;
 use super::report::{Progress, Render, ResultFiles, score_line};
 use super::row::{MetricEntry, Plan, Predicted, Preflight, RunJournal};
 use super::summary::{Ending, EvaluationResult, Groups, Tally};
-use super::workers::{Collector, CollectorOptions, Run, run_as_tasks, run_on_threads};
+use super::workers::{Collector, CollectorOptions, Finished, Run, run_as_tasks, run_on_threads};
 use crate::core::panic;
 use crate::core::program::Program;
 
@@ -86,6 +87,29 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     timer.map_err(|_| missing("the tokio runtime has no timer"))
 }
 
+impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
+    /// Returns what the manifest of a run contains before its first row.
+    fn manifest(&self, plan: &Plan<'_, G, P>) -> RunManifest {
+        let identities = match self.outputs.is_empty() {
+            true => plan.identities(),
+            false => plan.current_identities(),
+        };
+        RunManifest {
+            label: self.description.label.clone(),
+            tags: self.description.tags.iter().cloned().collect(),
+            metrics: Arc::unwrap_or_clone(identities),
+            repeats: plan.options.repeats,
+            failure_score: self.failure_score,
+            program_inputs: plan.inputs.as_deref().map(<[String]>::to_vec),
+            group: self.group_field.clone(),
+            settings: self.description.settings.clone(),
+            bootstrap: self.bootstrap,
+            seed: self.seed,
+            ..RunManifest::default()
+        }
+    }
+}
+
 impl<G: Sync, P: Sync> Options<G, P> {
     /// Runs the preflight check. A run with a journal runs it later, before the first call that is not recorded.
     async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
@@ -113,6 +137,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let tally = |metric: &MetricEntry<'_, G, P>| {
             Tally::new(&metric.name, metric.kind, metric.range, options.tally(plan.options.repeats))
         };
+        let manifest =
+            StartedManifest::new(options.manifest(&plan), files.is_some(), options.ledger.clone());
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let intervals = options.tally(plan.options.repeats).intervals;
@@ -142,6 +168,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             render,
             journal,
             started: Instant::now(),
+            manifest,
             concurrency: options.concurrency,
             grace: options.grace(),
         })
@@ -178,6 +205,36 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         }
     }
 
+    fn manifest(
+        &self,
+        finished: &Finished<G, P>,
+        rows: u64,
+        ending: &Ending,
+        elapsed: Duration,
+    ) -> Manifest {
+        let usage = finished.program.usage;
+        let metrics = || finished.summaries.iter().filter_map(|summaries| summaries.first());
+        let judges = metrics().filter(|metric| !metric.judged_by.is_empty());
+        let others = metrics().filter(|metric| metric.judged_by_others > 0);
+        let costs = RunCosts {
+            metrics_cost_msats: metrics().map(|it| it.cost_msats).fold(0, u64::saturating_add),
+            program_cost_msats: usage.and_then(|usage| usage.cost_msats),
+            program_input_tokens: usage.map(|usage| usage.input_tokens),
+            program_output_tokens: usage.map(|usage| usage.output_tokens),
+            language_models: None,
+        };
+        self.manifest.finish(RunEnd {
+            rows,
+            failed_rows: finished.failed_rows,
+            ending: ending.name(),
+            data: self.source.data(*ending == Ending::Complete),
+            judged_by: judges.map(|it| (it.name.clone(), it.judged_by.clone())).collect(),
+            judged_by_others: others.map(|it| (it.name.clone(), it.judged_by_others)).collect(),
+            costs,
+            elapsed,
+        })
+    }
+
     /// Borrows the run, since a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
@@ -195,6 +252,15 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             return Err(EvaluateError::NoRows);
         }
         let finished = collector.finish();
+        let elapsed = self.started.elapsed();
+        let ending = match collector.output_error.take() {
+            Some(error) => Ending::OutputFailed(error),
+            None if collector.too_many_errors => Ending::MaxErrors,
+            None if stopped => Ending::Stopped,
+            None => Ending::Complete,
+        };
+        let manifest = self.manifest(&finished, collector.rows, &ending, elapsed);
+        collector.write_files(&manifest);
         let mut result = EvaluationResult {
             score: finished.summaries[0][0].score,
             results: finished.results,
@@ -203,13 +269,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             rows: collector.rows,
             failed_rows: finished.failed_rows,
             first_error: finished.first_error,
-            ending: match collector.output_error.take() {
-                Some(error) => Ending::OutputFailed(error),
-                None if collector.too_many_errors => Ending::MaxErrors,
-                None if stopped => Ending::Stopped,
-                None => Ending::Complete,
-            },
-            elapsed: self.started.elapsed(),
+            ending: collector.output_error.take().map_or(ending, Ending::OutputFailed),
+            elapsed,
+            manifest: Box::new(manifest),
             without_group: finished.without_group,
             journal: self.journal.as_ref().map(RunJournal::usage),
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::EvaluateError;
-use super::input::{Chunk, Source, read_on_thread};
+use super::input::{Chunk, Source, SourceData, read_on_thread};
 use super::row::{Plan, Predicted};
 use super::summary::Ending;
 use super::{Evaluate, Running};
@@ -45,6 +45,9 @@ impl Evaluate {
             Some(selection) => rows.with_selection(selection),
             None => rows,
         };
+        let has_outputs = !self.settings.options.outputs.is_empty();
+        let rows = if has_outputs { rows.with_hashes() } else { rows };
+        let data = SourceData::Reading(rows.data_files());
         let pairing = Arc::clone(rows.pairing());
         let waits = !self.plan.is_immediate || self.settings.options.journal.is_some();
         // A row is evaluated, and paid for, only if the rows up to it can be read.
@@ -56,7 +59,7 @@ impl Evaluate {
         };
         let render = self.render_scored();
         Box::pin(async move {
-            let mut result = self.start(source?, Predicted, render).await?;
+            let mut result = self.start(source?.with_data(data), Predicted, render).await?;
             if result.ending == Ending::Complete {
                 result.unused_mappings = pairing.unused_mappings().cloned().collect();
             }

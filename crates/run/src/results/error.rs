@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
+use crate::evaluate::manifest::ManifestError;
 use crate::messages::escape;
 
 /// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
@@ -21,6 +22,30 @@ pub enum ResultsError {
         at: Origin,
         /// The keys of the row.
         keys: Vec<String>,
+    },
+    /// The file is the manifest of a result file.
+    #[error(
+        "{}: expected a result file, found its manifest; write {}",
+        manifest.display(),
+        results.display()
+    )]
+    IsManifest {
+        /// The file.
+        manifest: PathBuf,
+        /// The result file that it describes.
+        results: PathBuf,
+    },
+    /// A result file does not exist, only its manifest.
+    #[error(
+        "{}: no such file, only its manifest {}; restore the result file, or score again",
+        file.display(),
+        manifest.display()
+    )]
+    OnlyManifest {
+        /// The result file.
+        file: PathBuf,
+        /// Its manifest.
+        manifest: PathBuf,
     },
     /// A row has no id, so it cannot be matched with a row of another file.
     #[error("{at}: no `id` in the row; write the file again with `score --out`, or add the ids")]
@@ -88,6 +113,9 @@ pub enum ResultsError {
     /// An evaluation without rows: none was evaluated, or they were not kept.
     #[error("the evaluation has no rows; do not set `keep_results(false)`")]
     NoRows,
+    /// The manifest of the file cannot be used.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// The file cannot be read as rows.
     #[error(transparent)]
     Data(#[from] DataError),

@@ -5,12 +5,19 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
-use crate::core::spec::ScoreKind;
-use crate::data::ObjectRows;
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::spec::{Direction, ScoreKind};
+#[cfg(feature = "parquet")]
+use crate::data::embedded_manifest;
+use crate::data::{Format, ObjectRow, ObjectRows};
 use crate::evaluate::EvaluationResult;
+use crate::evaluate::manifest::{
+    self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
@@ -38,6 +45,8 @@ pub struct Results {
     by_id: HashMap<String, usize>,
     metrics: IndexMap<String, KnownMetric>,
     failure_score: f64,
+    /// The manifest, or the reason why there is none.
+    manifest: Result<Box<Manifest>, String>,
 }
 
 /// Properties of a metric that the rows of a run show.
@@ -74,32 +83,39 @@ impl Results {
     /// In CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
     ///
     /// # Errors
-    /// [`ResultsError`], with the file and the line.
+    /// [`ResultsError`], with the file and the line; also if the file is not the one that its manifest describes.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let file = file.as_ref();
         let name = if file.as_os_str() == "-" { "<stdin>".into() } else { file.to_string_lossy() };
         let mut results = Self::new(name.into_owned());
+        let mut references = Vec::new();
         for row in rows(file)? {
-            let (row, has_id) = row?;
+            let (mut row, has_id) = row?;
             if !has_id {
                 return Err(ResultsError::MissingId { at: row.at() });
             }
+            references.extend(row.manifest.take());
             results.add(row)?;
+        }
+        results.manifest = read_manifest(file, &references)?;
+        if let Ok(manifest) = &results.manifest {
+            results.failure_score = manifest.run.failure_score;
         }
         Ok(results)
     }
 
-    fn new(name: String) -> Self {
+    pub(super) fn new(name: String) -> Self {
         Self {
             name,
             rows: Vec::new(),
             by_id: HashMap::new(),
             metrics: IndexMap::new(),
             failure_score: 0.0,
+            manifest: Err(NO_MANIFEST.to_owned()),
         }
     }
 
-    fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
+    pub(super) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
         if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
             let (at, first) = (row.at(), self.rows[first].at().line);
             return Err(ResultsError::DuplicateId { at, id: row.id, first });
@@ -118,7 +134,7 @@ impl Results {
         /// Sets the name, which is shown instead of the file.
         pub fn with_name(name: impl Into<String>) => name = name.into();
 
-        /// Sets the score that a failed row counts as in a mean, 0 by default. A result file does not contain it.
+        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
         pub fn with_failure_score(score: f64) => failure_score = score;
     }
 
@@ -126,6 +142,24 @@ impl Results {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Returns the manifest of the run: what was measured, by which metrics, on which data. `None` if it is unknown, see
+    /// [`unknown_identity`](Self::unknown_identity).
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_deref().ok()
+    }
+
+    /// Returns why the run has no manifest, such as `it has no manifest`.
+    #[must_use]
+    pub fn unknown_identity(&self) -> Option<&str> {
+        self.manifest.as_ref().err().map(String::as_str)
+    }
+
+    /// Returns the identity of a metric, which the manifest contains.
+    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
+        self.manifest()?.run.metrics.get(metric)
     }
 
     /// Returns the rows in the order of the file.
@@ -202,6 +236,7 @@ impl Results {
         let names: Vec<String> = result.metric_names().map(str::to_owned).collect();
         let mut results = Self::new("evaluation".to_owned());
         results.failure_score = result.failure_score();
+        results.manifest = Ok(result.manifest.clone());
         for row in &result.results {
             results.add(ResultRow::of(row, &names))?;
         }
@@ -225,12 +260,78 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
     }
 }
 
+/// Returns whether the manifests of the runs state that lower scores of a metric are better.
+pub(super) fn is_lower_better(metric: &str, runs: &[&Results]) -> bool {
+    let mut known = runs.iter().filter_map(|run| run.identity(metric));
+    known.any(|identity| identity.direction() == Direction::LowerIsBetter)
+}
+
+/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
+/// contain.
+#[doc(hidden)]
+pub fn read_manifest(
+    file: &Path,
+    references: &[String],
+) -> Result<Result<Box<Manifest>, String>, ManifestError> {
+    if file.as_os_str() == "-" {
+        return Ok(Err("standard input has no manifest".to_owned()));
+    }
+    #[cfg(feature = "parquet")]
+    let embedded = match Format::of(file) {
+        Some(Format::Parquet) => embedded_manifest(file),
+        _ => None,
+    };
+    #[cfg(not(feature = "parquet"))]
+    let embedded = None;
+    manifest::find(file, references, embedded)
+}
+
+/// Returns the manifest of a file of rows, or the reason why there is none; `None` if it is not a result file. A row that
+/// cannot be read ends the search.
+///
+/// # Errors
+/// [`ManifestError`] if the file is not the one that its manifest describes.
+#[doc(hidden)]
+pub fn manifest_of(
+    file: &Path,
+    format: Option<Format>,
+) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
+    manifest::check_version_of(file)?;
+    let mut rows = ObjectRows::open(file, format).into_iter().flatten().map_while(Result::ok);
+    let first = rows.next();
+    if !first.as_ref().is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
+        return Ok(None);
+    }
+    let reference =
+        |row: ObjectRow| row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned);
+    let references = first.into_iter().chain(rows).filter_map(reference);
+    let references: Vec<_> = references.filter(|reference| !reference.is_empty()).collect();
+    read_manifest(file, &references).map(Some)
+}
+
+/// Returns an error if the file is a manifest, or if there is only the manifest of it.
+fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
+    let manifest = manifest_path(file);
+    if !file.exists() && manifest.exists() {
+        return Err(ResultsError::OnlyManifest { file: file.to_owned(), manifest });
+    }
+    match file.to_str().and_then(|path| path.strip_suffix(MANIFEST_SUFFIX)) {
+        Some(results) => {
+            let (manifest, results) = (file.to_owned(), results.into());
+            Err(ResultsError::IsManifest { manifest, results })
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its
 /// line.
 #[doc(hidden)]
 pub fn rows(
     file: &Path,
 ) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {
+    check_is_no_manifest(file)?;
+    manifest::check_version_of(file)?;
     let mut complete = 0;
     Ok(ObjectRows::open(file, None)?.map(move |row| {
         let row = row.map_err(|error| ResultsError::of_row(error, complete))?;

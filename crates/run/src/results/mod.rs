@@ -4,6 +4,7 @@
 //! `command_line` describes the format. `evaluate/report/record.rs` has the record of a
 //! row in a file; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
 
+mod append;
 mod cell;
 mod compare;
 mod error;
@@ -17,18 +18,20 @@ mod parse;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
+pub use append::{Append, AppendError};
 #[doc(hidden)]
 pub use cell::parse_cell;
 pub use compare::{
-    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
-    PairedDifference, RunTotals, Sides, Verdict,
+    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison,
+    IdentityComparison, MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides,
+    Verdict,
 };
 #[doc(hidden)]
 pub use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
 #[doc(hidden)]
-pub use file::rows;
+pub use file::{manifest_of, read_manifest, rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
@@ -37,6 +40,12 @@ pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
 
+#[doc(hidden)]
+pub use crate::evaluate::manifest::FormatVersion;
+pub use crate::evaluate::manifest::{
+    DescribedFile, GitCommit, Library, Manifest, ManifestError, ProcessManifest, RunCosts,
+    RunManifest, manifest_path,
+};
 pub use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
 /// A count with a comma after thousands: `1,190`.

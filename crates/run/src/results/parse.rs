@@ -11,17 +11,12 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::score::corpus::record;
-use crate::data::ObjectRow;
+use crate::data::{ATTRIBUTES, OUTCOME, ObjectRow, attribute_columns};
+use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{
     ResultOutcome, ResultRow, ResultScore, are_verdicts, is_judged_offline,
 };
 use crate::json::describe::{found, text};
-
-/// The suffix of the CSV column with the outcomes of a metric.
-const OUTCOME: &str = ".outcome";
-
-/// The prefix of CSV columns of attributes.
-const ATTRIBUTES: &str = "attributes.";
 
 /// A row of any format, before its fields are checked.
 pub(super) struct UncheckedRow {
@@ -68,7 +63,10 @@ fn is_empty(cell: &Value) -> bool {
 impl UncheckedRow {
     pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
         // In the order of the file, which reading the scores does not keep.
-        let attributes = self.columns(|column| column.strip_prefix(ATTRIBUTES).map(str::to_owned));
+        let attributes = match self.is_flat {
+            true => attribute_columns(&self.fields),
+            false => self.attribute_object()?,
+        };
         let mut scores = self.scores()?;
         let repeats = parse_cell(&self.cell("repeats"));
         for (name, score) in &mut scores {
@@ -77,16 +75,17 @@ impl UncheckedRow {
             let repeats = repeats.map(|it| (it["value"].as_f64(), it["passed"].as_bool()));
             score.is_share = score.value.is_some() && are_verdicts(repeats);
         }
-        let attributes = match self.is_flat {
-            true => self.attribute_columns(attributes),
-            false => self.attribute_object()?,
-        };
         Ok(ResultRow {
             latency_s: self.number("latency_s")?,
             input_tokens: self.count("input_tokens")?,
             output_tokens: self.count("output_tokens")?,
             cost_msats: self.count("cost_msats")?,
             traceback: self.fields.swap_remove("traceback").and_then(text),
+            manifest: self
+                .fields
+                .swap_remove(REFERENCE_KEY)
+                .and_then(text)
+                .filter(|it| !it.is_empty()),
             id: self.id,
             origin: Some(self.at),
             gold: self.gold,
@@ -128,22 +127,6 @@ impl UncheckedRow {
             Ok((name, score.check()?))
         };
         names.into_iter().map(score).collect()
-    }
-
-    fn attribute_columns(&mut self, names: Vec<String>) -> Fields {
-        let is_textual = self.fields.textual;
-        // Attributes with too many names for columns.
-        let mut attributes: Fields = if let Value::Object(packed) = self.cell("attributes") {
-            packed.into_iter().collect()
-        } else {
-            let attribute = |name: String| {
-                let cell = self.fields.swap_remove(&format!("{ATTRIBUTES}{name}"))?;
-                (!is_textual || !is_empty(&cell)).then_some((name, cell))
-            };
-            names.into_iter().filter_map(attribute).collect()
-        };
-        attributes.textual = is_textual;
-        attributes
     }
 
     fn attribute_object(&mut self) -> Result<Fields, ResultsError> {

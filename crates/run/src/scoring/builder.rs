@@ -219,8 +219,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
             .gated(Arc::clone(&gate), rollouts, set.all())
             .keep_results(true)
             .concurrency(usize::MAX)
-            .journal_input("scorer.threshold", threshold.to_string())
-            .journal_input("scorer.on_missing", format!("{on_missing:?}"))
+            .setting("scorer.threshold", threshold.to_string())
+            .setting("scorer.on_missing", format!("{on_missing:?}"))
+            .described("scorer.aggregation", format!("{:?}", config.aggregation))
             .build()?;
         Ok(Scorer { inner: Arc::new(Inner { set, tiers, gate, evaluate, config }) })
     }

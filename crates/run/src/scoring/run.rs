@@ -14,6 +14,7 @@ use crate::core::panic;
 use crate::core::program::Program;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
+use crate::evaluate::manifest::Manifest;
 use crate::evaluate::{
     Ending, Evaluate, EvaluationResult, JournalUse, MetricSummary, RowResult, ScoredRollouts,
 };
@@ -56,6 +57,8 @@ pub struct ScoringResult {
     /// The summary of each metric over the rows, proxies first, with intervals: as [`Evaluate`](crate::Evaluate) computes
     /// them.
     pub metrics: Vec<MetricSummary>,
+    /// What was measured. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
+    pub manifest: Box<Manifest>,
     /// Whether all rows were scored, and if not, why.
     pub ending: Ending,
     /// The restored rows of the journal, if the run has one.
@@ -214,10 +217,12 @@ impl<G, P> Inner<G, P> {
     }
 
     fn result(&self, result: EvaluationResult<G, P>) -> ScoringResult {
-        let EvaluationResult { results, metrics, ending, journal, observer_error, .. } = result;
+        let EvaluationResult {
+            results, metrics, manifest, ending, journal, observer_error, ..
+        } = result;
         let rows = results.into_iter().filter_map(RowResult::into_rollouts);
         let rows: Vec<RowScore> = rows.map(|scored| self.row(scored)).collect();
         let summary = ScoringSummary::of(&rows, self.gate.budget().limit);
-        ScoringResult { summary, rows, metrics, ending, journal, observer_error }
+        ScoringResult { summary, rows, metrics, manifest, ending, journal, observer_error }
     }
 }

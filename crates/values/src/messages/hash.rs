@@ -23,6 +23,11 @@ pub fn of_reader(mut from: impl Read) -> io::Result<String> {
     }
 }
 
+/// Returns the SHA-256 hash of some bytes.
+pub fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
 /// Returns two digits for each byte, in lower case.
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {

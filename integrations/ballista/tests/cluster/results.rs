@@ -10,8 +10,9 @@ use dsrs_metrics_datafusion::{RegisterMetric as _, register_files};
 use crate::processes::{Process, Running};
 use crate::rows;
 
-const QUERIES: [&str; 5] = [
+const QUERIES: [&str; 6] = [
     "SELECT model, metric_summary(answer_exact_match(gold['answer'], pred['answer'])) FROM qa GROUP BY model",
+    "SELECT model, metric_summary(s)['identity'] FROM (SELECT model, f1(gold['answer'], pred['answer']) AS s FROM qa) GROUP BY model",
     "SELECT model, metric_mean(f1(gold['answer'], pred['answer'])), metric_mean(rouge_l(gold['answer'], pred['answer'])) \
      FROM qa GROUP BY model",
     "SELECT model, metric_ci95(f1(gold['answer'], pred['answer'])) FROM qa GROUP BY model",

@@ -13,16 +13,22 @@ use super::input::Input;
 use super::tally::{Figures, Row, Tally};
 
 /// What the states of all groups have in common.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) figure: Figure,
     pub(crate) kind: ScoreKind,
     pub(crate) range: Option<ScoreRange>,
+    /// The identity of the metric, if the plan shows it.
+    pub(crate) identity: Option<Arc<str>>,
 }
 
 impl Settings {
-    fn figures(self, tally: &Tally) -> Figures {
+    fn figures(&self, tally: &Tally) -> Figures {
         tally.figures(self.kind)
+    }
+
+    fn column(&self, groups: &[Figures]) -> ArrayRef {
+        self.figure.column(groups, self.identity.as_deref())
     }
 }
 
@@ -35,7 +41,7 @@ pub(crate) struct All {
 
 impl All {
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, tally: Tally::new(settings.range) }
+        Self { tally: Tally::new(settings.range), settings }
     }
 }
 
@@ -57,7 +63,7 @@ impl Accumulator for All {
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
         let figures = self.settings.figures(&self.tally);
-        ScalarValue::try_from_array(&self.settings.figure.column(&[figures]), 0)
+        ScalarValue::try_from_array(&self.settings.column(&[figures]), 0)
     }
 
     fn size(&self) -> usize {
@@ -131,7 +137,7 @@ impl GroupsAccumulator for Groups {
     fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
         let tallies = self.take(emit_to);
         let figures: Vec<_> = tallies.iter().map(|tally| self.settings.figures(tally)).collect();
-        Ok(self.settings.figure.column(&figures))
+        Ok(self.settings.column(&figures))
     }
 
     fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{ArrayRef, Float64Array, StructArray, UInt64Array};
+use datafusion::arrow::array::{
+    ArrayRef, Float64Array, StringViewBuilder, StructArray, UInt64Array,
+};
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::{Result, plan_err};
@@ -47,7 +49,7 @@ impl Figure {
     }
 
     /// The column of the results of groups.
-    pub(crate) fn column(self, groups: &[Figures]) -> ArrayRef {
+    pub(crate) fn column(self, groups: &[Figures], identity: Option<&str>) -> ArrayRef {
         let numbers = |figure: fn(&Figures) -> Option<f64>| -> ArrayRef {
             Arc::new(groups.iter().map(figure).collect::<Float64Array>())
         };
@@ -77,6 +79,7 @@ impl Figure {
                     counts(|it| it.failed),
                     counts(|it| it.abstained),
                     counts(|it| it.skipped),
+                    identities(identity, groups.len()),
                 ];
                 Arc::new(StructArray::new(summary_fields(), columns, None))
             }
@@ -85,10 +88,19 @@ impl Figure {
 }
 
 fn summary_fields() -> Fields {
-    fields(
+    let figures = fields(
         &["mean", "mean_scored", "stderr", "ci95_low", "ci95_high"],
         &["scored", "failed", "abstained", "skipped"],
-    )
+    );
+    let identity = Arc::new(Field::new("identity", DataType::Utf8View, true));
+    figures.iter().cloned().chain([identity]).collect()
+}
+
+/// The column of the identity, whose string all groups share.
+fn identities(identity: Option<&str>, groups: usize) -> ArrayRef {
+    let mut column = StringViewBuilder::with_capacity(groups).with_deduplicate_strings();
+    (0..groups).for_each(|_| column.append_option(identity));
+    Arc::new(column.finish())
 }
 
 fn fields(numbers: &[&str], counts: &[&str]) -> Fields {
@@ -102,13 +114,28 @@ pub(crate) struct Aggregate {
     figure: Figure,
     /// The smallest and the largest score as bits, once the optimizer has found them.
     range: Option<[u64; 2]>,
+    /// The identity of the metric as JSON, if the plan shows it.
+    identity: Option<Arc<str>>,
     signature: Signature,
 }
 
 impl Aggregate {
     pub(crate) fn new(figure: Figure, range: Option<ScoreRange>) -> Self {
         let range = range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
-        Self { figure, range, signature: Signature::user_defined(Volatility::Immutable) }
+        let signature = Signature::user_defined(Volatility::Immutable);
+        Self { figure, range, identity: None, signature }
+    }
+
+    pub(crate) fn with_range(&self, range: ScoreRange) -> Self {
+        Self { identity: self.identity.clone(), ..Self::new(self.figure, Some(range)) }
+    }
+
+    pub(crate) fn with_identity(&self, identity: &str) -> Self {
+        Self { identity: Some(identity.into()), ..Self::new(self.figure, self.range()) }
+    }
+
+    pub(crate) fn identity(&self) -> Option<&Arc<str>> {
+        self.identity.as_ref()
     }
 
     pub(crate) fn figure(&self) -> Figure {
@@ -132,7 +159,8 @@ impl Aggregate {
             );
         }
         let range = self.range().or_else(|| input::range(field));
-        Ok(Settings { figure, kind: input::kind(field.data_type()), range })
+        let (kind, identity) = (input::kind(field.data_type()), self.identity.clone());
+        Ok(Settings { figure, kind, range, identity })
     }
 }
 
@@ -177,14 +205,14 @@ impl AggregateUDFImpl for Aggregate {
         if self.range.is_some() {
             return None;
         }
-        let figure = self.figure;
+        let unbound = Self { identity: self.identity.clone(), ..Self::new(self.figure, None) };
         Some(Box::new(move |mut call: AggregateFunction, info| {
             let [argument] = &call.params.args[..] else {
                 return Ok(Expr::AggregateFunction(call));
             };
             let (_, field) = argument.to_field(info.schema())?;
             if let Some(range) = input::range(&field) {
-                call.func = Arc::new(Self::new(figure, Some(range)).into());
+                call.func = Arc::new(unbound.with_range(range).into());
             }
             Ok(Expr::AggregateFunction(call))
         }))

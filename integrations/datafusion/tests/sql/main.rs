@@ -5,6 +5,7 @@ mod builtin;
 mod corpus;
 mod errors;
 mod files;
+mod identities;
 mod judges;
 mod qa;
 mod scores;

@@ -102,7 +102,7 @@ async fn a_request_is_sent_as_a_conversation() {
     let sampling =
         Sampling { temperature: Some(0.5), max_tokens: None, seed: Some(7), top_p: None };
     let reply = lm.complete(&request.with_schema(schema).with_sampling(sampling)).await.unwrap();
-    assert_eq!((&*reply.text, reply.usage, &*reply.model), ("Paris", Usage::new(20, 5), "local"));
+    assert_eq!((&*reply.text, reply.usage, &*reply.model), ("Paris", Usage::new(20, 5), ""));
     assert_eq!((reply.stop_reason, reply.cost_msats), (StopReason::End, None));
 
     let body = &server.received()[0].0;

@@ -1,5 +1,6 @@
 //! The summary of a metric over lists of rows: `Metric.evaluate`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dsrs_metrics::{
@@ -19,34 +20,46 @@ use crate::runtime::block_on;
 /// The rows that a worker converts at once.
 const CHUNK: usize = 256;
 
+/// The keyword arguments of `Metric.evaluate`.
+pub(super) struct Options {
+    pub(super) concurrency: usize,
+    pub(super) failure_score: f64,
+    pub(super) label: Option<String>,
+    pub(super) tags: BTreeMap<String, String>,
+}
+
 impl Metric {
     /// Returns the summary of rows.
     ///
     /// # Errors
-    /// `InputError` without rows, and if no prediction has a field that the metric reads; `MetricError` if no row can be
-    /// scored; `KeyboardInterrupt`.
+    /// `InputError` without rows, and if no prediction has a field that the metric reads; `ParameterError` if an option is
+    /// invalid; `MetricError` if no row can be scored; `KeyboardInterrupt`.
     pub(super) fn summary_of<'py>(
         &self,
-        py: Python<'py>,
         golds: Option<&Bound<'py, PyAny>>,
         preds: &Bound<'py, PyAny>,
-        concurrency: usize,
-        failure_score: f64,
+        options: Options,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let py = preds.py();
         let calls = Arc::new(self.calls(py, golds, preds)?);
         let failed = |error: EvaluateError| {
             let kind = match error {
                 EvaluateError::NoRows => Kind::Input,
-                EvaluateError::ZeroConcurrency | EvaluateError::FailureScore { .. } => {
-                    Kind::Parameter
-                }
+                EvaluateError::ZeroConcurrency
+                | EvaluateError::FailureScore { .. }
+                | EvaluateError::Description { .. } => Kind::Parameter,
                 _ => Kind::Metric,
             };
             RowError::new(kind, &self.name, error).into_exception(py, None)
         };
-        let builder = Evaluate::builder().metric(Arc::clone(&self.metric)).keep_results(false);
-        let evaluate = builder.concurrency(concurrency).failure_score(failure_score).build();
-        let evaluate = evaluate.map_err(failed)?;
+        let Options { concurrency, failure_score, label, tags } = options;
+        let mut builder = Evaluate::builder().metric(Arc::clone(&self.metric)).keep_results(false);
+        builder = builder.concurrency(concurrency).failure_score(failure_score);
+        if let Some(label) = label {
+            builder = builder.label(label);
+        }
+        let builder = tags.into_iter().fold(builder, |it, (name, value)| it.tag(name, value));
+        let evaluate = builder.build().map_err(failed)?;
 
         let starts = (0..calls.len()).step_by(CHUNK);
         let readers = Arc::clone(&self.readers);
@@ -83,6 +96,7 @@ fn summary(result: &EvaluationResult) -> Value {
     summary["parts"] = summaries.collect();
     summary["rows"] = json!(result.rows);
     summary["first_error"] = json!(result.first_error);
+    summary["manifest"] = json!(result.manifest);
     summary
 }
 

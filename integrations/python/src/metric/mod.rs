@@ -11,16 +11,21 @@ mod details;
 mod evaluate;
 mod feedback;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dsrs_metrics::contract::{MetricSpec, MetricTier, ScoreKind, Settings};
+use dsrs_metrics::contract::{MetricIdentity, MetricSpec, MetricTier, ScoreKind, Settings};
+use dsrs_metrics::prelude::{Example, Prediction};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
+use serde_json::json;
 
 use self::call::Call;
+use self::evaluate::Options;
 use crate::errors::guarded;
+use crate::json::to_python;
 use crate::row_reader::RowReader;
 
 pub(crate) use create::{metric, metrics};
@@ -168,21 +173,29 @@ impl Metric {
     ///
     /// `score` is in the range of the metric: the share of true for a bool, a mean for a number, one score of all rows for a
     /// metric such as `accuracy`. `ci95` and `stderr` belong to it. `mean` counts a failed row as `failure_score`, `mean_scored` leaves it
-    /// out; `scored`, `failed` and `abstained` are numbers of rows. `parts` has the summaries of named scores.
+    /// out; `scored`, `failed` and `abstained` are numbers of rows. `parts` has the summaries of named scores. `manifest` states
+    /// what was measured: the identity of the metric, the number of rows, the version of the library, and `label` and `tags`,
+    /// which describe the program.
     ///
-    /// >>> summary = metric("accuracy").evaluate(["a", "b", "b"], ["a", "b", "a"])
+    /// >>> accuracy = metric("accuracy")
+    /// >>> summary = accuracy.evaluate(["a", "b", "b"], ["a", "b", "a"], label="baseline", tags={"prompt": "v2"})
     /// >>> round(summary["score"], 3), summary["scored"]
     /// (0.667, 3)
-    #[pyo3(signature = (golds, preds, *, concurrency=32, failure_score=0.0))]
+    /// >>> run = summary["manifest"]["run"]
+    /// >>> run["label"], run["tags"], run["metrics"]["accuracy"] == accuracy.identity
+    /// ('baseline', {'prompt': 'v2'}, True)
+    #[pyo3(signature = (golds, preds, *, concurrency=32, failure_score=0.0, label=None, tags=None))]
     fn evaluate<'py>(
         &self,
-        py: Python<'py>,
         golds: Option<&Bound<'py, PyAny>>,
         preds: &Bound<'py, PyAny>,
         concurrency: usize,
         failure_score: f64,
+        label: Option<String>,
+        tags: Option<BTreeMap<String, String>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        guarded(py, &self.name, || self.summary_of(py, golds, preds, concurrency, failure_score))
+        let options = Options { concurrency, failure_score, label, tags: tags.unwrap_or_default() };
+        guarded(preds.py(), &self.name, || self.summary_of(golds, preds, options))
     }
 
     /// Returns the same metric, whose calls return a `dspy.Prediction` with `score` and `feedback`, as GEPA expects.
@@ -223,6 +236,22 @@ impl Metric {
     #[getter]
     fn spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         guarded(py, &self.name, || describe::spec(py, &self.metric.spec(), &self.readers))
+    }
+
+    /// What a score depends on as a dict: the declaration with the version, the parameters, the contents of files, the models
+    /// and the prompts. Metrics of two runs measure the same if their identities are equal. It is the same JSON as in manifests.
+    ///
+    /// >>> identity = metric("f1", threshold=0.8).identity
+    /// >>> identity["name"], identity["threshold"], identity["parameters"]
+    /// ('f1', 0.8, {'F1.profile': 'dspy'})
+    /// >>> identity == metric("f1").identity
+    /// False
+    #[getter]
+    fn identity<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        guarded(py, &self.name, || {
+            let identity = || MetricIdentity::of::<Example, Prediction>(&*self.metric);
+            to_python(py, &json!(self.settings.clone().scope_sync(identity)))
+        })
     }
 
     /// The signature of a call, which GEPA inspects.

@@ -269,7 +269,8 @@ fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
         Resolved::Gated => true,
         // A row that the budget does not cover is skipped as a whole.
         Resolved::Missing => {
-            !result.is_pending() && (on_missing == OnMissing::Fail || result.is_over_budget())
+            let is_final = !result.is_pending() && !result.is_estimated();
+            is_final && (on_missing == OnMissing::Fail || result.is_over_budget())
         }
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn next(
     results: &[ComponentResult],
     missing: &mut Missing,
 ) -> Result<Vec<usize>, Stop> {
-    let mut search = Search { on_missing, results, missing, ready: Vec::new(), unfinished: 0 };
+    let (ready, unfinished, estimated) = (Vec::new(), 0, 0);
+    let mut search = Search { on_missing, results, missing, ready, unfinished, estimated };
     search.node(node)?;
     let mut ready = search.ready;
     ready.sort_unstable();
@@ -31,6 +32,8 @@ struct Search<'a> {
     ready: Vec<usize>,
     /// The number of components found without a result, including pending ones.
     unfinished: usize,
+    /// The number of components found that could have any score.
+    estimated: usize,
 }
 
 impl Search<'_> {
@@ -57,6 +60,10 @@ impl Search<'_> {
         }
         let stop = match resolved(result) {
             Resolved::Gated => Stop::Gated,
+            Resolved::Missing if result.is_estimated() => {
+                self.estimated += 1;
+                return Ok(());
+            }
             Resolved::Missing if self.on_missing == OnMissing::Fail => Stop::Missing,
             Resolved::Value(_) | Resolved::Missing => return Ok(()),
         };
@@ -65,10 +72,14 @@ impl Search<'_> {
     }
 
     fn gate(&mut self, proxies: &[Child], at_least: f64, truths: &[Child]) -> Result<(), Stop> {
-        let before = self.unfinished;
+        let (unfinished, estimated) = (self.unfinished, self.estimated);
         self.parts(proxies.iter())?;
-        if self.unfinished > before {
+        if self.unfinished > unfinished {
             return Ok(());
+        }
+        if self.estimated > estimated {
+            // The gate may open.
+            return self.parts(truths.iter());
         }
         let Self { on_missing, results, missing, .. } = self;
         match (Combine { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {

@@ -10,6 +10,7 @@ pub(super) struct Answer {
     pub(super) stop_reason: Option<String>,
     pub(super) refusal: Option<String>,
     pub(super) model: Option<String>,
+    pub(super) fingerprint: Option<String>,
     pub(super) usage: Usage,
 }
 

@@ -68,6 +68,7 @@ pub(super) fn answer(body: &Value) -> Answer {
         stop_reason: string(body, "/stop_reason"),
         refusal: None,
         model: string(body, "/model"),
+        fingerprint: None,
         usage: Usage {
             prompt_tokens: prompt,
             completion_tokens: tokens(body, "/usage/output_tokens"),

@@ -53,6 +53,7 @@ pub(super) fn answer(body: &Value) -> Answer {
         stop_reason: stop_reason.or_else(|| is_blocked.then(|| "SAFETY".to_owned())),
         refusal: None,
         model: string(body, "/modelVersion"),
+        fingerprint: None,
         usage: Usage {
             prompt_tokens: sum([
                 "/usageMetadata/promptTokenCount",

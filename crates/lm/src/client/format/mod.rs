@@ -36,7 +36,7 @@ impl Format {
             Self::Anthropic => anthropic::answer(&json),
             Self::Gemini => gemini::answer(&json),
         };
-        let Answer { text, stop_reason, refusal, model, usage } = answer;
+        let Answer { text, stop_reason, refusal, model, fingerprint, usage } = answer;
         let failed = |error: LmError| match usage == Usage::default() {
             true => Err(error),
             false => Err(error.with_usage(usage).with_cost_msats(None)),
@@ -50,8 +50,9 @@ impl Format {
             (None, None) => StopReason::End,
             (Some(reason), None) => super::reply::stop_reason(reason, &text),
         };
-        let model = model.unwrap_or_else(|| target.model.clone());
-        let reply = LmReply::new(text).with_stop_reason(stop_reason);
-        Ok(super::reply::without_keys(reply.with_model(model).with_usage(usage), target))
+        let mut reply = LmReply::new(text).with_stop_reason(stop_reason).with_usage(usage);
+        reply.model = model.unwrap_or_default();
+        reply.fingerprint = fingerprint;
+        Ok(super::reply::sanitized(reply, target))
     }
 }

@@ -88,6 +88,7 @@ pub(super) fn answer(body: &Value, target: &Target) -> Answer {
         stop_reason: string(body, "/choices/0/finish_reason"),
         refusal,
         model: string(body, "/model"),
+        fingerprint: string(body, "/system_fingerprint"),
         usage,
     }
 }

@@ -37,6 +37,18 @@ use row_values::{LimitedFile, TooManyValues};
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.
 pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
 
+/// The key in the metadata of a result file whose value is the manifest of the run.
+pub(crate) const EMBEDDED_MANIFEST: &str = "dsrs_metrics.manifest";
+
+/// Returns the manifest in the metadata of a result file; `None` if there is none, or if the file cannot be read.
+pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
+    let file = std::fs::File::open(file).ok()?;
+    let read = || ParquetMetaDataReader::new().parse_and_finish(&file);
+    let metadata = unless_invalid(&Arc::from(Path::new("")), 0, 0, read).ok()?;
+    let entries = metadata.file_metadata().key_value_metadata();
+    entries.into_iter().flatten().find(|entry| entry.key == EMBEDDED_MANIFEST)?.value.clone()
+}
+
 /// The rows of a Parquet file.
 pub(super) struct ParquetRows<R: ChunkReader + 'static> {
     source: Source<R>,
@@ -77,10 +89,13 @@ impl<R: ChunkReader + 'static> ParquetRows<R> {
         schema::check_names(&whole, &at)?;
         let names = whole.get_fields().iter().map(|column| column.name().to_owned()).collect();
         // Some rows of a result file may have fields, and others another value.
-        if !are_of_results(&names) {
+        let are_of_results = are_of_results(&names);
+        if !are_of_results {
             check_sides(names.iter().map(String::as_str), &at)?;
         }
-        let selection = pairing.as_ref().and_then(|pairing| pairing.selection());
+        // Which rows are of a result file is seen by all columns.
+        let selection = pairing.as_ref().filter(|_| !are_of_results);
+        let selection = selection.and_then(|pairing| pairing.selection());
         let projected = selection.map(|selection| schema::project(&whole, selection));
         let projected = projected.transpose().map_err(|error| invalid(&file, 1, &error))?;
         let json_columns = json_columns(&metadata);

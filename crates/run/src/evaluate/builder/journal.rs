@@ -68,6 +68,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
+    /// A setting that the outcomes of rows depend on: part of the identity of the journal, and of the manifest.
+    pub(crate) fn setting(self, name: &str, value: String) -> Self {
+        self.journal_input(name, &*value).described(name, value)
+    }
+
+    /// A setting that is part of the manifest alone, since only what is computed from the outcomes depends on it.
+    pub(crate) fn described(mut self, name: &str, value: String) -> Self {
+        self.options.description.settings.insert(name.to_owned(), value);
+        self
+    }
+
     /// Sets whether calls that failed in an earlier run are made again: programs and metrics that returned
     /// an error, panicked or timed out, such as during an outage of a provider. By default a failure is restored like
     /// any other outcome. The replies that a judge received on such a row are paid for again.

@@ -23,6 +23,7 @@ use crate::evaluate::observer::Observer;
 use crate::evaluate::options::Options;
 use crate::evaluate::report::ProgressDisplay;
 use crate::evaluate::row::{Gate, MetricEntry, Plan, RowOptions, sharing};
+use crate::lm::Ledger;
 
 /// The largest absolute value of a failure score: any mean with it, times 100, is finite.
 const MAX_FAILURE_SCORE: f64 = 1e300;
@@ -230,7 +231,30 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
+    setters! {
+        /// Sets the name of the program in the [manifest](crate::results::Manifest), such as `baseline`. It has at most 1,000 bytes, without
+        /// control characters.
+        pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
+    }
+
+    setters! {
+        /// Sets the ledger of the language models of the metrics, whose totals at the end of the run are in the
+        /// [manifest](crate::results::Manifest). A model counts in it if it was built with
+        /// [`ledger`](crate::lm::Ledger).
+        pub fn ledger(ledger: Ledger) => options.ledger = Some(ledger);
+    }
+
+    /// Adds a tag of the program to the [manifest](crate::results::Manifest), such as its version or the version of a prompt. Neither name nor
+    /// value has control characters, or more than 1,000 bytes. A tag that is set twice is an error of
+    /// [`build`](Self::build).
+    pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.options.description.tags.push((name.into(), value.into()));
+        self
+    }
+
     pub(super) fn check(&self) -> Result<(), EvaluateError> {
+        let described = self.options.description.check();
+        described.map_err(|error| EvaluateError::Description { reason: error.to_string() })?;
         self.check_metrics()?;
         self.check_limits()?;
         self.devset.check(self.row_id.as_ref())?;

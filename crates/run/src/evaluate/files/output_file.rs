@@ -74,6 +74,21 @@ impl OutputFile {
         Ok(true)
     }
 
+    /// Gives the file the permissions of another one, which is not written yet.
+    pub(crate) fn set_permissions_of(&self, other: &Self) -> io::Result<()> {
+        match (&self.place, &other.place) {
+            (Place::Renamed { file, .. }, Place::Renamed { file: other, .. }) => {
+                file.file().set_permissions(other.file().metadata()?.permissions())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether the file replaces another one. A pipe or device is written directly.
+    pub(crate) fn is_renamed(&self) -> bool {
+        matches!(self.place, Place::Renamed { .. })
+    }
+
     /// Returns the file beside which temporary files are created.
     pub(crate) fn beside(&self) -> PathBuf {
         match &self.place {

@@ -8,12 +8,12 @@ use futures_util::stream::BoxStream;
 
 use super::inputs;
 use super::seen_ids::SeenIds;
-use super::source::{Listed, RowId, Source};
+use super::source::{Listed, RowId, Source, SourceData};
 use super::source_row::{Input, ListedRow, RowDetails};
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::pair::Pair;
-use crate::data::DataReader;
+use crate::data::{DataFile, DataReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
@@ -54,7 +54,8 @@ type GoldStream<G> = BoxStream<'static, Result<Arc<G>, String>>;
 /// The rows that a program is run on.
 pub(crate) enum Devset<G> {
     None,
-    List(Listed<G>),
+    /// The rows, and the file that they were read from.
+    List(Listed<G>, Arc<[DataFile]>),
     Stream(Arc<Mutex<Option<GoldStream<G>>>>),
     /// A file that cannot be read.
     Unreadable(EvaluateError),
@@ -64,7 +65,7 @@ impl<G> Clone for Devset<G> {
     fn clone(&self) -> Self {
         match self {
             Self::None => Self::None,
-            Self::List(rows) => Self::List(Arc::clone(rows)),
+            Self::List(rows, files) => Self::List(Arc::clone(rows), Arc::clone(files)),
             Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
             Self::Unreadable(error) => Self::Unreadable(error.clone()),
         }
@@ -74,7 +75,7 @@ impl<G> Clone for Devset<G> {
 impl<G: Send + Sync + 'static> Devset<G> {
     pub(crate) fn list(rows: impl Iterator<Item = G>) -> Self {
         let rows = rows.map(|gold| ListedRow { gold: Arc::new(gold), details: None });
-        Self::List(Arc::new(rows.collect()))
+        Self::List(Arc::new(rows.collect()), Arc::default())
     }
 
     pub(crate) fn stream(rows: GoldStream<G>) -> Self {
@@ -86,7 +87,7 @@ impl<G: Send + Sync + 'static> Devset<G> {
         let rows = match self {
             Self::None | Self::Stream(_) => return Ok(()),
             Self::Unreadable(error) => return Err(error.clone()),
-            Self::List(rows) => rows,
+            Self::List(rows, _) => rows,
         };
         if rows.is_empty() {
             return Err(EvaluateError::NoRows);
@@ -116,9 +117,10 @@ impl<G: Send + Sync + 'static> Devset<G> {
         match self {
             Self::None => Err(EvaluateError::NoDevset),
             Self::Unreadable(error) => Err(error.clone()),
-            Self::List(rows) => {
+            Self::List(rows, files) => {
                 inputs::check_rows(rows.iter().map(|row| &*row.gold), inputs_of_run.as_deref())?;
-                Ok(Source::list(Arc::clone(rows), row_id))
+                let data = SourceData::Read(Arc::clone(files));
+                Ok(Source::list(Arc::clone(rows), row_id).with_data(data))
             }
             Self::Stream(rows) => {
                 let rows = lock(rows).take();
@@ -137,10 +139,13 @@ impl<G: Send + Sync + 'static> Devset<G> {
 impl Devset<Example> {
     /// Reads all rows of a file.
     pub(crate) fn read(file: &Path) -> Self {
-        let rows = DataReader::read_examples(file)
-            .and_then(|rows| rows.map(|row| row.map(listed)).collect::<Result<_, _>>());
-        match rows {
-            Ok(rows) => Self::List(Arc::new(rows)),
+        let read = DataReader::read_examples(file).and_then(|rows| {
+            let (files, rows) = (rows.data_files(), rows.with_hashes());
+            let rows = rows.map(|row| row.map(listed)).collect::<Result<Vec<_>, _>>()?;
+            Ok((rows, files.finish(true)))
+        });
+        match read {
+            Ok((rows, files)) => Self::List(Arc::new(rows), files.into()),
             Err(error) => Self::Unreadable(EvaluateError::input(error.to_string())),
         }
     }

@@ -21,7 +21,7 @@ pub(super) use self::devset::Devset;
 pub use self::devset::{DevsetRow, DevsetRows};
 pub(super) use self::numbering::{Numbered, OwnRows};
 pub(super) use self::reading_thread::read_on_thread;
-pub(super) use self::source::{MAX_PREALLOCATED_ROWS, RowId, Source};
+pub(super) use self::source::{MAX_PREALLOCATED_ROWS, RowId, Source, SourceData};
 pub(super) use self::source_row::{Input, ListedRow, RowDetails};
 #[cfg(feature = "ctrl-c")]
 pub(super) use self::stop::Interrupt;

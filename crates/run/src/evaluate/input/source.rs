@@ -18,6 +18,7 @@ use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::core::panic;
 use crate::core::rows::pair::SpareRows;
+use crate::data::{DataFile, DataFiles};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::lock::lock;
 
@@ -42,12 +43,25 @@ enum Rows<'a, G, P> {
     Chunks(ChunkedRows<'a, G, P>),
 }
 
+/// The files that the rows of a run are from.
+#[derive(Default)]
+pub(crate) enum SourceData {
+    /// The rows are not from files, or the files are unknown.
+    #[default]
+    Memory,
+    /// The files were read before the run.
+    Read(Arc<[DataFile]>),
+    /// The files are read during the run.
+    Reading(DataFiles),
+}
+
 /// The rows of a run. The first error, in the order of the input, ends it.
 pub(crate) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
     /// Whether the memory of rows that are only counted is used for other rows.
     pub(crate) reuses_rows: bool,
+    data: SourceData,
     error: Mutex<Option<EvaluateError>>,
     /// The position of the row that the error is about: no row from there on is evaluated.
     error_at: AtomicU64,
@@ -56,6 +70,20 @@ pub(crate) struct Source<'a, G, P> {
 impl<'a, G, P> Source<'a, G, P> {
     pub(crate) fn list(rows: Listed<G>, row_id: Option<RowId<G>>) -> Self {
         Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
+    }
+
+    /// Sets the files that the rows are from.
+    pub(crate) fn with_data(self, data: SourceData) -> Self {
+        Self { data, ..self }
+    }
+
+    /// Returns the files that the rows are from. `is_complete` is whether the run took all rows.
+    pub(crate) fn data(&self, is_complete: bool) -> Vec<DataFile> {
+        match &self.data {
+            SourceData::Memory => Vec::new(),
+            SourceData::Read(files) => files.to_vec(),
+            SourceData::Reading(files) => files.finish(is_complete),
+        }
     }
 
     pub(crate) fn iterator(rows: Inputs<'a, G, P>) -> Self {
@@ -80,6 +108,7 @@ impl<'a, G, P> Source<'a, G, P> {
             rows,
             row_id,
             reuses_rows: false,
+            data: SourceData::default(),
             error: Mutex::default(),
             error_at: AtomicU64::new(u64::MAX),
         }

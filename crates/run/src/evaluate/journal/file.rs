@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use super::error::JournalError;
 
@@ -57,9 +58,22 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// How often, and for how long, locking the file is tried again: a child process that this process starts at the moment has
+/// a copy of the open file, and of its lock, until its program is loaded.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
+
 /// Locks the file until it is closed. The kernel releases the lock of a process that dies.
 pub(super) fn lock(file: &File, dir: &Path) -> Result<(), JournalError> {
-    file.try_lock().map_err(|error| match error {
+    let mut locked = file.try_lock();
+    for _ in 1..TRIES {
+        if !matches!(locked, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        locked = file.try_lock();
+    }
+    locked.map_err(|error| match error {
         TryLockError::WouldBlock => JournalError::InUse { dir: dir.to_owned() },
         TryLockError::Error(error) => JournalError::open(dir, &error),
     })

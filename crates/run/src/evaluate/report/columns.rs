@@ -2,7 +2,8 @@
 //! `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them;
 //! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
-//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`; `repeats`.
+//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`; `repeats`; `manifest`, which only
+//! the last row has.
 //!
 //! If rows have many different fields, such as keys that are ids, a column for each would make a file of rows times fields. Then
 //! `gold`, `pred` or `attributes` is one column of JSON objects.
@@ -13,6 +14,8 @@ use std::io;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+use crate::evaluate::manifest::REFERENCE_KEY;
 
 pub(super) type Cells = IndexMap<String, Value>;
 
@@ -117,6 +120,7 @@ pub(super) struct Line {
     attributes: Cells,
     scores: IndexMap<String, Cells>,
     repeats: Option<Value>,
+    manifest: Option<String>,
     traceback: Option<String>,
 }
 
@@ -159,6 +163,8 @@ impl Line {
         }
         let repeats = self.repeats.map(|repeats| ("repeats".to_owned(), repeats));
         groups.insert("repeats".to_owned(), repeats.into_iter().collect());
+        let manifest = self.manifest.map(|text| (REFERENCE_KEY.to_owned(), text.into()));
+        groups.insert(REFERENCE_KEY.to_owned(), manifest.into_iter().collect());
         let traceback = self.traceback.map(|text| ("traceback".to_owned(), text.into()));
         groups.insert("traceback".to_owned(), traceback.into_iter().collect());
         groups

@@ -19,7 +19,8 @@ use serde_json::Value;
 
 use super::columns::{Cells, Columns, Line};
 use super::spool::SpoolReader;
-use crate::data::JSON_COLUMNS;
+use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
+use crate::evaluate::manifest::{Embedded, RunManifest};
 
 /// The rows of a row group, which are in memory at once.
 const ROWS_IN_MEMORY: usize = 10_000;
@@ -74,7 +75,11 @@ impl Kind {
 }
 
 /// Writes the lines as Parquet. Reads them twice, since the columns are known only after the last row.
-pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut (impl Write + Send)) -> io::Result<()> {
+pub(super) fn export(
+    lines: &mut SpoolReader<'_>,
+    out: &mut (impl Write + Send),
+    manifest: &RunManifest,
+) -> io::Result<()> {
     let mut columns = Columns::<Kind>::default();
     lines.for_each(|line| {
         columns.add(Line::read(line)?, |kind, value| *kind = kind.with(Kind::of(value)));
@@ -85,9 +90,10 @@ pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut (impl Write + Send))
     let json = columns.iter().filter(|(_, kind)| **kind == Kind::Json).map(|(name, _)| name);
     let json = serde_json::to_string(&json.collect::<Vec<_>>())?;
     let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
+    let embedded = KeyValue::new(EMBEDDED_MANIFEST.to_owned(), Embedded::to_text(manifest));
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
-        .set_key_value_metadata(Some(vec![json]))
+        .set_key_value_metadata(Some(vec![json, embedded]))
         .build();
     let mut file =
         SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(io::Error::other)?;

@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::core::RepliedBy;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
@@ -46,6 +47,9 @@ pub struct ResultRow {
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
+    /// The reference of the manifest, which the last row of a file contains.
+    #[doc(hidden)]
+    pub manifest: Option<String>,
     /// The result of each metric, in the order of the file.
     pub scores: IndexMap<String, ResultScore>,
     /// Whether the row is from a format with columns, where an absent value is a null and numbers of a column have one type.
@@ -220,6 +224,7 @@ impl ResultRow {
             output_tokens: run.output_tokens,
             cost_msats: run.cost_msats,
             traceback: row.traceback.clone(),
+            manifest: None,
             scores: metrics.iter().enumerate().filter_map(score).collect(),
             is_flat: false,
         }
@@ -259,6 +264,30 @@ impl RunRecord {
 }
 
 impl<S: Eq + Hash> ResultScore<S> {
+    /// Returns the models that replied to the judges of the metric, or of its components, as
+    /// [`Scored::replied_by`] does. A file of an earlier version has none.
+    ///
+    /// ```
+    /// use dsrs_metrics::results::Results;
+    ///
+    /// # let file = std::env::temp_dir().join(format!("dsrs-doc-replied-by-{}.jsonl", std::process::id()));
+    /// std::fs::write(&file, concat!(
+    ///     r#"{"id": "q1", "scores": {"polite": {"outcome": "scored", "value": 1, "metadata": {"judges": [{"#,
+    ///     r#""judge": "openai:gpt-5-mini", "replied_by": [{"model": "gpt-5-mini-2025-08-07", "replies": 2}]}]}}}}"#,
+    /// ))?;
+    /// let results = Results::read(&file)?;
+    /// let replied_by = results.rows()[0].scores["polite"].replied_by();
+    /// assert_eq!((replied_by[0].model, replied_by[0].replies), ("gpt-5-mini-2025-08-07", 2));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
+        let own = RepliedBy::of_metadata(&self.metadata);
+        let of_components = self.components.values().flat_map(Self::replied_by);
+        own.into_iter().chain(of_components).collect()
+    }
+
     /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
     pub(crate) fn of<'a>(outcome: &'a Outcome) -> Self
     where

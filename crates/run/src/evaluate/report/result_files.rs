@@ -16,6 +16,7 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
 #[cfg(all(unix, feature = "ctrl-c"))]
 use crate::evaluate::files::{in_temporary_folder, stale_files};
+use crate::evaluate::manifest::{DescribedFile, Hashing, Manifest, REFERENCE_KEY, manifest_path};
 
 /// The most bytes of lines that are sorted in memory.
 const MAX_LATEST: usize = 1 << 20;
@@ -41,7 +42,7 @@ pub(crate) struct ResultFiles {
     latest: Lines,
     /// The memory for the next lines.
     spare: Lines,
-    spool: BufWriter<TemporaryFile>,
+    spool: Hashing<BufWriter<TemporaryFile>>,
     lines: LineIndex,
     end: u64,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
@@ -67,7 +68,7 @@ impl ResultFiles {
         let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
             lines: LineIndex::new(first.file.beside()),
-            spool: BufWriter::with_capacity(1 << 16, spool),
+            spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
             targets: opened,
             latest: Lines::default(),
             spare: Lines::default(),
@@ -88,15 +89,16 @@ impl ResultFiles {
         })
     }
 
-    /// Spools the earliest of the latest rows, until at most this number of bytes is left.
+    /// Spools the earliest of the latest rows, until at most this number of bytes is left. The last row is kept, unless none
+    /// is, since the end of the run adds the reference of the manifest to it.
     fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
         let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
         // Each thread adds rows in order, so there are few sequences to merge.
         latest.rows.sort_by_key(|(row, _)| *row);
-        let mut left = latest.text.len();
+        let (mut left, last) = (latest.text.len(), latest.rows.last().map(|(row, _)| *row));
         for (row, place) in latest.rows.drain(..) {
             let line = &latest.text[place];
-            if left <= kept {
+            if left <= kept || kept > 0 && Some(row) == last {
                 self.latest.push(row, |text| text.extend_from_slice(&line[..line.len() - 1]));
                 continue;
             }
@@ -112,13 +114,14 @@ impl ResultFiles {
     }
 
     /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
-    pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
+    pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
+        self.latest.add_to_last(REFERENCE_KEY, &manifest.run.reference());
         let targets = std::mem::take(&mut self.targets);
         let is_only = targets.len() == 1;
         let mut failed = Vec::new();
         for target in targets {
-            if let Err(error) = self.export(&target, is_only) {
-                failed.push((target.path, error));
+            if let Err(error) = self.export_with_manifest(&target, manifest, is_only) {
+                failed.push(error);
             }
         }
         let mut failed = failed.into_iter();
@@ -133,36 +136,76 @@ impl ResultFiles {
     fn keep_spool(&mut self, path: PathBuf, error: &impl Display) -> EvaluateError {
         // On a full disk there may be room for some of them.
         let _ = self.spool_latest(0);
-        let kept = self.spool.get_mut().keep();
+        let kept = self.spool.out().get_mut().keep();
         let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
         EvaluateError::Output { path, reason }
     }
 
-    fn export(&mut self, target: &Target, is_only: bool) -> io::Result<()> {
+    /// Writes a target and its manifest. Between them there is no manifest, so that none describes another file.
+    fn export_with_manifest(
+        &mut self,
+        target: &Target,
+        manifest: &Manifest,
+        is_only: bool,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        let path = manifest_path(&target.path);
+        let of_target = |error| (target.path.clone(), error);
+        let of_manifest = |error| (path.clone(), error);
+        if target.manifest.is_some() {
+            remove_if_exists(&path).map_err(of_manifest)?;
+        }
+        let described = self.export(target, manifest, is_only).map_err(of_target)?;
+        let Some(file) = &target.manifest else { return Ok(()) };
+        let text = manifest.to_file(described);
+        file.write(|out| out.write_all(text.as_bytes())).map_err(of_manifest)
+    }
+
+    fn export(
+        &mut self,
+        target: &Target,
+        manifest: &Manifest,
+        is_only: bool,
+    ) -> io::Result<DescribedFile> {
         self.spool_latest(0)?;
         self.spool.flush()?;
         let is_complete = is_only && self.lines.is_sorted && target.format == Format::JsonLines;
-        if is_complete && target.file.replace(self.spool.get_ref())? {
-            return Ok(());
+        if is_complete && target.file.replace(self.spool.out().get_ref())? {
+            return Ok(self.spool.described());
         }
-        let mut file = self.spool.get_ref().file();
+        #[cfg(not(feature = "parquet"))]
+        let _ = manifest;
+        let mut described = None;
+        let mut file = self.spool.out().get_ref().file();
         file.seek(SeekFrom::Start(0))?;
         let mut lines = SpoolReader::new(file, &mut self.lines);
         #[cfg(feature = "csv")]
         let escape_formulas = self.escape_formulas;
-        target.file.write(|out| match target.format {
-            #[cfg(feature = "csv")]
-            Format::Csv => super::csv::export(&mut lines, out, escape_formulas),
-            #[cfg(feature = "parquet")]
-            Format::Parquet => super::parquet::export(&mut lines, out),
-            Format::Json => export_array(&mut lines, out),
-            Format::JsonLines => lines.for_each(|line| {
-                out.write_all(line)?;
-                out.write_all(b"\n")
-            }),
-        })
+        target.file.write(|out| {
+            let mut out = Hashing::new(out);
+            match target.format {
+                #[cfg(feature = "csv")]
+                Format::Csv => super::csv::export(&mut lines, &mut out, escape_formulas),
+                #[cfg(feature = "parquet")]
+                Format::Parquet => super::parquet::export(&mut lines, &mut out, &manifest.run),
+                Format::Json => export_array(&mut lines, &mut out),
+                Format::JsonLines => lines.for_each(|line| {
+                    out.write_all(line)?;
+                    out.write_all(b"\n")
+                }),
+            }?;
+            described = Some(out.described());
+            Ok(())
+        })?;
+        described.ok_or_else(|| io::Error::other("the file was not written"))
+    }
+}
+
+fn remove_if_exists(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 
@@ -181,12 +224,20 @@ struct Target {
     format: Format,
     path: PathBuf,
     file: OutputFile,
+    /// `None` of a pipe or device.
+    manifest: Option<OutputFile>,
 }
 
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
         let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
-        Ok(Self { format, path: path.to_owned(), file })
+        let manifest = file.is_renamed().then(|| {
+            let path = manifest_path(path);
+            let manifest = OutputFile::create(&path)
+                .and_then(|manifest| manifest.set_permissions_of(&file).map(|()| manifest));
+            manifest.map_err(|error| output_error(&path, &error))
+        });
+        Ok(Self { format, path: path.to_owned(), file, manifest: manifest.transpose()? })
     }
 
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
@@ -206,6 +257,11 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+    use crate::evaluate::manifest::RunManifest;
+
+    fn manifest() -> Manifest {
+        Manifest { format: 1, run: RunManifest::default(), process: None, file: None }
+    }
 
     /// Writes two rows, lets the files fail at the end, and returns the error and the rows that are kept.
     fn failing(format: Format, fail: impl FnOnce(&mut ResultFiles, File)) -> (String, String) {
@@ -222,7 +278,7 @@ mod tests {
         // Writes to a socket succeed, and syncing it fails.
         let (socket, _reader) = UnixStream::pair().unwrap();
         fail(&mut files, File::from(OwnedFd::from(socket)));
-        let error = files.finish().unwrap_err().to_string();
+        let error = files.finish(&manifest()).unwrap_err().to_string();
         let kept = fs::read_to_string(error.split('`').nth(3).unwrap()).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file is left");
@@ -237,11 +293,13 @@ mod tests {
         let renamed = failing(Format::JsonLines, |files, file| {
             files.spool_latest(0).unwrap();
             files.spool.flush().unwrap();
-            files.spool.get_mut().file = file;
+            files.spool.out().get_mut().file = file;
         });
-        for (error, kept) in [copied, renamed] {
+        // The last row contains the reference of the manifest, unless it was written out before the end.
+        let reference = format!(",\"manifest\":\"{}\"", RunManifest::default().reference());
+        for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
             assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
-            assert_eq!(kept, "{\"id\":\"a\"}\n{\"id\":\"b\"}\n");
+            assert_eq!(kept, format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\"{end}}}\n"));
         }
     }
 
@@ -265,7 +323,7 @@ mod tests {
             }
             files.spool_latest(0).unwrap();
             assert_eq!(files.lines.is_sorted, is_sorted);
-            files.finish().unwrap();
+            files.finish(&manifest()).unwrap();
             let written = fs::read_to_string(&path).unwrap();
             assert!(written.lines().eq((0..4_000).map(line)));
         }

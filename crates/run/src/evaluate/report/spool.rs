@@ -22,6 +22,20 @@ impl Lines {
         self.rows.push((row, start..self.text.len()));
     }
 
+    /// Adds a key with a string to the object of the last row.
+    pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
+        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, _))| *row);
+        let Some((position, _)) = last else { return };
+        let (row, place) = self.rows.swap_remove(position);
+        let mut line = self.text[place].to_owned();
+        // Without the line break and the brace.
+        line.truncate(line.len().saturating_sub(2));
+        self.push(row, |text| {
+            text.extend_from_slice(&line);
+            text.extend_from_slice(format!(",\"{key}\":\"{value}\"}}").as_bytes());
+        });
+    }
+
     /// Moves all lines of another list to the end of this one.
     pub(super) fn append(&mut self, other: &mut Self) {
         let start = self.text.len();

@@ -59,7 +59,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             is_restored &= settings.scope(evaluated).await?;
             traceback = traceback.or(row.traceback.take());
             let pred = std::mem::replace(&mut row.pred, first);
-            let (run, outcomes) = (row.run.take(), std::mem::take(&mut row.outcomes));
+            // The run of a given prediction is the same in all repeats.
+            let run = row.run.take_if(|_| is_predicted);
+            let outcomes = std::mem::take(&mut row.outcomes);
             row.push_repeat(pred, run, outcomes);
         }
         row.traceback = traceback;

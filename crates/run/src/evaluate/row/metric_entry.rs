@@ -16,7 +16,7 @@ use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::error::EvaluateError;
 
 /// Names of result columns that do not belong to a metric.
-const RESERVED: [&str; 10] = [
+const RESERVED: [&str; 11] = [
     "id",
     "gold",
     "pred",
@@ -25,6 +25,7 @@ const RESERVED: [&str; 10] = [
     "output_tokens",
     "cost_msats",
     "attributes",
+    "manifest",
     "traceback",
     "repeats",
 ];

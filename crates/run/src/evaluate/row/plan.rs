@@ -1,7 +1,8 @@
 //! The plan of a run: its metrics, and how each row is evaluated.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use indexmap::IndexMap;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -12,6 +13,7 @@ use super::repeats;
 use super::repeats::Repeat;
 use crate::core::dedup::memo::Sharing;
 use crate::core::metric::call::MetricCall;
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::outcome::Outcome;
 
@@ -29,6 +31,8 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) gate: Option<Arc<Gate>>,
     /// The number of rollouts in which a program may run at once.
     pub(crate) permits: Semaphore,
+    /// The identities of the metrics at the first run.
+    identities: OnceLock<Arc<IndexMap<String, MetricIdentity>>>,
 }
 
 impl<'a, G, P> Plan<'a, G, P> {
@@ -44,7 +48,8 @@ impl<'a, G, P> Plan<'a, G, P> {
         let waits = timeout.is_some() || repeats.is_some() || gate.is_some();
         let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
         let permits = Semaphore::new(concurrency.min(Semaphore::MAX_PERMITS));
-        Self { metrics, options, sharing, inputs, is_immediate, gate, permits }
+        let identities = OnceLock::new();
+        Self { metrics, options, sharing, inputs, is_immediate, gate, permits, identities }
     }
 
     /// Returns the time at which a row that starts now has timed out.
@@ -54,6 +59,19 @@ impl<'a, G, P> Plan<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Returns the identities of the metrics, with the contents of the files that they read now.
+    pub(crate) fn current_identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
+        let identity = |entry: &MetricEntry<'_, G, P>| {
+            (entry.name.clone(), MetricIdentity::of(entry.metric()))
+        };
+        Arc::new(self.metrics.iter().map(identity).collect())
+    }
+
+    /// As [`current_identities`](Self::current_identities), with the files as they were at the first run.
+    pub(crate) fn identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
+        Arc::clone(self.identities.get_or_init(|| self.current_identities()))
+    }
+
     pub(crate) fn call<'a>(
         &self,
         gold: &'a G,

@@ -20,7 +20,8 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub gold: Arc<G>,
     /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
     pub pred: Option<P>,
-    /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
+    /// Trace, usage and latency of the program; `None` if the row came with its prediction and without these, or if the
+    /// program failed.
     pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the score
     /// is the mean over them.
@@ -56,9 +57,11 @@ pub(crate) struct ScoredRollouts {
 impl<G, P> RowResult<G, P> {
     /// A row before it is evaluated.
     pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
+        let mut given_run = None;
         let (id, gold, pred, attributes, origin) = match input {
             Input::Predicted(pair) => {
-                let Pair { id, gold, pred, attributes, origin } = *pair;
+                let Pair { id, gold, pred, attributes, origin, run } = *pair;
+                given_run = run;
                 (id, Arc::new(gold), Some(pred), attributes, origin)
             }
             Input::ToPredict(ListedRow { gold, details: Some(details) }) => {
@@ -73,7 +76,7 @@ impl<G, P> RowResult<G, P> {
             id,
             gold,
             pred,
-            run: None,
+            run: given_run,
             outcomes: Vec::new(),
             repeats: Vec::new(),
             attributes,
@@ -113,8 +116,8 @@ impl<G, P> RowResult<G, P> {
 
     /// Returns the row as it was read, if nothing else refers to it.
     pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
-        let Self { id, gold, pred, attributes, origin, .. } = self;
-        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin })
+        let Self { id, gold, pred, attributes, origin, run, .. } = self;
+        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin, run })
     }
 
     /// Returns the score of the first metric, if there is one.

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
+use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
 use crate::stats::{Histogram, Interval, Uncertainty};
@@ -85,6 +86,13 @@ pub struct MetricSummary {
     /// Rows judged by part of a panel that sets no `quorum`, so that the loss of a judge is not allowed explicitly.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_without_quorum: u64,
+    /// The models that replied to the judges of the metric and of its components, as their providers reported them: the
+    /// first 100 in the order of judge, model and fingerprint. Only replies for rows with a score are counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judged_by: Vec<JudgedBy>,
+    /// The number of replies from models that [`judged_by`](Self::judged_by) does not name.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_by_others: u64,
     /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns
     /// [counts](dsrs_metrics_core::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,9 +2,10 @@
 //!
 //! `tally.rs` counts the outcomes of a metric, `plain_tally.rs` the simple ones in each thread; `sample.rs` has the values
 //! and their interval, `groups.rs` the groups of rows, `repeats.rs` the variance between repeats, `missing.rs` the fields that
-//! predictions lack. `metric_summary.rs` and `result.rs` have the results that users see.
+//! predictions lack, `judged_by.rs` the models that replied to judges. `metric_summary.rs` and `result.rs` have the results that users see.
 
 mod groups;
+mod judged_by;
 mod metric_summary;
 mod missing;
 mod plain_tally;
@@ -15,6 +16,7 @@ mod tally;
 mod totals;
 
 pub(super) use self::groups::{GroupOf, Groups, value_at};
+pub use self::judged_by::JudgedByTally;
 pub use self::metric_summary::MetricSummary;
 pub(super) use self::plain_tally::PlainTally;
 pub use self::repeats::RepeatSummary;

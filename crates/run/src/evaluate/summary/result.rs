@@ -13,6 +13,7 @@ use crate::core::score::outcome::Outcome;
 use crate::data::Mapping;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::journal::JournalUse;
+use crate::evaluate::manifest::{FormatVersion, Manifest};
 use crate::evaluate::row::RowResult;
 use crate::messages::escape;
 use crate::stats::Histogram;
@@ -56,6 +57,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub journal: Option<JournalUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
+    /// What was measured: the identities of the metrics, the data files, the program.
+    pub manifest: Box<Manifest>,
     pub(crate) failure_score: f64,
     pub(crate) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
@@ -180,13 +183,14 @@ impl<G, P> EvaluationResult<G, P> {
     }
 }
 
-/// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
+/// `{"format": 1, "rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
 /// floats unrounded, each in the range of its metric, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
 /// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
 /// stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("EvaluationResult", 5)?;
+        let mut report = serializer.serialize_struct("EvaluationResult", 6)?;
+        report.serialize_field("format", &FormatVersion)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
         match self.program.is_reported() {

@@ -2,6 +2,7 @@
 
 use indexmap::IndexMap;
 
+use super::judged_by::JudgedByTally;
 use super::metric_summary::MetricSummary;
 use super::missing::MissingTally;
 use super::plain_tally::{PlainTally, add_passed};
@@ -29,6 +30,7 @@ pub(crate) struct Tally {
     counted: Option<Counted>,
     first_lost_judge: Option<(u64, Box<str>)>,
     missing: MissingTally,
+    judged_by: JudgedByTally,
 }
 
 /// The settings of all tallies of a run.
@@ -71,6 +73,7 @@ impl Tally {
             counted: None,
             first_lost_judge: None,
             missing: MissingTally::default(),
+            judged_by: JudgedByTally::default(),
         }
     }
 
@@ -129,6 +132,7 @@ impl Tally {
         self.values.record(place, scored.score.value);
         self.record_lost_judges(row, scored);
         self.missing.record(row, |each| scored.each_missing(each));
+        scored.each_replied_by(&mut |replied_by| self.judged_by.add(replied_by));
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -182,6 +186,8 @@ impl Tally {
             uncertainty: self.uncertainty(&all),
             groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
             repeats: self.repeats.as_ref().map(|repeats| Box::new(repeats.summary())),
+            judged_by: self.judged_by.named(),
+            judged_by_others: self.judged_by.others(),
             has_interval: true,
             ..self.running_summary()
         };

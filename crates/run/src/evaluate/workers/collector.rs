@@ -3,6 +3,7 @@
 
 use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
+use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{Lines, Progress, ResultFiles};
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::{Groups, MetricSummary, Place, PlainTally, ProgramTotals, Tally};
@@ -127,17 +128,21 @@ impl<G, P> Collector<G, P> {
         self.options.files = None;
     }
 
-    /// Returns the rows in input order and the summaries, and publishes the result files.
+    /// Publishes the result files.
+    pub(crate) fn write_files(&mut self, manifest: &Manifest) {
+        if let Some(files) = self.options.files.take()
+            && let Err(error) = files.finish(manifest)
+        {
+            self.output_error = Some(error);
+        }
+    }
+
+    /// Returns the rows in input order and the summaries.
     pub(crate) fn finish(&mut self) -> Finished<G, P> {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
         self.options.progress.finish(self.rows, || running_score(tally, failed));
         let mut results = std::mem::take(&mut self.results);
         sort_by_position(&mut results, &self.positions);
-        if let Some(files) = self.options.files.take()
-            && let Err(error) = files.finish()
-        {
-            self.output_error = Some(error);
-        }
         let summaries = self.tallies.iter().map(Tally::summaries);
         Finished {
             results,

@@ -13,7 +13,7 @@ mod thread_rows;
 mod threads;
 mod wake_up;
 
-pub(super) use self::collector::{Collector, CollectorOptions};
+pub(super) use self::collector::{Collector, CollectorOptions, Finished};
 #[cfg(feature = "ctrl-c")]
 pub(super) use self::ctrl_c::listen;
 pub(super) use self::grace_period::{DEFAULT_GRACE_PERIOD, GraceSettings};

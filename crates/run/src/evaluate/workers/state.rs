@@ -11,6 +11,7 @@ use super::thread_rows::{SharedRows, ThreadRows};
 use crate::core::panic;
 use crate::evaluate::input::{Source, Stop};
 use crate::evaluate::lock::lock;
+use crate::evaluate::manifest::StartedManifest;
 use crate::evaluate::observer::Observers;
 use crate::evaluate::report::{Lines, Render, score_line};
 use crate::evaluate::row::{Plan, RowResult, RunJournal};
@@ -32,6 +33,7 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) render: Option<Render<G, P>>,
     pub(crate) journal: Option<RunJournal<G, P>>,
     pub(crate) started: Instant,
+    pub(crate) manifest: StartedManifest,
     /// The most rows that are evaluated at once.
     pub(crate) concurrency: usize,
     pub(crate) grace: GraceSettings,

@@ -232,11 +232,12 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let Self { run, rows, outcomes, .. } = self;
         let Input::Predicted(pair) = input else { return };
         let (gold, pred) = (&pair.gold, &pair.pred);
-        let call = run.plan.call(gold, pred, None);
+        let call = run.plan.call(gold, pred, pair.run.as_deref());
         let Some(traceback) = run.plan.score_now(call, outcomes) else {
             return self.wait_for((index, Input::Predicted(pair)));
         };
-        if run.render.is_none() && run.may_count(index) && lock(rows).count(outcomes) {
+        let may_count = run.may_count(index) && pair.run.is_none();
+        if run.render.is_none() && may_count && lock(rows).count(outcomes) {
             return self.reuse(pair);
         }
         if !outcomes.iter().all(is_simple)
@@ -265,7 +266,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         run.render(index, &row, &mut rows.lines);
         // A failure may end the run.
         let is_full = row.is_failure() || rows.is_full();
-        if run.may_count(index) && rows.count(&row.outcomes) {
+        // Tokens and cost of a program are counted with the whole row.
+        if run.may_count(index) && row.run.is_none() && rows.count(&row.outcomes) {
             drop(rows);
             self.outcomes = std::mem::take(&mut row.outcomes);
             self.reuse_row(row);

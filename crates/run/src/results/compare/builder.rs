@@ -7,11 +7,13 @@ use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::error::CompareError;
 use super::groups::Groups;
+use super::identity::{IdentityComparison, check_allowed};
 use super::metric::{MetricComparison, adjust};
 use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
-use crate::results::file::Results;
+use crate::evaluate::manifest::FormatVersion;
+use crate::results::file::{Results, is_lower_better};
 
 /// The default number of random assignments of the permutation test.
 const DRAWS: u32 = 100_000;
@@ -21,6 +23,7 @@ const DRAWS: u32 = 100_000;
 pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
     lower_is_better: IndexSet<String>,
+    allow_different: IndexSet<String>,
     group: Option<String>,
     only_paired: bool,
     draws: Option<u32>,
@@ -35,10 +38,15 @@ impl ComparisonBuilder {
         pub fn metrics(names: impl IntoIterator<Item = impl Into<String>>)
             => metrics = names.into_iter().map(Into::into).collect();
 
-        /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. Result files do not
-        /// contain this.
+        /// Sets the metrics whose lower scores are better, such as an error rate; each must be compared. The manifests of
+        /// the runs contain this, so it is needed only for runs without one.
         pub fn lower_is_better(names: impl IntoIterator<Item = impl Into<String>>)
             => lower_is_better = names.into_iter().map(Into::into).collect();
+
+        /// Sets the metrics that are compared although their identities differ, such as another judge or another threshold. By
+        /// default such a metric is not compared, see [`IdentityComparison`](crate::results::IdentityComparison).
+        pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
+            => allow_different = names.into_iter().map(Into::into).collect();
 
         /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
         /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
@@ -71,8 +79,14 @@ impl ComparisonBuilder {
             let (a, b) = (a.failure_score(), b.failure_score());
             return Err(CompareError::DifferentFailureScores { a, b });
         }
-        let names = self.selected(a, b)?;
+        let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
+        check_allowed(a, b, &self.allow_different)?;
+        let identity = IdentityComparison::of(a, b, &names, &self.allow_different);
+        names.retain(|name| identity.is_compared(name));
+        if names.is_empty() {
+            return Err(CompareError::DifferentIdentities { identity: Box::new(identity) });
+        }
         let Pairs { pairs, only_in_a, only_in_b } = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
         let groups = groups.map(|field| Groups::of(field, &pairs, a)).transpose()?;
@@ -80,6 +94,7 @@ impl ComparisonBuilder {
         let mut metrics = names.iter().map(compare).collect::<Result<Vec<_>, _>>()?;
         adjust(&mut metrics);
         Ok(Comparison {
+            format: FormatVersion,
             a: RunTotals::of(a, pairs.iter().map(|pair| pair.a)),
             b: RunTotals::of(b, pairs.iter().map(|pair| pair.b)),
             paired: pairs.len() as u64,
@@ -88,6 +103,7 @@ impl ComparisonBuilder {
             group: self.group.clone(),
             without_group: groups.as_ref().map_or(0, |groups| groups.rows_without),
             seed: self.seed,
+            identity,
             metrics,
         })
     }
@@ -151,6 +167,8 @@ impl ComparisonBuilder {
         let of_pair = groups.map(|groups| &*groups.of_pair);
         let is_lower =
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
+        let is_whole = name == selected.metric() || selected.is_corpus(a, b);
+        let is_lower = is_lower || is_whole && is_lower_better(selected.metric(), &[a, b]);
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
         let testing = Testing {

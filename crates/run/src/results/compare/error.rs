@@ -1,5 +1,6 @@
 //! Errors of a comparison. Each message is one line.
 
+use super::identity::IdentityComparison;
 use crate::core::rows::pair::Origin;
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
@@ -48,16 +49,25 @@ pub enum CompareError {
     },
     /// The gold rows of an id differ, so the runs are over different data.
     #[error(
-        "row `{}`: the gold row at {a} is not that at {b}; compare runs over the same data",
-        escape::name(id)
+        "the gold rows of {} differ: the first is at {a} and {b}; compare runs over the same data",
+        first_ids(ids)
     )]
     DifferentGold {
-        /// The id.
-        id: String,
-        /// The row of the first run.
+        /// The ids of all such rows, in the order of the first run.
+        ids: Vec<String>,
+        /// The first of them in the first run.
         a: Origin,
-        /// The row of the second run.
+        /// The same row in the second run.
         b: Origin,
+    },
+    /// The identities of all selected metrics differ, so none is compared.
+    #[error(
+        "{}; no metric is left to compare: score both runs with the same metrics, or write --allow-different {} (in code, `allow_different`)",
+        identity.sentences().join("; "), identity.names()
+    )]
+    DifferentIdentities {
+        /// The differences.
+        identity: Box<IdentityComparison>,
     },
     /// A selected metric is not in a run.
     #[error("{file}: no row has a score of `{}`{}", escape::name(metric), hint(metric, known))]
@@ -132,6 +142,18 @@ pub enum CompareError {
         /// The metric.
         metric: String,
         /// The metrics that are compared.
+        known: Vec<String>,
+    },
+    /// A metric that may differ is in neither run.
+    #[error(
+        "`{}` may differ, and no run has this metric{}",
+        escape::name(metric),
+        hint(metric, known)
+    )]
+    NoDifferentMetric {
+        /// The name that may differ.
+        metric: String,
+        /// The metrics of the runs.
         known: Vec<String>,
     },
     /// A score of all rows was computed with different parameters.

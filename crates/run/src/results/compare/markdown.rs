@@ -17,6 +17,9 @@ impl Comparison {
             escaped(&self.b.to_string()),
             table(header.iter().map(String::as_str), rows)
         );
+        for line in self.identity.to_string().lines() {
+            text.push_str(&format!("- {}\n", escaped(line)));
+        }
         for metric in &self.metrics {
             text.push_str(&format!("- {}\n", escaped(&metric.sentence())));
         }

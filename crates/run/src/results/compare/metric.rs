@@ -10,6 +10,7 @@ use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
 use super::pairs::{Compared, ComparedRows, NotCompared};
+use super::sides::Sides;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::stats::holm;
@@ -70,21 +71,6 @@ pub struct GroupComparison {
     pub p_adjusted: Option<f64>,
     /// The conclusion from the adjusted p-value.
     pub verdict: Verdict,
-}
-
-/// A value of both runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Sides<T> {
-    /// Of the first run.
-    pub a: T,
-    /// Of the second run.
-    pub b: T,
-}
-
-impl<T> From<[T; 2]> for Sides<T> {
-    fn from([a, b]: [T; 2]) -> Self {
-        Self { a, b }
-    }
 }
 
 /// The conclusion of a comparison about the second run.

@@ -1,17 +1,22 @@
 //! The comparison of two runs over the same rows.
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, and `text.rs` and `markdown.rs` show them.
+//! `groups.rs` their groups, `identity.rs` compares what the runs measured, `reported_models.rs` the models that replied to
+//! their judges. `difference.rs` computes the figures, `corpus.rs` the figures of a score of all rows, `closer.rs` which run is closer to labels, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
+mod closer;
 mod corpus;
 mod difference;
 mod error;
 mod groups;
+mod identity;
 mod markdown;
 mod metric;
 mod pairs;
+mod reported_models;
 mod runs;
+mod sides;
 mod text;
 
 use std::path::Path;
@@ -20,18 +25,29 @@ use serde::Serialize;
 
 use super::file::Results;
 use crate::evaluate::EvaluationResult;
+use crate::evaluate::manifest::FormatVersion;
 
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
-pub use metric::{GroupComparison, MetricComparison, Sides, Verdict};
+pub(super) use identity::check_allowed;
+pub use identity::{IdentityComparison, MetricDifference};
+pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
+pub use sides::Sides;
+
+/// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
+#[cfg(feature = "html")]
+pub(super) fn check_rows(a: &Results, b: &Results) -> Result<(), CompareError> {
+    pairs::Pairs::of(a, b, true).map(|_| ())
+}
 
 /// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
 /// as JSON it has every figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Comparison {
+    pub(super) format: FormatVersion,
     /// The first run, usually the older one.
     pub a: RunTotals,
     /// The second run, usually the newer one.
@@ -50,6 +66,8 @@ pub struct Comparison {
     pub without_group: u64,
     /// The seed of the permutation tests and of the bootstrap.
     pub seed: u64,
+    /// What the runs measured: metrics that differ, and are therefore not compared.
+    pub identity: IdentityComparison,
     /// The metrics, in the order of the first run, or of their selection.
     #[serde(serialize_with = "metric::by_name")]
     pub metrics: Vec<MetricComparison>,
@@ -132,7 +150,8 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
 
     /// Compares this run with an earlier one, whose result file is the first run of the comparison. Rows are matched by
     /// their ids, so read the devset with [`devset_file`](crate::EvaluateBuilder::devset_file) or set
-    /// [`row_id`](crate::EvaluateBuilder::row_id). A failed row of the file counts as the failure score of this run.
+    /// [`row_id`](crate::EvaluateBuilder::row_id). A failed row of a file without a manifest counts as the failure
+    /// score of this run.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -161,7 +180,10 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// # Errors
     /// [`CompareError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
     pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, CompareError> {
-        let earlier = Results::read(earlier)?.with_failure_score(self.failure_score());
+        let mut earlier = Results::read(earlier)?;
+        if earlier.manifest().is_none() {
+            earlier = earlier.with_failure_score(self.failure_score());
+        }
         Comparison::of(&earlier, &Results::of(self)?)
     }
 }

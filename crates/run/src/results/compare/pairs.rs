@@ -46,22 +46,23 @@ impl<'a> Pairs<'a> {
             let (a, b) = (name_a, name_b);
             return Err(CompareError::DifferentRows { a, b, paired, only_in_a, only_in_b });
         }
-        pairs.iter().try_for_each(Pair::check_gold)?;
+        check_gold(&pairs)?;
         Ok(Self { pairs, only_in_a, only_in_b })
     }
 }
 
-impl Pair<'_> {
-    /// Rows of different data often have the same ids: their positions.
-    fn check_gold(&self) -> Result<(), CompareError> {
-        let (Some(a), Some(b)) = (&self.a.gold, &self.b.gold) else { return Ok(()) };
+/// Rows of different data often have the same ids: their positions.
+fn check_gold(pairs: &[Pair<'_>]) -> Result<(), CompareError> {
+    let differs = |pair: &&Pair<'_>| match (&pair.a.gold, &pair.b.gold) {
         // The fields of a CSV file are strings, and the fields of a Parquet file have the types of their columns.
-        if a == b || self.a.is_flat != self.b.is_flat {
-            return Ok(());
-        }
-        let (id, a, b) = (self.a.id.clone(), self.a.at(), self.b.at());
-        Err(CompareError::DifferentGold { id, a, b })
-    }
+        (Some(a), Some(b)) => a != b && pair.a.is_flat == pair.b.is_flat,
+        _ => false,
+    };
+    let different: Vec<_> = pairs.iter().filter(differs).collect();
+    let Some(first) = different.first() else { return Ok(()) };
+    let (a, b) = (first.a.at(), first.b.at());
+    let ids = different.iter().map(|pair| pair.a.id.clone()).collect();
+    Err(CompareError::DifferentGold { ids, a, b })
 }
 
 /// A run's result for one row and one metric.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::evaluate::manifest::Manifest;
 use crate::results::ResultRow;
 use crate::results::file::Results;
 
@@ -11,6 +12,12 @@ use crate::results::file::Results;
 pub struct RunTotals {
     /// The file, or the name of the results.
     pub name: String,
+    /// The label of the program, which the manifest of the run contains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The names of the data files, which the manifest of the run contains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<String>,
     /// All rows of the run.
     pub rows: u64,
     /// The mean latency of the program over the rows that have one, in seconds.
@@ -34,6 +41,8 @@ impl RunTotals {
         let mut totals = Self {
             name: results.name().to_owned(),
             rows: results.rows().len() as u64,
+            label: results.manifest().and_then(|it| it.run.label.clone()),
+            data: results.manifest().map(data).unwrap_or_default(),
             ..Self::default()
         };
         let (mut latency, mut costs) = (0.0, 0);
@@ -56,6 +65,10 @@ impl RunTotals {
         totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);
         totals
     }
+}
+
+fn data(manifest: &Manifest) -> Vec<String> {
+    manifest.run.data.iter().map(|file| file.name.clone()).collect()
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

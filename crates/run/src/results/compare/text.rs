@@ -33,7 +33,8 @@ impl fmt::Display for Comparison {
                 rows(self.paired)
             )?;
         }
-        writeln!(f, "\n")?;
+        write!(f, "\n{}", self.identity)?;
+        writeln!(f)?;
         f.write_str(&table("metric", &self.lines()))?;
         if let count @ 2.. = self.tests() {
             writeln!(f, "verdicts use p-values adjusted for {count} metrics (Holm)")?;
@@ -53,6 +54,13 @@ impl fmt::Display for Comparison {
 impl fmt::Display for RunTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", escape::name(&self.name), rows(self.rows))?;
+        for (number, file) in self.data.iter().enumerate() {
+            let of = if number == 0 { " of " } else { ", " };
+            write!(f, "{of}{}", escape::name(file))?;
+        }
+        if let Some(label) = &self.label {
+            write!(f, "; label {}", escape::name(label))?;
+        }
         if let Some(latency) = self.latency_s {
             write!(f, "; {latency:.3} s per row")?;
             if self.latency_rows < self.rows {
@@ -141,10 +149,10 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
 
 /// The unit of the figures of a metric: figures of pass or fail are percentages.
 #[derive(Clone, Copy)]
-struct Unit(ScoreKind);
+pub(super) struct Unit(pub(super) ScoreKind);
 
 impl Unit {
-    fn figure(self, value: f64) -> String {
+    pub(super) fn figure(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
@@ -160,7 +168,7 @@ impl Unit {
         }
     }
 
-    fn change_with_unit(self, value: f64) -> String {
+    pub(super) fn change_with_unit(self, value: f64) -> String {
         let points = if self.0 == ScoreKind::Bool { " percentage points" } else { "" };
         format!("{}{points}", self.change(value))
     }
@@ -173,7 +181,7 @@ impl Unit {
         }
     }
 
-    fn interval(self, Interval { low, high }: Interval) -> String {
+    pub(super) fn interval(self, Interval { low, high }: Interval) -> String {
         match self.0 {
             ScoreKind::Bool => format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high),
             ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
@@ -190,7 +198,7 @@ fn number(value: f64) -> String {
 }
 
 /// `1 row`, `12 rows`
-fn rows(count: u64) -> String {
+pub(super) fn rows(count: u64) -> String {
     if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
 }
 
@@ -199,7 +207,7 @@ fn p_value(p: f64) -> String {
 }
 
 /// `= 0.012`
-fn p_equals(p: f64) -> String {
+pub(super) fn p_equals(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
 }
 

@@ -2,19 +2,25 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 
 use super::error::HtmlError;
-use super::labels::CountView;
+use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
-use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};
+use crate::results::compare::check_allowed;
+use crate::results::compare::check_rows;
+use crate::results::{
+    CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
+};
 
 /// The comparison of the metrics that both runs have, over the rows that both have.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     comparison: Option<Comparison>,
+    pub(super) identity: IdentityComparison,
     /// Why a metric cannot be compared.
     reasons: HashMap<String, String>,
 }
@@ -27,14 +33,23 @@ impl Changes {
         let [a, b] = *report.runs else { return Ok(changes) };
         // To `Comparison`, a name with a dot is a part of a metric.
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
-        let mut names: Vec<&str> = a.metrics().filter(is_compared).collect();
-        let mut builder = Comparison::builder().only_paired(true);
+        let mut names: IndexSet<String> =
+            a.metrics().filter(is_compared).map(str::to_owned).collect();
+        check_allowed(a, b, &report.allow_different).map_err(Box::new)?;
+        changes.identity = IdentityComparison::of(a, b, &names, &report.allow_different);
+        names.retain(|name| changes.identity.is_compared(name));
+        if names.is_empty() {
+            check_rows(a, b).map_err(Box::new)?;
+        }
+        let allowed = report.allow_different.iter().map(String::as_str);
+        let mut builder = Comparison::builder().only_paired(true).allow_different(allowed);
         if let Some(field) = &report.group {
             builder = builder.group(field);
         }
         while !names.is_empty() {
-            let lower = names.iter().copied().filter(|name| report.is_lower_better(name));
-            let selected = builder.clone().metrics(names.iter().copied()).lower_is_better(lower);
+            let all = names.iter().map(String::as_str);
+            let lower = all.clone().filter(|name| report.is_lower_better(name));
+            let selected = builder.clone().metrics(all.clone()).lower_is_better(lower);
             let error = match selected.of(a, b) {
                 Ok(comparison) => {
                     changes.comparison = Some(comparison);
@@ -62,14 +77,17 @@ impl Changes {
 
     /// The difference of a metric, or the reason for a missing one.
     pub(super) fn of(&self, name: &str) -> Option<Change> {
-        match self.metric(name) {
-            Some(metric) => Some(Change::new(metric)),
-            None => self.reasons.get(name).map(|reason| Change {
-                text: format!("not compared: {reason}"),
-                details: String::new(),
-                class: "",
-                counts: Vec::new(),
-            }),
+        let different = self.identity.different.get(name).map(|it| it.differences.join("; "));
+        match (self.metric(name), different) {
+            (Some(metric), None) => Some(Change::new(metric)),
+            (Some(metric), Some(different)) => {
+                let mut change = Change::new(metric);
+                let end = if change.details.is_empty() { "" } else { "; " };
+                change.details.insert_str(0, &format!("compared although {different}{end}"));
+                Some(change)
+            }
+            (None, Some(different)) => Some(Change::not_compared(&different)),
+            (None, None) => self.reasons.get(name).map(|reason| Change::not_compared(reason)),
         }
     }
 
@@ -84,6 +102,8 @@ impl Changes {
 /// The difference of B and A by one metric.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Change {
+    /// B minus A. `None` if the metric is not compared.
+    difference: Option<String>,
     text: String,
     /// Failed rows, rows that are not compared, and how many rows would be needed.
     details: String,
@@ -92,6 +112,16 @@ pub(super) struct Change {
 }
 
 impl Change {
+    fn not_compared(reason: &str) -> Self {
+        Self {
+            difference: None,
+            text: format!("not compared: {reason}"),
+            details: String::new(),
+            class: "",
+            counts: Vec::new(),
+        }
+    }
+
     fn new(metric: &MetricComparison) -> Self {
         let sentence = metric.sentence();
         let name = format!("{}: ", escape::name(&metric.name));
@@ -99,6 +129,7 @@ impl Change {
         let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
         let PairedDifference { wins, losses, ties, .. } = metric.overall;
         Self {
+            difference: Some(shown(metric.kind, metric.overall.difference)),
             text: text.to_owned(),
             details: details.to_owned(),
             class: class(metric.verdict),
@@ -127,7 +158,7 @@ impl GroupChange {
         let ci95 =
             of.ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
         Self {
-            difference: of.difference.map_or_else(|| "–".to_owned(), |it| change(kind, it)),
+            difference: shown(kind, of.difference),
             interval: ci95.unwrap_or_default(),
             class: class(verdict),
         }
@@ -141,6 +172,10 @@ fn class(verdict: Verdict) -> &'static str {
         Verdict::Worse => "worse",
         Verdict::NoDifference | Verdict::NotEnoughRows { .. } | Verdict::NotTested => "",
     }
+}
+
+fn shown(kind: ScoreKind, difference: Option<f64>) -> String {
+    difference.map_or_else(|| NOTHING.to_owned(), |it| change(kind, it))
 }
 
 /// `−2.10` percentage points, `+0.0215`

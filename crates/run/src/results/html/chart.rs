@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::figures::{Figures, thousands};
+use super::labels::plural;
 use crate::core::spec::ScoreKind;
 use crate::results::{ResultScore, Results};
 
@@ -81,10 +82,32 @@ impl Bins {
         }
     }
 
-    pub(super) fn counts(&self, values: &[f64]) -> Vec<u64> {
-        let mut counts = vec![0; self.count];
-        values.iter().for_each(|value| counts[self.bin(*value)] += 1);
-        counts
+    fn fill(&self, values: &[f64]) -> Vec<Filled> {
+        let mut bins = vec![Filled::default(); self.count];
+        values.iter().for_each(|value| bins[self.bin(*value)].record(*value));
+        bins
+    }
+}
+
+/// The rows of one run in one bin. Bins do not overlap: a row is in this bin if its value is from `least` to `most`.
+#[derive(Debug, Clone, Copy)]
+struct Filled {
+    rows: u64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Filled {
+    fn default() -> Self {
+        Self { rows: 0, least: f64::INFINITY, most: f64::NEG_INFINITY }
+    }
+}
+
+impl Filled {
+    fn record(&mut self, value: f64) {
+        self.rows += 1;
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
     }
 }
 
@@ -124,21 +147,25 @@ struct Bar {
     height: f64,
     class: &'static str,
     title: String,
+    run: usize,
+    bin: String,
+    least: f64,
+    most: f64,
 }
 
 impl Chart {
     /// The histogram of the values of each run. The heights of two runs are shares of their rows.
     pub(super) fn new(metric: &str, kind: ScoreKind, runs: &[Vec<f64>]) -> Option<Self> {
         let bins = Bins::of(kind, &runs.concat())?;
-        let counts: Vec<_> = runs.iter().map(|values| bins.counts(values)).collect();
+        let filled: Vec<_> = runs.iter().map(|values| bins.fill(values)).collect();
         let share =
-            |run: usize, bin: usize| counts[run][bin] as f64 / (runs[run].len().max(1) as f64);
+            |run: usize, bin: usize| filled[run][bin].rows as f64 / (runs[run].len().max(1) as f64);
         let places = || (0..bins.count).flat_map(|bin| (0..runs.len()).map(move |run| (bin, run)));
         let largest = places().map(|(bin, run)| share(run, bin)).fold(f64::MIN_POSITIVE, f64::max);
         let slot = WIDTH / bins.count as f64;
         let width = slot * FILLED / runs.len() as f64;
         let bar = |(bin, run): (usize, usize)| {
-            let rows = counts[run][bin];
+            let Filled { rows, least, most } = filled[run][bin];
             let height = (HIGHEST_BAR * share(run, bin) / largest).max(LOWEST_BAR);
             let label = if runs.len() == 2 { ["A: ", "B: "][run] } else { "" };
             (rows > 0).then(|| Bar {
@@ -147,7 +174,11 @@ impl Chart {
                 width: rounded(width),
                 height: rounded(height),
                 class: if runs.len() == 2 && run == 0 { "a" } else { "b" },
-                title: format!("{label}{}: {} rows", bins.label(bin), thousands(rows)),
+                title: format!("{label}{}: {}", bins.label(bin), plural(rows, "row")),
+                run,
+                bin: bins.label(bin),
+                least,
+                most,
             })
         };
         let bars = places().filter_map(bar).collect();
@@ -156,21 +187,23 @@ impl Chart {
             true => (0..bins.count).map(|bin| bins.label(bin)).collect(),
             false => vec![bins.edge(0), bins.edge(bins.count)],
         };
-        let description = description(metric, &bins, &counts);
+        let description = description(metric, &bins, &filled);
         Some(Self { bars, ticks, has_tick_per_bin, description })
     }
 }
 
 /// `Distribution of f1: most rows, 812 of 1,190, are in 0.95 to 1`
-fn description(metric: &str, bins: &Bins, counts: &[Vec<u64>]) -> String {
-    let run = |(run, counts): (usize, &Vec<u64>)| {
-        let largest = (0..bins.count).max_by_key(|bin| (counts[*bin], std::cmp::Reverse(*bin)));
+fn description(metric: &str, bins: &Bins, filled: &[Vec<Filled>]) -> String {
+    let run = |(run, filled): (usize, &Vec<Filled>)| {
+        let largest =
+            (0..bins.count).max_by_key(|bin| (filled[*bin].rows, std::cmp::Reverse(*bin)));
         let bin = largest.unwrap_or_default();
-        let (rows, all) = (thousands(counts[bin]), thousands(counts.iter().sum()));
+        let all = filled.iter().map(|bin| bin.rows).sum();
+        let (rows, all) = (thousands(filled[bin].rows), thousands(all));
         let run = if run == 0 { "" } else { "; in B" };
         format!("{run} most rows, {rows} of {all}, are in {}", bins.label(bin))
     };
-    let runs: String = counts.iter().enumerate().map(run).collect();
+    let runs: String = filled.iter().enumerate().map(run).collect();
     format!("Distribution of {metric}:{runs}")
 }
 
@@ -255,7 +288,17 @@ pub(super) fn range(runs: &[&Results], name: &str) -> Range {
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::Bounds;
     use super::*;
+
+    fn numbers(values: &[f64]) -> Figures {
+        let values = values.iter().map(|value| (*value, None));
+        Figures::of(ScoreKind::Number, values, false, Bounds::Unknown)
+    }
+
+    fn counts(bins: &Bins, values: &[f64]) -> Vec<u64> {
+        bins.fill(values).iter().map(|bin| bin.rows).collect()
+    }
 
     #[test]
     fn a_value_on_an_edge_belongs_to_the_upper_bin_and_the_last_bin_is_closed() {
@@ -263,21 +306,21 @@ mod tests {
         let bins = Bins::of(ScoreKind::Number, &values).unwrap();
         let mut expected = vec![1; 20];
         expected[19] = 2;
-        assert_eq!(bins.counts(&values), expected);
+        assert_eq!(counts(&bins, &values), expected);
         assert_eq!((bins.label(0), bins.label(19)), ("0 to 0.05".into(), "0.95 to 1".into()));
     }
 
     #[test]
     fn whole_numbers_have_a_bin_each() {
         let bins = Bins::of(ScoreKind::Number, &[1.0, 5.0, 3.0, 5.0]).unwrap();
-        assert_eq!(bins.counts(&[1.0, 5.0, 3.0, 5.0]), [1, 0, 1, 0, 2]);
+        assert_eq!(counts(&bins, &[1.0, 5.0, 3.0, 5.0]), [1, 0, 1, 0, 2]);
         assert_eq!(bins.label(4), "5");
     }
 
     #[test]
     fn bools_have_two_bins() {
         let bins = Bins::of(ScoreKind::Bool, &[1.0, 1.0]).unwrap();
-        assert_eq!(bins.counts(&[1.0, 1.0, 0.0]), [1, 2]);
+        assert_eq!(counts(&bins, &[1.0, 1.0, 0.0]), [1, 2]);
         assert_eq!(bins.label(1), "true");
     }
 
@@ -293,7 +336,7 @@ mod tests {
         ];
         for values in ranges {
             let bins = Bins::of(ScoreKind::Number, values).unwrap();
-            let counted: u64 = bins.counts(values).iter().sum();
+            let counted: u64 = counts(&bins, values).iter().sum();
             assert_eq!(counted, values.len() as u64, "{values:?}");
             assert!(bins.count <= BINS + 2 && bins.low <= values[0], "{values:?}: {bins:?}");
             let end = bins.low + bins.width * bins.count as f64;
@@ -317,24 +360,24 @@ mod tests {
         }
         let expected = "Distribution of f1: most rows, 2 of 4, are in 0.95 to 1; in B most rows, 100 of 100, are in 0 to 0.05";
         assert_eq!(chart.description, expected);
-        assert_eq!(chart.bars[1].title, "B: 0 to 0.05: 100 rows");
+        let bar = &chart.bars[1];
+        assert_eq!(bar.title, "B: 0 to 0.05: 100 rows");
+        assert_eq!((bar.run, &*bar.bin, bar.least, bar.most), (1, "0 to 0.05", 0.02, 0.02));
     }
 
     #[test]
     fn the_range_of_groups_contains_all_intervals() {
-        let of =
-            |values: [f64; 2]| Figures::of(ScoreKind::Number, values.map(|it| (it, None)), false);
-        let groups = [of([0.5, 0.5]), of([0.2, 0.4]), of([0.9, 0.9])];
+        let of = |values: [f64; 2]| numbers(&values);
+        let groups = [of([5.0, 5.0]), of([2.0, 4.0]), of([9.0, 9.0])];
         let range = Range::around(groups.iter()).unwrap();
-        // Student's t of two values: 0.3 ± 12.706 * 0.1.
-        assert!(range.low < -0.97 && range.high > 1.57, "{range:?}");
+        // Student's t of two values: 3 ± 12.706.
+        assert!(range.low < -9.7 && range.high > 15.7, "{range:?}");
         assert_eq!(Range::around(groups[..1].iter()), None);
     }
 
     #[test]
     fn a_track_shows_mean_and_interval_in_percent_of_the_width() {
-        let values = [0.5, 1.0, 0.0, 0.75, 0.25].map(|value| (value, None));
-        let figures = Figures::of(ScoreKind::Number, values, false);
+        let figures = numbers(&[0.5, 1.0, 0.0, 0.75, 0.25]);
         let track = Range::of([0.2, 0.9].into_iter()).track(&figures, Some(0.25));
         assert_eq!(track.point, Some(49.6));
         assert_eq!(track.interval, Some(Span { start: 0.92, width: 98.16 }));

@@ -1,6 +1,6 @@
 //! The figures of one metric over rows: counts, mean, interval.
 
-use crate::core::spec::ScoreKind;
+use crate::core::spec::{ScoreKind, ScoreRange};
 pub(super) use crate::results::thousands;
 use crate::results::{ResultOutcome, ResultScore, Results};
 use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
@@ -50,6 +50,34 @@ pub(super) fn counted(score: &ResultScore, failure_score: f64) -> Option<f64> {
     }
 }
 
+/// The values that a score can have.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Bounds {
+    /// By the declaration of the metric; `None` means any number.
+    Declared(Option<ScoreRange>),
+    /// Without a declaration the range is [0, 1] if it contains all values.
+    Unknown,
+}
+
+impl Bounds {
+    /// The bounds of a metric, by the manifest of the run.
+    pub(super) fn of(run: &Results, metric: &str) -> Self {
+        run.identity(metric).map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
+    }
+
+    /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value
+    /// outside the range of the metric.
+    fn range(self, kind: ScoreKind, least: f64, most: f64) -> Option<ScoreRange> {
+        let unit = ScoreRange::UNIT;
+        let range = match self {
+            _ if kind == ScoreKind::Bool => Some(unit),
+            Self::Declared(range) => range,
+            Self::Unknown => (unit.min <= least && most <= unit.max).then_some(unit),
+        };
+        range.map(|it| ScoreRange { min: it.min.min(least), max: it.max.max(most) })
+    }
+}
+
 /// The mean of a metric, with its interval.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Figures {
@@ -63,15 +91,18 @@ pub(super) struct Figures {
 
 impl Figures {
     /// Computes the figures of these values, each with the group that its row belongs to. With groups the interval is
-    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers.
+    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers. It is within the bounds.
     pub(super) fn of<'a>(
         kind: ScoreKind,
         values: impl IntoIterator<Item = (f64, Option<&'a str>)>,
         has_groups: bool,
+        bounds: Bounds,
     ) -> Self {
         let (mut moments, mut clusters) = (Moments::default(), Clusters::default());
         let mut passed = Proportion::default();
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         for (value, group) in values {
+            (least, most) = (least.min(value), most.max(value));
             moments.record(value);
             passed.record(value >= 1.0);
             if has_groups {
@@ -79,10 +110,13 @@ impl Figures {
             }
         }
         let uncertainty = match (kind, has_groups) {
-            (ScoreKind::Bool, true) => clusters.uncertainty().within(0.0, 1.0),
             (_, true) => clusters.uncertainty(),
             (ScoreKind::Bool, false) => passed.uncertainty(),
             (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
+        };
+        let uncertainty = match bounds.range(kind, least, most) {
+            Some(range) => uncertainty.within(range.min, range.max),
+            None => uncertainty,
         };
         Self { kind, mean: moments.mean(), uncertainty, passed }
     }
@@ -113,7 +147,7 @@ impl Figures {
 /// Returns the counts and the figures of one metric over the rows of a run, whose scores have groups or not.
 pub(super) fn figures_of<'a>(
     scores: impl Iterator<Item = (Option<&'a ResultScore>, Option<&'a str>)>,
-    run: &Results,
+    (run, metric): (&Results, &str),
     kind: ScoreKind,
     has_groups: bool,
 ) -> (Counts, Figures) {
@@ -124,7 +158,7 @@ pub(super) fn figures_of<'a>(
         values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, group)));
     }
     let values = if counts.scored == 0 { Vec::new() } else { values };
-    (counts, Figures::of(kind, values, has_groups))
+    (counts, Figures::of(kind, values, has_groups, Bounds::of(run, metric)))
 }
 
 /// A score as in the headline of a metric.
@@ -145,7 +179,7 @@ mod tests {
     use super::*;
 
     fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
-        Figures::of(kind, values.iter().map(|value| (*value, None)), false)
+        Figures::of(kind, values.iter().map(|value| (*value, None)), false, Bounds::Unknown)
     }
 
     #[test]
@@ -155,6 +189,13 @@ mod tests {
         let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
         let shown = (numbers.value(), numbers.interval());
         assert_eq!(shown, ("0.5000".into(), "0.0092 to 0.9908".into()));
+    }
+
+    #[test]
+    fn the_interval_of_values_in_0_to_1_is_within_0_to_1() {
+        let shown = |values: &[f64]| figures(ScoreKind::Number, values).interval();
+        assert_eq!(shown(&[0.9, 1.0]), "0.3147 to 1.0000");
+        assert_eq!(shown(&[0.9, 1.1]), "-0.2706 to 2.2706");
     }
 
     #[test]
@@ -174,7 +215,12 @@ mod tests {
             let groups = ["a", "b", "c", "d", "e", "f", "g", "h"];
             let rows = groups.into_iter().zip([1.0, 0.0].into_iter().cycle());
             let rows = std::iter::repeat_n(rows, times).flatten();
-            Figures::of(ScoreKind::Bool, rows.map(|(group, value)| (value, Some(group))), true)
+            Figures::of(
+                ScoreKind::Bool,
+                rows.map(|(group, value)| (value, Some(group))),
+                true,
+                Bounds::Unknown,
+            )
         };
         // The mean 0.5, and t with 7 degrees of freedom times √(2/7) / √8 on both sides.
         assert_eq!(copies(1).interval(), "5.31% to 94.69%");

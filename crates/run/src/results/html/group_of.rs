@@ -9,7 +9,6 @@ use crate::results::{ResultRow, Results};
 /// The group of each row of each run.
 #[derive(Debug)]
 pub(super) struct GroupOf {
-    pub(super) field: String,
     pub(super) of_rows: Vec<Vec<Option<String>>>,
 }
 
@@ -24,7 +23,7 @@ impl GroupOf {
             let known = known.max_by_key(Vec::len).unwrap_or_default();
             return Err(HtmlError::NoGroup { field: field.to_owned(), known });
         }
-        Ok(Self { field: field.to_owned(), of_rows })
+        Ok(Self { of_rows })
     }
 }
 

@@ -7,6 +7,9 @@ use super::figures::thousands;
 /// Letter and style of each run.
 pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
 
+/// A figure that a run does not have.
+pub(super) const NOTHING: &str = "–";
+
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct CountView {
     pub(super) number: String,

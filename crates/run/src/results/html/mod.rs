@@ -1,19 +1,23 @@
 //! The HTML report: results as one file that opens in any browser and makes no request.
 //!
-//! `report.rs` has the settings. `view.rs` has the sections of the page, computed by `figures.rs` (means and intervals), `chart.rs` (histograms), `groups.rs`,
-//! `usage.rs` (cost, time, gates) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns
+//! `report.rs` has the settings. `view.rs` has the sections of the page, computed by `about.rs` (manifests), `figures.rs` (means and intervals), `chart.rs` (histograms), `parts.rs`
+//! and `groups.rs` (the entries of tables, `entry.rs`), `usage.rs` (cost, time, gates) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns
 //! into a table. `page/` has the template, the style sheet and the script.
 //!
 //! Everything from a row is text: the template escapes, the JSON contains no `<`, `>` or `&`, and the script does not
 //! parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids requests and all scripts but this one.
 
+mod about;
 mod change;
 mod chart;
+mod entry;
 mod error;
+mod facts;
 mod figures;
 mod group_of;
 mod groups;
 mod labels;
+mod parts;
 mod report;
 mod rows;
 mod source;
@@ -47,6 +51,7 @@ const SCRIPT: &str = concat!(
     include_str!("page/table.js"),
     include_str!("page/diff.js"),
     include_str!("page/detail.js"),
+    include_str!("page/bars.js"),
     include_str!("page/controls.js"),
 );
 

@@ -1,7 +1,10 @@
 //! The settings of the report: runs, title, groups and directions.
 
+use indexmap::IndexSet;
+
 use super::error::HtmlError;
 use crate::results::Results;
+use crate::results::file::is_lower_better;
 
 /// A report on one or two runs as a self-contained HTML file: scores with 95% intervals and denominators, distributions,
 /// groups, cost and time, and a table of all rows with search, filters, word diff, feedback and metadata.
@@ -34,13 +37,20 @@ pub struct HtmlReport<'a> {
     pub(super) runs: Vec<&'a Results>,
     pub(super) title: Option<String>,
     pub(super) group: Option<String>,
+    pub(super) allow_different: IndexSet<String>,
     lower_is_better: Vec<String>,
 }
 
 impl<'a> HtmlReport<'a> {
     /// Creates a report on one run.
     pub fn new(results: &'a Results) -> Self {
-        Self { runs: vec![results], title: None, group: None, lower_is_better: Vec::new() }
+        Self {
+            runs: vec![results],
+            title: None,
+            group: None,
+            allow_different: IndexSet::new(),
+            lower_is_better: Vec::new(),
+        }
     }
 
     /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
@@ -57,7 +67,37 @@ impl<'a> HtmlReport<'a> {
         pub fn group(field: impl Into<String>) => group = Some(field.into());
     }
 
-    /// Sets the metrics whose lower scores are better; a result file does not contain the direction. Each must be in a run.
+    /// Compares these metrics although their identities differ, such as another judge or another threshold. By default
+    /// the report shows what differs in place of the difference between the scores.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::results::{HtmlReport, Results};
+    /// # use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let row = || Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+    /// let a = Evaluate::builder().metric(F1::default()).score([row()]).await?;
+    /// let b = Evaluate::builder().metric(F1::default().with_threshold(0.8)).score([row()]).await?;
+    /// let (a, b) = (Results::of(&a)?, Results::of(&b)?);
+    ///
+    /// let report = HtmlReport::comparison(&a, &b);
+    /// let html = report.to_html()?;
+    /// assert!(html.contains("not compared: `threshold` is not set in A, 0.8 in B"));
+    /// assert!(!report.allow_different(["f1"]).to_html()?.contains("not compared:"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn allow_different<S: Into<String>>(
+        mut self,
+        metrics: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.allow_different.extend(metrics.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the metrics whose lower scores are better. The manifests of the runs contain this, so it is needed only for
+    /// runs without one. Each must be in a run.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,
@@ -85,6 +125,6 @@ impl<'a> HtmlReport<'a> {
     }
 
     pub(super) fn is_lower_better(&self, metric: &str) -> bool {
-        self.lower_is_better.iter().any(|it| it == metric)
+        self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &self.runs)
     }
 }

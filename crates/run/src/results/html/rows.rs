@@ -29,6 +29,8 @@ struct MetricData<'a> {
     name: Text<'a>,
     kind: &'static str,
     lower_is_better: bool,
+    /// Whether the rows of two runs are compared by the metric.
+    is_compared: bool,
 }
 
 #[derive(Serialize)]
@@ -119,6 +121,7 @@ pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Resu
             ScoreKind::Number | ScoreKind::Corpus => "number",
         },
         lower_is_better: report.is_lower_better(name),
+        is_compared: !view.different.contains(*name),
     });
     let data = Data {
         runs: report.runs.iter().map(|run| Text(run.name())).collect(),

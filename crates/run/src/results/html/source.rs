@@ -10,3 +10,10 @@ pub(super) struct Source<'r, 'a> {
     pub(super) groups: Option<GroupOf>,
     pub(super) changes: Changes,
 }
+
+impl Source<'_, '_> {
+    /// The group of a row; `None` without groups, and for a row without the field.
+    pub(super) fn group(&self, run: usize, row: usize) -> Option<&str> {
+        self.groups.as_ref()?.of_rows[run][row].as_deref()
+    }
+}

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::facts::{Fact, facts};
 use super::figures::thousands;
 use super::labels::plural;
 use crate::results::{ResultOutcome, ResultScore, Results};
@@ -13,28 +14,13 @@ pub(super) struct Usage {
     notes: Vec<String>,
 }
 
-/// One line, with a value for each run.
-#[derive(Debug, PartialEq, Serialize)]
-struct Fact {
-    name: String,
-    values: Vec<String>,
-}
-
-const NOTHING: &str = "–";
-
 impl Usage {
     /// `None` if the rows contain neither cost nor time nor gated rows.
     pub(super) fn new(runs: &[&Results]) -> Option<Self> {
-        let mut facts: IndexMap<String, Vec<String>> = IndexMap::new();
-        for (place, run) in runs.iter().enumerate() {
-            for (name, value) in facts_of(run) {
-                let values =
-                    facts.entry(name).or_insert_with(|| vec![NOTHING.to_owned(); runs.len()]);
-                values[place] = value;
-            }
-        }
-        let facts: Vec<_> = facts.into_iter().map(|(name, values)| Fact { name, values }).collect();
-        let has_gates = facts.iter().any(|fact| fact.name.starts_with(GATED));
+        let has_gates =
+            runs.iter().any(|run| facts_of(run).iter().any(|(name, _)| name.starts_with(GATED)));
+        let line = |(name, value)| (name, vec![value]);
+        let facts = facts(runs, |run| facts_of(run).into_iter().map(line).collect());
         let note = "A gate saves the mean cost of an evaluated row for each row that it rejects.";
         let notes = has_gates.then(|| note.to_owned()).into_iter().collect();
         (!facts.is_empty()).then_some(Self { facts, notes })

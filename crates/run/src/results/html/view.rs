@@ -1,24 +1,25 @@
 //! The sections of the page above the table of rows, as the template prints them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::about::{MetricSettings, about, metric_settings};
 use super::change::{Change, Changes};
-use super::chart::{Chart, Range, Track, range, scored_values, scores_of};
+use super::chart::{Chart, Range, Track, range, scored_values};
+use super::entry::Entry;
 use super::error::HtmlError;
-use super::figures::{Counts, Figures, counted, figures_of, shown, thousands};
+use super::facts::Fact;
+use super::figures::{Counts, Figures, figures_of, thousands};
 use super::group_of::GroupOf;
-use super::groups::Groups;
 use super::labels::{CountView, LABELS, plural};
 use super::report::HtmlReport;
 use super::source::Source;
 use super::usage::Usage;
+use super::{groups, parts};
 use crate::core::spec::ScoreKind;
 use crate::results::Results;
-
-/// The largest number of parts and components of one metric that are shown.
-const MAX_PARTS: usize = 30;
 
 #[derive(Debug, Serialize)]
 pub(super) struct View<'a> {
@@ -27,13 +28,21 @@ pub(super) struct View<'a> {
     runs: Vec<RunView>,
     /// How the rows of two runs are paired.
     pairing: Option<String>,
+    /// What was measured, by the manifests.
+    about: Vec<Fact>,
+    /// How the manifests of two runs differ, apart from their metrics.
+    differences: Vec<String>,
     metrics: Vec<MetricView>,
-    /// How the intervals were computed.
-    method: String,
-    groups: Option<Groups>,
+    /// How the intervals were computed, and what is not shown.
+    notes: Vec<String>,
+    /// The field of the groups.
+    group: Option<String>,
     usage: Option<Usage>,
     #[serde(skip)]
     pub(super) kinds: Vec<(&'a str, ScoreKind)>,
+    /// The metrics that are not compared, since they differ.
+    #[serde(skip)]
+    pub(super) different: HashSet<String>,
 }
 
 /// The label of a run: letter and style; both empty if there is only one.
@@ -51,8 +60,10 @@ struct MetricView {
     lower_is_better: bool,
     runs: Vec<FiguresView>,
     change: Option<Change>,
+    settings: Vec<MetricSettings>,
     chart: Option<Chart>,
-    parts: Vec<PartView>,
+    parts: Vec<Entry>,
+    groups: Vec<Entry>,
 }
 
 #[derive(Debug, Serialize)]
@@ -68,18 +79,6 @@ struct FiguresView {
     notes: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
-struct PartView {
-    name: String,
-    runs: Vec<PartFigures>,
-}
-
-#[derive(Debug, Serialize)]
-struct PartFigures {
-    value: String,
-    interval: String,
-}
-
 impl<'a> View<'a> {
     pub(super) fn new(report: &HtmlReport<'a>) -> Result<Self, HtmlError> {
         let runs = &report.runs;
@@ -87,16 +86,26 @@ impl<'a> View<'a> {
         report.check_directions()?;
         let groups = report.group.as_deref().map(|field| GroupOf::new(field, runs)).transpose()?;
         let source = Source { report, groups, changes: Changes::new(report)? };
+        let notes = [
+            Some(method(report.group.as_deref())),
+            parts::note(&kinds, &source),
+            source.groups.as_ref().and_then(groups::note),
+        ];
         let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
+        let identity = &source.changes.identity;
+        let different = identity.not_compared().map(|(name, _)| name.to_owned());
         Ok(Self {
             title: report.title.clone().unwrap_or_else(|| title(runs)),
             is_comparison: runs.len() == 2,
             runs: runs.iter().enumerate().map(|(place, run)| RunView::new(place, run)).collect(),
             pairing: pairing(runs),
+            about: about(runs),
+            differences: identity.notes.clone(),
             metrics: metrics.collect(),
-            method: method(&kinds, report.group.as_deref()),
-            groups: source.groups.as_ref().map(|groups| Groups::new(groups, &kinds, &source)),
+            notes: notes.into_iter().flatten().collect(),
+            group: report.group.clone(),
             usage: Usage::new(runs),
+            different: different.collect(),
             kinds,
         })
     }
@@ -143,15 +152,11 @@ fn pairing(runs: &[&Results]) -> Option<String> {
     Some(text)
 }
 
-fn method(kinds: &[(&str, ScoreKind)], group: Option<&str>) -> String {
-    let has = |wanted: ScoreKind| kinds.iter().any(|(_, kind)| *kind == wanted);
-    let interval = match (group, has(ScoreKind::Bool), has(ScoreKind::Number)) {
-        (Some(field), _, _) => format!(
-            "cluster-robust by {field}; of a single group, Wilson's for true or false and Student's t for numbers"
-        ),
-        (None, true, true) => "Wilson's for true or false, Student's t for numbers".to_owned(),
-        (None, true, false) => "Wilson's".to_owned(),
-        (None, false, _) => "Student's t".to_owned(),
+fn method(group: Option<&str>) -> String {
+    let of = "Wilson's for true or false, Student's t for numbers";
+    let interval = match group {
+        Some(field) => format!("cluster-robust by {field}; of a single group, {of}"),
+        None => of.to_owned(),
     };
     format!(
         "95% intervals: {interval}. A failed row counts as the failure score in the mean; gated, skipped and abstained rows are in no mean."
@@ -176,11 +181,10 @@ impl MetricView {
             .iter()
             .enumerate()
             .map(|(run, results)| {
-                let groups = groups.as_ref().map(|groups| &groups.of_rows[run]);
-                let scores = results.rows().iter().enumerate().map(|(place, row)| {
-                    (row.scores.get(name), groups.and_then(|groups| groups[place].as_deref()))
-                });
-                figures_of(scores, results, kind, groups.is_some())
+                let rows = results.rows().iter().enumerate();
+                let scores =
+                    rows.map(|(place, row)| (row.scores.get(name), source.group(run, place)));
+                figures_of(scores, (results, name), kind, groups.is_some())
             })
             .collect();
         let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
@@ -192,8 +196,10 @@ impl MetricView {
             lower_is_better: report.is_lower_better(name),
             runs: views.collect(),
             change: changes.of(name),
+            settings: metric_settings(name, runs),
             chart: Chart::new(name, kind, &scored),
-            parts: parts(runs, name),
+            parts: parts::entries(name, source),
+            groups: groups::entries(name, kind, source),
         }
     }
 }
@@ -244,33 +250,4 @@ fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Count
     let others = others.into_iter().filter(|(count, _)| *count > 0);
     views.extend(others.map(|(count, text)| CountView::new(count, text)));
     views
-}
-
-/// The named scores and the components of a metric, by first occurrence, with their means.
-fn parts(runs: &[&Results], name: &str) -> Vec<PartView> {
-    let mut names: indexmap::IndexSet<(bool, &str)> = indexmap::IndexSet::new();
-    for score in runs.iter().flat_map(|run| run.rows()).filter_map(|row| row.scores.get(name)) {
-        names.extend(score.parts.keys().map(|part| (false, part.as_str())));
-        names.extend(score.components.keys().map(|part| (true, part.as_str())));
-    }
-    let is_single = runs.len() == 1;
-    let view = |(is_component, part): &(bool, &str)| {
-        let runs = runs.iter().map(|run| {
-            let values: Vec<f64> = scores_of(run, name)
-                .filter_map(|score| match is_component {
-                    true => counted(score.components.get(*part)?, run.failure_score()),
-                    false => score.parts.get(*part).copied(),
-                })
-                .collect();
-            let rows = plural(values.len() as u64, "row");
-            let values = values.into_iter().map(|value| (value, None));
-            let figures = Figures::of(ScoreKind::Number, values, false);
-            let value =
-                figures.mean.map_or_else(|| "–".to_owned(), |mean| shown(ScoreKind::Number, mean));
-            let rows = if is_single { format!(", {rows}") } else { String::new() };
-            PartFigures { value, interval: format!("{}{rows}", figures.interval()) }
-        });
-        PartView { name: (*part).to_owned(), runs: runs.collect() }
-    };
-    names.iter().take(MAX_PARTS).map(view).collect()
 }

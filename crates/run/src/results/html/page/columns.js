@@ -37,15 +37,18 @@ function textColumns() {
   return columns.concat(predictions);
 }
 
-/** The number of metrics that have a column. */
-const shownMetrics = () => Math.min(phone.matches ? 3 : 4, data.metrics.length);
+/** The number of metrics whose columns fit beside each other. */
+const maxMetrics = () => (stacked.matches ? 3 : 4);
+/** The metrics that have a column: the selected one, then those that were chosen last. */
+const shownMetrics = () => [...new Set([state.metric, ...state.chosen])].slice(0, maxMetrics()).filter((metric) => data.metrics[metric]);
 
+const longest = ({ name, text }) => Math.max(name.length, ...data.rows.slice(0, 50).map((row) => text(row).length));
 /** Text columns share their space by their longest strings, so that none is cut beside one that is half empty. */
-function textWidth({ name, text }) {
-  const longest = Math.max(name.length, ...data.rows.slice(0, 50).map((row) => text(row).length));
-  return `minmax(0, ${Math.min(Math.max(longest, 8), 60)}fr)`;
-}
-const scoreWidth = ({ name }) => `${Math.min(Math.max(name.length * 0.5 + 0.8, 5), 10)}rem`;
+const widths = {
+  id: (column) => `${Math.min(Math.max(longest(column) * 0.48 + 0.5, 4), 11)}rem`,
+  text: (column) => `minmax(0, ${Math.min(Math.max(longest(column), 8), 60)}fr)`,
+  score: ({ name }) => `${Math.min(Math.max(name.length * 0.5 + 0.8, 5), 8)}rem`,
+};
 
 function scoreColumns() {
   const column = (metric, run, name) => ({
@@ -55,9 +58,7 @@ function scoreColumns() {
     style: (row) => classOf(scoreOf(row, run, metric), data.metrics[metric]),
   });
   if (!isComparison) {
-    const others = data.metrics.map((_, metric) => metric).filter((metric) => metric !== state.metric);
-    return [state.metric, ...others].slice(0, shownMetrics()).filter((metric) => data.metrics[metric])
-      .map((metric) => column(metric, 0, data.metrics[metric].name));
+    return shownMetrics().map((metric) => column(metric, 0, data.metrics[metric].name));
   }
   const change = (row) => {
     const value = difference(row, state.metric);
@@ -77,7 +78,7 @@ function scoreColumns() {
   ];
 }
 
-const state = { query: "", metric: 0, outcome: "all", change: "all", sort: null, order: [], current: 0 };
+const state = { query: "", metric: 0, chosen: [0, 1, 2, 3], bar: null, outcome: "all", change: "all", sort: null, order: [], current: 0 };
 let columns = [];
 
 // Filters and order
@@ -120,6 +121,7 @@ function matches(index) {
   return (
     (state.outcome === "all" || scores.some((score) => score && accepts(score))) &&
     (!isComparison || changes[state.change][1](row)) &&
+    (!state.bar || inBar(row, state.bar)) &&
     state.query.split(/\s+/).every((word) => haystack(index).includes(word))
   );
 }

@@ -8,12 +8,7 @@ function occurring(choices, isPresent) {
   return Object.entries(choices).filter(([name, [, accepts]]) => name === "all" || isPresent(accepts)).map(([name, [text]]) => [name, text]);
 }
 const present = (accepts) => data.rows.some((row) => row.runs.some((run) => run?.scores.some((score) => score && accepts(score))));
-fill(find("metric"), data.metrics.map((metric, at) => [String(at), metric.name]), (value) => {
-  state.metric = Number(value);
-  if (state.sort && columns[state.sort.column].kind === "score" && !isComparison) state.sort = null;
-  buildColumns();
-  update();
-});
+fill(find("metric"), data.metrics.map((metric, at) => [String(at), metric.name]), (value) => selectMetric(Number(value)));
 fill(find("outcome"), occurring(outcomes, present), (value) => {
   state.outcome = value;
   update();
@@ -31,6 +26,11 @@ find("query").addEventListener("input", (event) => {
     update();
   }, data.rows.length > 2000 ? 150 : 0);
 });
+for (const [metric, { name }] of data.metrics.entries()) {
+  const box = make("input", { type: "checkbox" });
+  box.addEventListener("change", () => choose(metric, box.checked));
+  find("choice").append(make("label", null, box, make("span", { dir: "auto" }, name)));
+}
 find("tools").addEventListener("submit", (event) => event.preventDefault());
 find("tools").hidden = false;
 table.hidden = false;

@@ -1,15 +1,18 @@
 // The table. Only the rows in view are in the document, and the current row, which has the focus.
 
 const [table, head, body] = ["table", "head", "body"].map(find);
+/** The texts of a row are below its scores, and on a phone below each other. */
+const stacked = matchMedia("(max-width: 1000px)");
 const phone = matchMedia("(max-width: 640px)");
 const drawn = new Map();
-let rowHeight = 44;
+let rowHeight = 48;
+/** The lines of the texts of a row on a phone, for the longest texts. */
+let mostLines = 0;
 
 function clear() {
   for (const node of drawn.values()) node.remove();
   drawn.clear();
-  const texts = columns.filter((column) => column.kind === "text").length;
-  rowHeight = phone.matches ? 50 + 21 * Math.min(texts, 4) : 44;
+  rowHeight = phone.matches ? 62 + 19 * mostLines : stacked.matches ? 98 : 48;
   body.style.setProperty("--row-height", `${rowHeight}px`);
   body.style.height = `${state.order.length * rowHeight}px`;
 }
@@ -40,8 +43,8 @@ function rowNode(place) {
   const cells = { id: [], text: [], score: [] };
   for (const { kind, text, style } of columns) {
     const attributes = { role: kind === "id" ? "rowheader" : "cell", dir: kind === "score" ? undefined : "auto", class: kind === "id" ? "id" : style?.(row) };
-    const button = () => make("button", { type: "button", tabindex: place === state.current ? "0" : "-1" }, text(row) || "(no id)");
-    cells[kind].push(make("div", attributes, kind === "id" ? button() : text(row)));
+    const button = () => make("button", { type: "button", tabindex: place === state.current ? "0" : "-1" }, make("span", { class: "clamp" }, text(row) || "(no id)"));
+    cells[kind].push(make("div", attributes, kind === "id" ? button() : make("span", { class: "clamp" }, text(row))));
   }
   const node = make("div", { class: "row", role: "row", "aria-rowindex": String(place + 2) }, ...groupCells(cells));
   node.dataset.place = String(place);
@@ -55,6 +58,9 @@ const groupCells = (cells) => [
   make("div", { class: "scores", role: "none" }, ...cells.score),
 ];
 
+/** A name that breaks after an underscore, rather than within a word. */
+const breakable = (name) => name.split(/(?<=[_.])/).flatMap((part) => [part, make("wbr")]);
+
 function buildColumns() {
   columns = [
     { kind: "id", name: "id", text: (row) => row.id },
@@ -62,23 +68,58 @@ function buildColumns() {
     ...scoreColumns().map((column) => ({ kind: "score", ...column })),
   ];
   if (!columns[state.sort?.column]) state.sort = null;
-  for (const [kind, width] of [["text", textWidth], ["score", scoreWidth]]) {
-    const widths = columns.filter((column) => column.kind === kind).map(width);
-    table.style.setProperty(`--${kind}-widths`, widths.join(" "));
+  for (const [kind, width] of Object.entries(widths)) {
+    const ofKind = columns.filter((column) => column.kind === kind);
+    table.style.setProperty(`--${kind}-widths`, ofKind.map(width).join(" "));
   }
-  const [shown, total] = [shownMetrics(), data.metrics.length];
-  find("more").hidden = isComparison || shown === total;
-  find("more").textContent = `${shown} of ${whole(total)} metrics have a column, the selected one first. A row that is opened shows all.`;
+  if (phone.matches) {
+    const texts = columns.filter((column) => column.kind === "text").slice(0, 4);
+    const lines = (row) => texts.reduce((sum, { text }) => sum + (text(row).length > 40 ? 2 : 1), 0);
+    mostLines = data.rows.reduce((most, row) => Math.max(most, lines(row)), 0);
+  }
+  showChoice();
   const cells = { id: [], text: [], score: [] };
   columns.forEach(({ kind, name }, column) => {
     const isSorted = state.sort?.column === column;
     const direction = state.sort?.isDescending ? "descending" : "ascending";
     const mark = make("span", { "aria-hidden": "true" }, isSorted ? (state.sort.isDescending ? "↓" : "↑") : "");
-    const button = make("button", { type: "button" }, make("span", { dir: "auto" }, name), mark);
+    const button = make("button", { type: "button" }, make("span", { dir: "auto", class: "clamp" }, ...breakable(name)), mark);
     button.addEventListener("click", () => sortBy(column));
     cells[kind].push(make("div", { role: "columnheader", "aria-sort": isSorted ? direction : "none", title: name }, button));
   });
   head.replaceChildren(make("div", { class: "row", role: "row", "aria-rowindex": "1" }, ...groupCells(cells)));
+}
+
+/** How many metrics have a column, and which. */
+function showChoice() {
+  const [shown, total] = [shownMetrics(), data.metrics.length];
+  find("choose").hidden = isComparison || total <= maxMetrics();
+  find("choose").textContent = `Columns: ${shown.length} of ${whole(total)} metrics`;
+  find("more").hidden = !isComparison || total < 2;
+  find("more").textContent = `The columns show ${data.metrics[state.metric]?.name}, 1 of ${whole(total)} metrics. A row that is opened shows all.`;
+  find("choice").querySelectorAll("input").forEach((box, metric) => {
+    box.checked = shown.includes(metric);
+    box.disabled = metric === state.metric;
+  });
+}
+
+/** Gives a metric a column, in place of the one that was chosen first if there is no space, or removes its column. */
+function choose(metric, isChosen) {
+  const others = shownMetrics().filter((other) => other !== metric);
+  state.chosen = isChosen ? [metric, ...others] : others;
+  showMetrics();
+}
+
+/** Selects the metric of the filters. */
+function selectMetric(metric) {
+  state.metric = metric;
+  showMetrics();
+}
+
+function showMetrics() {
+  if (state.sort && columns[state.sort.column].kind === "score" && !isComparison) state.sort = null;
+  buildColumns();
+  update();
 }
 
 /** The first click sorts, the second one the other way round, the third one restores the order. */
@@ -133,9 +174,11 @@ body.addEventListener("keydown", (event) => {
   focusCurrent();
 });
 new ResizeObserver(() => draw()).observe(table);
-phone.addEventListener("change", () => {
-  buildColumns();
-  clear();
-  draw();
-});
+for (const layout of [stacked, phone]) {
+  layout.addEventListener("change", () => {
+    buildColumns();
+    clear();
+    draw();
+  });
+}
 

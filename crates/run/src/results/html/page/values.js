@@ -104,8 +104,9 @@ const counted = (score) => (!score ? null : isFailure(score) ? 0 : score.value ?
 const verdict = (score, metric) =>
   !score ? null : score.passed ?? (data.metrics[metric].kind === "bool" && isFailure(score) ? false : null);
 
-/** B minus A, where both count. */
+/** B minus A, where both count. A metric that is not the same in both runs is not compared. */
 function difference(row, metric) {
+  if (!data.metrics[metric]?.is_compared) return null;
   const [a, b] = [0, 1].map((run) => counted(scoreOf(row, run, metric)));
   return a === null || b === null ? null : b - a;
 }
@@ -115,6 +116,7 @@ const gain = (row, metric) => {
   return change === null ? null : data.metrics[metric].lower_is_better ? -change : change;
 };
 function isFlip(row, metric) {
+  if (!data.metrics[metric]?.is_compared) return false;
   const [a, b] = [0, 1].map((run) => verdict(scoreOf(row, run, metric), metric));
   return a !== null && b !== null && a !== b;
 }

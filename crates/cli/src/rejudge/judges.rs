@@ -1,0 +1,124 @@
+//! The judges of a run, as its manifest describes them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Error;
+use super::args::RejudgeArguments;
+use crate::args::{Param, ScoreArguments};
+use crate::core::metric::Metric;
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::error::CliError;
+use crate::hint::Hint;
+use crate::metrics::Registry;
+use crate::metrics::registry::Entry;
+use crate::results::{Results, RunManifest};
+
+/// The parameters of a panel that the new model replaces.
+const OF_PANEL: [&str; 2] = ["models", "quorum"];
+
+/// The settings of a metric that are no parameters of its type.
+const SETTINGS: [&str; 2] = ["threshold", "strict"];
+
+/// Returns the arguments of `score` for the judges of the run, with their parameters.
+pub(super) fn arguments(
+    registry: &Registry,
+    run: &Results,
+    args: &RejudgeArguments,
+) -> Result<ScoreArguments, Error> {
+    let file = || args.run.clone();
+    let Some(manifest) = run.manifest().map(|manifest| &manifest.run) else {
+        let reason = run.unknown_identity().unwrap_or_default().to_owned();
+        return Err(Error::NoManifest { file: file(), reason });
+    };
+    let metrics = judges(manifest, &args.run, &args.metrics)?;
+    let mut params = args.params.clone();
+    for name in &metrics {
+        let entry = registry.find(name).map_err(CliError::from)?;
+        params.extend(parameters(name, &manifest.metrics[name], entry, &args.params));
+    }
+    Ok(ScoreArguments {
+        data: vec![file()],
+        metrics,
+        params,
+        out: args.out.clone(),
+        with_rows: args.out.is_some(),
+        keep_rows: true,
+        label: manifest.label.clone(),
+        tags: manifest.tags.clone().into_iter().collect(),
+        concurrency: args.concurrency,
+        max_errors: args.max_errors,
+        failure_score: manifest.failure_score,
+        repeats: manifest.repeats,
+        group: manifest.group.clone(),
+        timeout: args.timeout,
+        grace: args.grace,
+        lm: args.lm.clone(),
+        json: args.json,
+        quiet: args.quiet,
+        ..ScoreArguments::default()
+    })
+}
+
+/// Returns the parameters of a judge in the run, without those that are set.
+fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) -> Vec<Param> {
+    let spec = entry.spec();
+    let declared = serde_json::to_value(spec).unwrap_or_default();
+    // A setting is given only if it is not the one of the declaration, since not every metric supports it.
+    let is_declared = |key: &str, value: &str| {
+        let value = serde_json::from_str(value).ok();
+        SETTINGS.contains(&key) && declared.get(key) == value.as_ref()
+    };
+    let is_set = |key: &str| set.iter().any(|it| it.metric == name && it.key == key);
+    let keys = spec.params.iter().map(|param| param.name).chain(SETTINGS);
+    let keys = keys.filter(|key| !OF_PANEL.contains(key) && !is_set(key));
+    let param = |key: &str| {
+        let value = old.parameter(key).filter(|value| !is_declared(key, value))?;
+        Some(Param { metric: name.to_owned(), key: key.to_owned(), value })
+    };
+    keys.filter_map(param).collect()
+}
+
+/// Returns the judges of the run, or those of them that are named.
+fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>, Error> {
+    let judges = manifest.metrics.iter().filter(|(_, identity)| !identity.models().is_empty());
+    let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();
+    if judges.is_empty() {
+        return Err(Error::NoJudge { file: file.to_path_buf() });
+    }
+    match named.iter().find(|name| !judges.contains(name)) {
+        _ if named.is_empty() => Ok(judges),
+        None => Ok(named.to_vec()),
+        Some(name) => {
+            let hint =
+                Hint::nearest(name, judges.iter().map(String::as_str)).or(Hint::Only(judges));
+            Err(Error::NotAJudge { name: name.clone(), file: file.to_path_buf(), hint })
+        }
+    }
+}
+
+/// Checks that the judges differ from those of the run by their model only.
+pub(super) fn check(
+    run: &Results,
+    metrics: &[Arc<dyn Metric>],
+    names: &[String],
+) -> Result<(), Error> {
+    for (name, metric) in names.iter().zip(metrics) {
+        let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else { continue };
+        let new = MetricIdentity::of::<Example, Prediction>(&**metric);
+        // A prompt may depend on the model.
+        let is_of_model = |place: &str| {
+            let of_panel = OF_PANEL.iter().any(|key| place.ends_with(&format!(".{key}`")));
+            ["`models`", "`prompts`", "`cost_msats`"].contains(&place) || of_panel
+        };
+        let differences = old.differences(&new);
+        if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {
+            let (place, expected, found) =
+                (other.place.clone(), other.expected.clone(), other.found.clone());
+            let (name, file) = (name.clone(), run.name().to_owned());
+            return Err(Error::OtherMetric { name, place, expected, file, found });
+        }
+    }
+    Ok(())
+}

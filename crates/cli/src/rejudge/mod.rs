@@ -1,0 +1,290 @@
+//! `rejudge`: another model judges the rows of a run, and both judges are compared, with each other and with labels.
+//!
+//! `judges.rs` finds the judges of the run. `score/` asks the model, and the comparisons are in `results/`.
+
+mod args;
+mod judges;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::agree::{self, AgreeError, Labels};
+use super::error::CliError;
+use super::files::Files;
+use super::hint::Hint;
+use super::runs::check_unique;
+use super::score::{self, RunModels};
+use super::stdio::{print, print_error, print_json};
+use crate::agreement::{Agreement, AgreementError, Closeness, Label, Rating};
+use crate::core::spec::Direction;
+use crate::evaluate::{Ending, EvaluationResult};
+use crate::messages::escape;
+use crate::metrics::Registry;
+use crate::results::{
+    CompareError, Comparison, FormatVersion, MetricComparison, Results, ResultsError,
+};
+
+pub(super) use args::RejudgeArguments;
+
+/// Why the rows of a run cannot be judged again.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error(
+        "{}: its judges are unknown: {reason}; restore the manifest, or name the judges: `score RUN -m NAME --lm NEW --out \
+         NEW.jsonl`, then `compare`",
+        file.display()
+    )]
+    NoManifest { file: PathBuf, reason: String },
+    #[error("{}: expected a metric that calls a model, found none; to add a metric, write `score RUN -m NAME`", file.display())]
+    NoJudge { file: PathBuf },
+    #[error("{}: `{}` is not a judge of the run{hint}", file.display(), escape::name(name))]
+    NotAJudge { name: String, file: PathBuf, hint: Hint },
+    #[error(
+        "`{}` is not the metric of {file}: {place} is {expected} in the run, and {found} here; if it can be set, write \
+         --param {name}.KEY=VALUE, or leave the metric out with -m",
+        escape::name(name)
+    )]
+    OtherMetric { name: String, place: String, expected: String, file: String, found: String },
+    #[error(
+        "`{}` against `{}`: the labels are verdicts, and the scores have none; write --threshold X",
+        escape::name(name),
+        escape::name(label)
+    )]
+    NoVerdict { name: String, label: String },
+    #[error("`{}` against `{}`: {error}", escape::name(name), escape::name(label))]
+    NotComparable { name: String, label: String, error: Box<AgreementError> },
+    #[error(transparent)]
+    Agree(#[from] AgreeError),
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCode, Error> {
+    let files = Files::new()
+        .read("RUN", [&args.run])
+        .read("--labels", &args.labels)
+        .read_params(&args.params)
+        .write("--out", args.out.as_ref())
+        .write_manifest("--out", args.out.as_ref())
+        .json_output(args.json);
+    files.check()?;
+    check_unique(&args.metrics)?;
+    let old = Results::read(&args.run)?;
+    let score = judges::arguments(registry, &old, args)?;
+    let labels = args.label.as_deref();
+    let labels =
+        labels.map(|field| agree::labels(&args.run, field, args.labels.as_deref())).transpose()?;
+    let metrics = score::configure(registry, &score)?;
+    files.check_metrics(&metrics)?;
+    #[cfg(feature = "lm")]
+    if args.lm.estimate {
+        return Ok(score::estimate(metrics, &score)?);
+    }
+    let models = RunModels::new(&args.lm, 0)?;
+    models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
+    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+        print_error(warning);
+    }
+    let result = score::evaluate(&score, metrics, &models)?;
+    if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.quiet) {
+        print_error(usage);
+    }
+    if let Some(exit) = unfinished(&result, args)? {
+        return Ok(exit);
+    }
+    let violations = score::violations(registry, &result, &models, &score);
+    let name = args.out.as_deref().unwrap_or(Path::new("the new judge"));
+    let new = Results::of(&result)?.with_name(name.to_string_lossy());
+    let report = Report::new(registry, [&old, &new], &score.metrics, labels.as_ref(), args)?;
+    let printed = if args.json { print_json(&report) } else { print(&report.text()) };
+    printed.map_err(CliError::StandardOutput)?;
+    violations.iter().for_each(print_error);
+    Ok(if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Returns the exit code of a run that did not judge all rows, which is not compared.
+fn unfinished(
+    result: &EvaluationResult,
+    args: &RejudgeArguments,
+) -> Result<Option<ExitCode>, Error> {
+    let (why, exit) = match &result.ending {
+        Ending::OutputFailed(error) => return Err(CliError::from(error.clone()).into()),
+        Ending::Stopped => ("", ExitCode::from(score::INTERRUPTED)),
+        Ending::MaxErrors => (", at the limit of --max-errors", ExitCode::FAILURE),
+        _ => return Ok(None),
+    };
+    let kept =
+        args.out.as_ref().map(|out| format!("; their scores are written to {}", out.display()));
+    let kept = kept.unwrap_or_default();
+    print_error(format_args!(
+        "stopped after {} rows{why}; the judges are not compared{kept}",
+        result.rows
+    ));
+    if let Some(error) = result.first_error.as_ref().filter(|_| !args.quiet) {
+        print_error(format_args!("warning: first error: {error}"));
+    }
+    Ok(Some(exit))
+}
+
+/// The output of `--json`.
+#[derive(Serialize)]
+struct Report<'a> {
+    format: FormatVersion,
+    /// The run with the old judge (A) and the new one (B).
+    comparison: Comparison,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    labels: Option<Closer<'a>>,
+}
+
+/// Which judge is closer to the labels.
+#[derive(Serialize)]
+struct Closer<'a> {
+    label: &'a str,
+    /// The number of rows without a label.
+    without_label: usize,
+    /// The number of labels whose id is not in the run.
+    labels_without_row: u64,
+    closer: IndexMap<String, CloserJudge>,
+}
+
+#[derive(Serialize)]
+struct CloserJudge {
+    /// `right`, the share of rows whose verdict is the label, or `absolute_difference` from the label.
+    measure: &'static str,
+    /// The models of the run and of the new judge.
+    judges: [String; 2],
+    #[serde(flatten)]
+    comparison: MetricComparison,
+}
+
+impl<'a> Report<'a> {
+    fn new(
+        registry: &Registry,
+        runs: [&Results; 2],
+        metrics: &[String],
+        labels: Option<&Labels>,
+        args: &'a RejudgeArguments,
+    ) -> Result<Self, Error> {
+        let [old, new] = runs;
+        let mut builder = Comparison::builder().seed(args.seed);
+        if let Some(field) = old.manifest().and_then(|manifest| manifest.run.group.as_ref()) {
+            builder = builder.group(field);
+        }
+        let names = metrics.iter().map(String::as_str);
+        let runs_builder = builder.clone().metrics(names.clone()).allow_different(names);
+        let comparison = runs_builder.of(old, new)?;
+        let labels = match (labels, &args.label) {
+            (Some(labels), Some(label)) => {
+                let measured = closeness(registry, runs, metrics, labels, args)?;
+                let closer = builder.closer(runs, &measured)?.into_iter().map(|comparison| {
+                    let name = comparison.name.clone();
+                    let measure = match measured.get(&name) {
+                        Some(Closeness::Right(_)) => "right",
+                        _ => "absolute_difference",
+                    };
+                    let judges = judge_names(runs, &name);
+                    (name, CloserJudge { measure, judges, comparison })
+                });
+                let closer = closer.collect();
+                let without =
+                    labels.labels.iter().filter(|label| **label == Label::Missing).count();
+                let labels_without_row = labels.without_row;
+                Some(Closer { label, without_label: without, labels_without_row, closer })
+            }
+            _ => None,
+        };
+        Ok(Self { format: FormatVersion, comparison, labels })
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.comparison.to_string();
+        let Some(Closer { label, without_label, labels_without_row, closer }) = &self.labels else {
+            return text;
+        };
+        text.push_str(&format!("\nagainst {}", escape::name(label)));
+        if *without_label > 0 {
+            text.push_str(&format!("; {without_label} rows have no label"));
+        }
+        if *labels_without_row > 0 {
+            text.push_str(&format!("; {labels_without_row} labels have no row"));
+        }
+        text.push('\n');
+        for (name, CloserJudge { judges: [a, b], comparison, .. }) in closer {
+            let sentence = comparison.closer_sentence([a, b]);
+            text.push_str(&format!("{}: {sentence}\n", escape::name(name)));
+        }
+        text
+    }
+}
+
+/// Returns how close both judges are to the labels, in the rows of the old run.
+fn closeness(
+    registry: &Registry,
+    [old, new]: [&Results; 2],
+    metrics: &[String],
+    labels: &Labels,
+    args: &RejudgeArguments,
+) -> Result<IndexMap<String, Closeness>, Error> {
+    let label = || args.label.clone().unwrap_or_default();
+    let mut measured = IndexMap::new();
+    for name in metrics {
+        let mut rows = Vec::with_capacity(2 * old.rows().len());
+        for run in [old, new] {
+            for (row, label) in old.rows().iter().zip(&labels.labels) {
+                let score = run.row(&row.id).and_then(|row| row.scores.get(name));
+                let rating = score.map_or(Rating::from(None::<bool>), agree::rating_of);
+                rows.push((rating, label.clone()));
+            }
+        }
+        let lower_is_better = old.manifest().and_then(|it| it.run.metrics.get(name));
+        let lower_is_better =
+            lower_is_better.is_some_and(|it| it.direction() == Direction::LowerIsBetter);
+        let mut builder =
+            Agreement::builder().lower_is_better(lower_is_better).positive(args.positive.clone());
+        if let Some(threshold) = &args.threshold {
+            let range = registry.get(name).and_then(|entry| entry.spec().range);
+            threshold.check("--threshold ", name, range, range)?;
+            builder = builder.threshold(threshold.score);
+        }
+        let closeness = builder.closeness(&rows).map_err(|error| Error::NotComparable {
+            name: name.clone(),
+            label: label(),
+            error: Box::new(error),
+        })?;
+        if closeness == Closeness::NoVerdict {
+            return Err(Error::NoVerdict { name: name.clone(), label: label() });
+        }
+        measured.insert(name.clone(), closeness);
+    }
+    Ok(measured)
+}
+
+/// Returns the models of a metric in both runs, without their endpoints if the models differ.
+fn judge_names(runs: [&Results; 2], metric: &str) -> [String; 2] {
+    let models = |run: &Results| {
+        let identity = run.manifest().and_then(|it| it.run.metrics.get(metric));
+        identity.map(|it| it.models().to_vec()).unwrap_or_default()
+    };
+    let models = runs.map(models);
+    let names = |end: fn(&str) -> &str| {
+        let joined = |models: &Vec<String>| {
+            let names: Vec<_> = models.iter().map(|model| end(model)).collect();
+            escape::name(&names.join(" and ")).into_owned()
+        };
+        [joined(&models[0]), joined(&models[1])]
+    };
+    let short = names(|model| model.split_once(" at ").map_or(model, |(id, _)| id));
+    let long = names(|model| model);
+    match (short[0] != short[1], long[0] != long[1]) {
+        (true, _) => short,
+        (false, true) => long,
+        (false, false) => [format!("{} (A)", short[0]), format!("{} (B)", short[1])],
+    }
+}

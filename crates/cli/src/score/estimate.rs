@@ -1,0 +1,178 @@
+//! `--estimate`: the calls of language models that a run would make, and the most that they can cost.
+//!
+//! The rows are evaluated with models that make no call. Nothing is written.
+
+use std::fmt::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::models::RunModels;
+use super::report::INTERRUPTED;
+use super::{evaluate_rows, of_rows, rows};
+use crate::args::ScoreArguments;
+use crate::core::metric::Metric;
+use crate::error::CliError;
+use crate::evaluate::{Ending, Evaluate};
+use crate::lm::{CallEstimate, LmEstimate, PROBE_PURPOSE};
+use crate::results::FormatVersion;
+use crate::stdio::{print, print_error, print_json};
+
+pub(crate) fn run(
+    metrics: Vec<Arc<dyn Metric>>,
+    args: &ScoreArguments,
+) -> Result<ExitCode, CliError> {
+    let estimate = LmEstimate::new();
+    let models = RunModels::with_estimate(&args.lm, 0, Some(estimate.clone()))?;
+    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+        print_error(warning);
+    }
+    let rows = rows::open(args, &metrics)?;
+    let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
+    let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
+    if result.ending != Ending::Complete {
+        print_error(format_args!("stopped after {} rows; there is no estimate", result.rows));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let estimated = Estimated::new(result.rows, &estimate);
+    let printed = match args.json {
+        true => print_json(&estimated),
+        false => print(&estimated.text(args)),
+    };
+    printed.map_err(CliError::StandardOutput)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The output of `--json`.
+#[derive(Serialize)]
+struct Estimated {
+    format: FormatVersion,
+    rows: u64,
+    #[serde(flatten)]
+    total: CallEstimate,
+    /// The models without a price.
+    unpriced: Vec<String>,
+    by_purpose: Vec<OfPurpose>,
+}
+
+/// The calls of one judge to one model.
+#[derive(Serialize)]
+struct OfPurpose {
+    purpose: String,
+    model: String,
+    #[serde(flatten)]
+    calls: CallEstimate,
+}
+
+impl Estimated {
+    fn new(rows: u64, estimate: &LmEstimate) -> Self {
+        let by_purpose = estimate.by_purpose().into_iter();
+        let by_purpose: Vec<OfPurpose> = by_purpose
+            .map(|((purpose, model), calls)| OfPurpose { purpose, model, calls })
+            .collect();
+        let mut unpriced: Vec<String> = by_purpose
+            .iter()
+            .filter(|it| it.calls.unpriced_calls > 0)
+            .map(|it| it.model.clone())
+            .collect();
+        unpriced.sort_unstable();
+        unpriced.dedup();
+        Self { format: FormatVersion, rows, total: estimate.total(), unpriced, by_purpose }
+    }
+
+    fn text(&self, args: &ScoreArguments) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text, args);
+        text
+    }
+
+    fn write(&self, text: &mut String, args: &ScoreArguments) -> fmt::Result {
+        if self.by_purpose.is_empty() {
+            let why = match args.lm.offline {
+                true => "with --offline no language model is called",
+                false => "no metric of this run calls a language model",
+            };
+            return writeln!(text, "{why}; the run costs nothing");
+        }
+        for OfPurpose { purpose, model, calls } in &self.by_purpose {
+            writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
+        }
+        let CallEstimate { calls, replies_msats, repairs_msats, retries_msats, .. } = self.total;
+        let probes = self.by_purpose.iter().filter(|it| it.purpose == PROBE_PURPOSE);
+        let probes: u64 = probes.map(|it| it.calls.calls).sum();
+        writeln!(
+            text,
+            "{}: {}; of these {}",
+            counted(self.rows, "row"),
+            Calls(&self.total),
+            counted(probes, "probe")
+        )?;
+        writeln!(
+            text,
+            "at most {replies_msats} msat if each call is answered at once by a valid reply"
+        )?;
+        writeln!(
+            text,
+            "at most {} msat in the worst case: {repairs_msats} msat more if each reply is repaired, {retries_msats} msat more if each call is charged for every attempt",
+            self.total.worst_case_msats
+        )?;
+        if self.total.cached_calls > 0 {
+            let saved = self.total.cached_msats;
+            writeln!(text, "the replies in the cache save up to {saved} msat")?;
+        }
+        self.write_notes(text, args, calls)
+    }
+
+    fn write_notes(&self, text: &mut String, args: &ScoreArguments, calls: u64) -> fmt::Result {
+        let worst = self.total.worst_case_msats;
+        if let Some(budget) = args.lm.budget {
+            let covers = if budget < worst { "does not cover" } else { "covers" };
+            writeln!(text, "--budget {budget} msat {covers} the worst case")?;
+        } else if self.total.unlimited_calls > 0 {
+            let unlimited = self.total.unlimited_calls;
+            writeln!(
+                text,
+                "{unlimited} of {calls} calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them"
+            )?;
+        }
+        if !self.unpriced.is_empty() {
+            let (models, unpriced) = (self.unpriced.join(", "), self.total.unpriced_calls);
+            writeln!(
+                text,
+                "no price for {models}, so that {unpriced} of {calls} calls are in no amount; add it to the price table (DSRS_PRICES=FILE)"
+            )?;
+        }
+        if let Some(dir) = &args.journal {
+            let dir = dir.display();
+            writeln!(
+                text,
+                "the journal {dir} was not read; calls that it has recorded are counted"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of calls, in words.
+struct Calls<'a>(&'a CallEstimate);
+
+impl fmt::Display for Calls<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let CallEstimate { calls, equal_calls, cached_calls, .. } = self.0;
+        f.write_str(&counted(*calls, "call"))?;
+        if *equal_calls > 0 {
+            write!(
+                f,
+                " ({equal_calls} of them equal to an earlier one, which the cache may answer)"
+            )?;
+        }
+        let cached = if *cached_calls == 1 { "cached reply" } else { "cached replies" };
+        write!(f, ", {cached_calls} {cached}")
+    }
+}
+
+fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

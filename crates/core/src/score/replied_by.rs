@@ -1,0 +1,178 @@
+//! The models that replied to a judge, as providers report them: how the metadata of a score contains them, and how they are
+//! read from it.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::OFFLINE_JUDGE;
+
+/// The keys of the metadata of a judge: its judges with a verdict, and those without one.
+pub(crate) const JUDGES: &str = "judges";
+pub(crate) const FAILED: &str = "failed";
+
+const REPLIED_BY: &str = "replied_by";
+
+/// The number of replies to one judge on one row that came from one reported model.
+///
+/// A provider reports which model replied: a name such as `gpt-5-mini` stands for a version that changes.
+///
+/// ```
+/// use dsrs_metrics::contract::RepliedBy;
+/// use dsrs_metrics::judge::shipped::SemanticEquivalence;
+/// use dsrs_metrics::lm::{LmReply, ScriptedLm};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let reply = LmReply::new(r#"{ "reasoning": "", "equivalent": true }"#);
+/// let reply = reply.with_model("gpt-5-mini-2025-08-07").with_fingerprint("fp_1");
+/// let lm = ScriptedLm::new().named("openai:gpt-5-mini").otherwise(reply);
+/// let judge = SemanticEquivalence::default().with_lm(lm);
+/// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "five km" });
+/// let scored = judge.answer(MetricCall::new(&gold, &pred)).await?;
+/// let replied_by = scored.replied_by();
+/// assert_eq!((replied_by[0].judge, replied_by[0].replies), ("openai:gpt-5-mini", 1));
+/// assert_eq!((replied_by[0].model, replied_by[0].fingerprint), ("gpt-5-mini-2025-08-07", Some("fp_1")));
+/// // The same from the metadata, as result files contain it.
+/// assert_eq!(RepliedBy::of_metadata(scored.metadata().unwrap()), replied_by);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct RepliedBy<'a> {
+    /// The configured model of the judge, as `provider:model`.
+    pub judge: &'a str,
+    /// The model that the provider reported; empty if it reported only a fingerprint.
+    pub model: &'a str,
+    /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
+    pub fingerprint: Option<&'a str>,
+    /// The number of replies, including replies from the cache and replies that the judge could not read.
+    pub replies: u64,
+}
+
+impl<'a> RepliedBy<'a> {
+    /// Reads the entries of the metadata of one score, without its components. A reply of the offline stand-in, and one
+    /// without a reported model, has no entry.
+    #[must_use]
+    pub fn of_metadata(metadata: &'a Map<String, Value>) -> Vec<Self> {
+        let mut all = Vec::new();
+        each_in(metadata, &mut |replied_by| all.push(replied_by));
+        all
+    }
+}
+
+/// Calls a function with the entries of the metadata of one score. A metric of two judges has the metadata of both under their
+/// names.
+pub(super) fn each_in<'a>(metadata: &'a Map<String, Value>, call: &mut dyn FnMut(RepliedBy<'a>)) {
+    if metadata.get("judge").is_some_and(|label| label == OFFLINE_JUDGE) {
+        return;
+    }
+    for (key, value) in metadata {
+        match value {
+            Value::Array(judges) if key == JUDGES || key == FAILED => {
+                judges.iter().for_each(|judge| each_of_judge(judge, call));
+            }
+            Value::Object(metadata) => each_in(metadata, call),
+            _ => {}
+        }
+    }
+}
+
+/// As [`each_in`], for one judge. Metadata of another form has no entries.
+fn each_of_judge<'a>(entry: &'a Value, call: &mut dyn FnMut(RepliedBy<'a>)) {
+    let Some(judge) = entry["judge"].as_str() else { return };
+    for found in entry[REPLIED_BY].as_array().into_iter().flatten() {
+        let (model, replies) = (found["model"].as_str(), found["replies"].as_u64());
+        let fingerprint = found["fingerprint"].as_str();
+        if let (Some(model), Some(replies)) = (model, replies) {
+            call(RepliedBy { judge, model, fingerprint, replies });
+        }
+    }
+}
+
+/// The numbers of replies to one judge, by the reported model and fingerprint.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ReplyCounts(BTreeMap<(String, Option<String>), u64>);
+
+impl ReplyCounts {
+    /// Counts replies, unless neither model nor fingerprint was reported.
+    pub(crate) fn add(&mut self, model: &str, fingerprint: Option<&str>, replies: u64) {
+        if model.is_empty() && fingerprint.is_none() {
+            return;
+        }
+        let key = (model.to_owned(), fingerprint.map(str::to_owned));
+        let count = self.0.entry(key).or_default();
+        *count = count.saturating_add(replies);
+    }
+
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        for ((model, fingerprint), replies) in &others.0 {
+            self.add(model, fingerprint.as_deref(), *replies);
+        }
+    }
+
+    /// Adds the counts to the entry of their judge, if there are any.
+    pub(crate) fn add_to(&self, mut judge: Value) -> Value {
+        if !self.0.is_empty() {
+            let counts = self.0.iter().map(|((model, fingerprint), replies)| match fingerprint {
+                None => json!({ "model": model, "replies": replies }),
+                Some(it) => json!({ "model": model, "fingerprint": it, "replies": replies }),
+            });
+            judge[REPLIED_BY] = counts.collect();
+        }
+        judge
+    }
+}
+
+/// Returns the metadata of the judges of several evaluations of one row, with the sums of their replies.
+pub(super) fn sum<'a>(entries: impl Iterator<Item = RepliedBy<'a>>) -> Option<Value> {
+    let mut by_judge: BTreeMap<&str, ReplyCounts> = BTreeMap::new();
+    for RepliedBy { judge, model, fingerprint, replies } in entries {
+        by_judge.entry(judge).or_default().add(model, fingerprint, replies);
+    }
+    let entry = |(judge, counts): (&&str, &ReplyCounts)| counts.add_to(json!({ "judge": judge }));
+    (!by_judge.is_empty()).then(|| by_judge.iter().map(entry).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value, json};
+
+    use super::RepliedBy;
+
+    fn read(metadata: &Value) -> Vec<(&str, &str, Option<&str>, u64)> {
+        let metadata: &Map<_, _> = metadata.as_object().unwrap();
+        let all = RepliedBy::of_metadata(metadata).into_iter();
+        all.map(|it| (it.judge, it.model, it.fingerprint, it.replies)).collect()
+    }
+
+    #[test]
+    fn metadata_of_another_form_has_no_entries() {
+        for other in [
+            json!({}),
+            json!({ "judges": 3, "failed": "no" }),
+            json!({ "judges": [1, null, [], { "replied_by": [{ "model": "m", "replies": 1 }] }] }),
+            json!({ "judges": [{ "judge": "a:b", "replied_by": { "model": "m", "replies": 1 } }] }),
+            json!({ "judges": [{ "judge": "a:b", "replied_by": [{ "model": 1, "replies": 1 }] }] }),
+            json!({ "judges": [{ "judge": "a:b", "replied_by": [{ "model": "m", "replies": -1 }] }] }),
+            json!({ "judges": [{ "judge": "a:b", "answers": [{ "replied_by": [] }] }] }),
+        ] {
+            assert_eq!(read(&other), [], "{other}");
+        }
+    }
+
+    #[test]
+    fn judges_with_and_without_a_verdict_and_the_judges_of_two_halves_are_read() {
+        let judge =
+            |id: &str| json!({ "judge": id, "replied_by": [{ "model": "m", "replies": 2 }] });
+        let metadata = json!({ "failed": [judge("a:1")], "judges": [judge("a:2")] });
+        let both = [("a:1", "m", None, 2), ("a:2", "m", None, 2)];
+        assert_eq!(read(&metadata), both);
+        let halves = json!({ "completeness": metadata, "groundedness": { "judges": [] } });
+        assert_eq!(read(&halves), both);
+        let offline = json!({ "judge": "offline-lexical", "answer": { "judges": [judge("a:1")] } });
+        assert_eq!(read(&offline), []);
+    }
+}

@@ -1,0 +1,240 @@
+//! The estimate of a run: which calls it would make, and the most that they can cost.
+//!
+//! `layers/estimated.rs` counts the calls in place of a client. Judges ask for the repair that may follow a call.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+
+use super::key::Hash;
+use super::lock::lock;
+use super::{LanguageModel, LmError, LmErrorKind, LmRequest};
+
+tokio::task_local! {
+    /// Set while a judge estimates the repair of a reply.
+    static IS_REPAIR: ();
+    /// The last call of the metric that is observed that was estimated.
+    static ESTIMATED: RefCell<Option<LmError>>;
+}
+
+/// Whether this process has estimated calls, so that metrics are observed.
+static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
+
+#[doc(hidden)]
+pub fn is_active() -> bool {
+    IS_ACTIVE.load(Ordering::Relaxed)
+}
+
+/// Awaits a future, and returns the error of a call that was estimated meanwhile.
+#[doc(hidden)]
+pub async fn observe<F: Future>(future: F) -> (F::Output, Option<LmError>) {
+    let observed = async {
+        let output = future.await;
+        (output, ESTIMATED.with(RefCell::take))
+    };
+    let (output, estimated) = ESTIMATED.scope(RefCell::default(), observed).await;
+    if let Some(error) = &estimated {
+        set_estimated(error);
+    }
+    (output, estimated)
+}
+
+/// The call of a metric that is observed, and of the metric that contains it.
+fn set_estimated(error: &LmError) {
+    // It fails for a call that no metric makes.
+    let _ = ESTIMATED.try_with(|estimated| estimated.replace(Some(error.clone())));
+}
+
+/// The error of a call that was estimated.
+pub(super) fn error(model: &str) -> LmError {
+    let error = LmError::new(model, LmErrorKind::Estimated);
+    set_estimated(&error);
+    error
+}
+
+/// Counts the largest repair that may follow an estimated call.
+#[doc(hidden)]
+pub async fn repair(lm: &dyn LanguageModel, request: &LmRequest) {
+    // It always returns an error, since no call is made.
+    let _ = IS_REPAIR.scope((), lm.complete(request)).await;
+}
+
+pub(super) fn is_repair() -> bool {
+    IS_REPAIR.try_with(|()| ()).is_ok()
+}
+
+/// Calls that models would make, and the most that they can cost. Clones share the counts.
+///
+/// A model that is built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no call: it returns the replies that the
+/// cache has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
+/// panels and composites then evaluate everything that can follow any reply. The counts do not depend on the order of calls.
+///
+/// The amounts are an upper bound for judges, panels, repeats and composites, except if a provider charges more tokens than a call
+/// allows. A function of yours that calls a model, and calls one again after the reply, is counted up to the first call without a
+/// reply. The second tier of a `Scorer` is counted only for rows that the first tier is known to accept.
+///
+/// ```
+/// use dsrs_metrics::judge::Models;
+/// use dsrs_metrics::judge::shipped::SemanticEquivalence;
+/// use dsrs_metrics::lm::{CacheMode, Lm, LmEstimate};
+/// use dsrs_metrics::rows::Pair;
+/// use dsrs_metrics::{Evaluate, contract::Settings, prelude::*};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let estimate = LmEstimate::new();
+/// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+/// let lm = lm.cache_mode(CacheMode::Off).build()?;
+/// let rows = ["five km", "6 km"].map(|answer| {
+///     Pair::new(answer, example! { "answer" => "5 km" }, prediction! { "answer" => answer })
+/// });
+/// let evaluate = Evaluate::builder().metric(SemanticEquivalence::default()).build()?;
+/// let run = async { evaluate.score(rows).await };
+/// Settings::new().with(Models::new(lm)).scope(run).await?;
+/// let total = estimate.total();
+/// assert_eq!((total.calls, total.cached_calls), (3, 0), "two rows, and the probe of the model");
+/// assert!(total.replies_msats < total.worst_case_msats);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct LmEstimate {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By purpose and model.
+    calls: BTreeMap<(String, String), CallEstimate>,
+    seen: HashSet<Hash>,
+}
+
+/// Estimated calls, and the most that they can cost in millisatoshis.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct CallEstimate {
+    /// The calls whose reply is not in the cache, including probes, without repairs and further attempts.
+    pub calls: u64,
+    /// Of these, the calls that are equal to an earlier call of the run. The cache answers them, unless the first reply was
+    /// truncated or refused. 0 without a cache.
+    pub equal_calls: u64,
+    /// The calls whose reply is in the cache.
+    pub cached_calls: u64,
+    /// Of `calls`, those whose request does not limit the reply. They count with the limit that a budget sets, 4,096 tokens.
+    pub unlimited_calls: u64,
+    /// Of `calls`, those of models without a price. They are in no amount.
+    pub unpriced_calls: u64,
+    /// The most that `cached_calls` would cost if each was made once: what the cache saves.
+    pub cached_msats: u64,
+    /// The most that `calls` can cost if each is answered at the first attempt by a valid reply.
+    pub replies_msats: u64,
+    /// The most that a repair of each call can cost in addition, since a judge repeats a call once if its reply is not valid.
+    pub repairs_msats: u64,
+    /// The most that further attempts can cost in addition, if each attempt fails after the provider charged it.
+    pub retries_msats: u64,
+    /// The sum of `replies_msats`, `repairs_msats` and `retries_msats`.
+    pub worst_case_msats: u64,
+}
+
+impl CallEstimate {
+    fn add(&mut self, other: &Self) {
+        let sums = [
+            (&mut self.calls, other.calls),
+            (&mut self.equal_calls, other.equal_calls),
+            (&mut self.cached_calls, other.cached_calls),
+            (&mut self.unlimited_calls, other.unlimited_calls),
+            (&mut self.unpriced_calls, other.unpriced_calls),
+            (&mut self.cached_msats, other.cached_msats),
+            (&mut self.replies_msats, other.replies_msats),
+            (&mut self.repairs_msats, other.repairs_msats),
+            (&mut self.retries_msats, other.retries_msats),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
+        let parts = [self.replies_msats, self.repairs_msats, self.retries_msats];
+        self.worst_case_msats = parts.into_iter().fold(0, u64::saturating_add);
+    }
+}
+
+impl LmEstimate {
+    /// An estimate without calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CallEstimate, LmEstimate};
+    ///
+    /// assert_eq!(LmEstimate::new().total(), CallEstimate::default());
+    /// ```
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Observes metrics from now on.
+    pub(super) fn activate(&self) {
+        IS_ACTIVE.store(true, Ordering::Relaxed);
+    }
+
+    /// The sum of all calls.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    /// use dsrs_metrics::lm::{Price, Prices, RetryPolicy, Sampling};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let estimate = LmEstimate::new();
+    /// let price = Price { input: 0.0, output: 1.0, cached_input: None }; // 1 msat for each token
+    /// let retry = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
+    /// let lm = Lm::builder("openai:m").prices(Prices::empty().with("openai:m", price)).retry(retry);
+    /// let lm = lm.cache_mode(CacheMode::Off).estimate(estimate.clone()).build()?;
+    /// let limit = Sampling { max_tokens: Some(100), ..Sampling::default() };
+    /// let request = LmRequest::new("example").user("?").with_sampling(limit);
+    /// lm.complete(&request).await.unwrap_err();
+    /// let total = estimate.total();
+    /// assert_eq!((total.replies_msats, total.retries_msats, total.worst_case_msats), (100, 200, 300));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn total(&self) -> CallEstimate {
+        let mut total = CallEstimate::default();
+        lock(&self.state).calls.values().for_each(|calls| total.add(calls));
+        total
+    }
+
+    /// The calls by [purpose](super::LmRequest::purpose) and model. The purpose of a probe is `probe`.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), LmError> {
+    /// let estimate = LmEstimate::new();
+    /// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+    /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+    /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+    /// let by_purpose = estimate.by_purpose();
+    /// let key = ("example".to_owned(), "openai:gpt-5-mini".to_owned());
+    /// assert_eq!((by_purpose.len(), by_purpose[&key].calls), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn by_purpose(&self) -> BTreeMap<(String, String), CallEstimate> {
+        lock(&self.state).calls.clone()
+    }
+
+    pub(super) fn add(&self, purpose: &str, model: &str, calls: &CallEstimate) {
+        let key = (purpose.to_owned(), model.to_owned());
+        lock(&self.state).calls.entry(key).or_default().add(calls);
+    }
+
+    /// Returns whether an equal call was made before.
+    pub(super) fn is_repeated(&self, hash: Hash) -> bool {
+        !lock(&self.state).seen.insert(hash)
+    }
+}

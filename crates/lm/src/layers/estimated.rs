@@ -1,0 +1,125 @@
+//! The layer that counts calls in place of making them, for the estimate of a run.
+
+use super::super::cache::StoredReplies;
+use super::super::estimate::{self, CallEstimate, LmEstimate, is_repair};
+use super::super::key::Key;
+use super::super::model::probe_request;
+use super::super::price::{Price, Prices};
+use super::super::{
+    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, PROBE_PURPOSE, Sampling,
+};
+use super::Layer;
+use super::priced::{limited, max_cost};
+
+/// A model that returns the replies that the cache has, and counts all other calls.
+pub(crate) struct Estimated<L> {
+    pub(crate) inner: L,
+    pub(crate) estimate: LmEstimate,
+    pub(crate) prices: Prices,
+    pub(crate) price: Option<Price>,
+    /// Whether a model without a price is an error, as in a run with a budget.
+    pub(crate) needs_price: bool,
+    pub(crate) attempts: u32,
+    /// The replies that a run would find.
+    pub(crate) stored: StoredReplies,
+    /// Whether a reply is stored, so that an equal call finds it.
+    pub(crate) is_cached: bool,
+}
+
+impl<L: LanguageModel> Estimated<L> {
+    /// The most that one attempt can cost. A request that does not limit the reply counts with the limit that a budget sets.
+    fn max_cost(&self, request: &LmRequest) -> Option<u64> {
+        max_cost(&self.prices, self.price.as_ref()?, &limited(request))
+    }
+
+    fn count(&self, request: &LmRequest, is_repeated: bool) -> CallEstimate {
+        let cost = self.max_cost(request);
+        CallEstimate {
+            calls: 1,
+            equal_calls: u64::from(is_repeated),
+            unlimited_calls: u64::from(request.sampling.max_tokens.is_none()),
+            unpriced_calls: u64::from(cost.is_none()),
+            replies_msats: cost.unwrap_or(0),
+            retries_msats: self.retries(cost),
+            ..CallEstimate::default()
+        }
+    }
+
+    fn retries(&self, cost: Option<u64>) -> u64 {
+        let more = u64::from(self.attempts.max(1) - 1);
+        cost.unwrap_or(0).saturating_mul(more)
+    }
+
+    /// The sampling parameter that the model rejected, if the reply to the same request without it is stored: a judge omits
+    /// such a parameter after a call that costs nothing.
+    fn rejected_parameter(&self, request: &LmRequest) -> Result<Option<&'static str>, LmError> {
+        let Sampling { temperature, seed, .. } = request.sampling;
+        let without = [
+            (temperature.is_some(), false, "temperature"),
+            (false, seed.is_some(), "seed"),
+            (temperature.is_some() && seed.is_some(), true, "temperature"),
+        ];
+        for (is_temperature, is_seed, parameter) in without {
+            if !is_temperature && !is_seed {
+                continue;
+            }
+            let mut request = request.clone();
+            if is_temperature {
+                request.sampling.temperature = None;
+            }
+            if is_seed {
+                request.sampling.seed = None;
+            }
+            if self.stored.get(&Key::new(&self.inner, &request))?.is_some() {
+                return Ok(Some(parameter));
+            }
+        }
+        Ok(None)
+    }
+
+    fn error(&self, kind: LmErrorKind) -> LmError {
+        LmError::new(self.inner.id(), kind)
+    }
+}
+
+impl<L: LanguageModel> Layer for Estimated<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let (id, purpose) = (self.inner.id(), &request.purpose);
+        if is_repair() {
+            let cost = self.max_cost(request);
+            let (repairs_msats, retries_msats) = (cost.unwrap_or(0), self.retries(cost));
+            let repair = CallEstimate { repairs_msats, retries_msats, ..CallEstimate::default() };
+            self.estimate.add(purpose, id, &repair);
+            return Err(estimate::error(id));
+        }
+        let effective = self.inner.effective_request(request);
+        let key = Key::new(&self.inner, &effective);
+        if let Some(reply) = self.stored.get(&key)? {
+            let cached_msats = self.max_cost(request).unwrap_or(0);
+            let cached = CallEstimate { cached_calls: 1, cached_msats, ..CallEstimate::default() };
+            self.estimate.add(purpose, id, &cached);
+            return Ok(reply.into_cached());
+        }
+        if let Some(parameter) = self.rejected_parameter(&effective)? {
+            let (parameter, message) = (parameter.to_owned(), "rejected before".to_owned());
+            return Err(self.error(LmErrorKind::ParameterUnsupported { parameter, message }));
+        }
+        let is_repeated = self.is_cached && self.estimate.is_repeated(key.hash);
+        self.estimate.add(purpose, id, &self.count(request, is_repeated));
+        Err(estimate::error(id))
+    }
+
+    /// Counts the probe, which is made once and not repeated.
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        if self.needs_price && self.price.is_none() {
+            return Err(self.error(LmErrorKind::Unpriced));
+        }
+        let probe = CallEstimate { retries_msats: 0, ..self.count(&probe_request(), false) };
+        self.estimate.add(PROBE_PURPOSE, self.inner.id(), &probe);
+        Ok(None)
+    }
+}

@@ -1,0 +1,141 @@
+//! Rows of result files, which are scored again: a row becomes what it was before it was scored.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::error::DataError;
+use super::row::RowObject;
+use crate::core::program_run::{ProgramRun, ProgramUsage};
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::Origin;
+use crate::json::unique_keys::Shape;
+
+/// The prefix of columns of attributes.
+pub(crate) const ATTRIBUTES: &str = "attributes.";
+
+/// The suffix of the column with the outcomes of a metric.
+pub(crate) const OUTCOME: &str = ".outcome";
+
+/// The outcome of a row without prediction.
+const PROGRAM_FAILED: &str = "program_failed";
+
+/// What a run added to a row.
+pub(super) struct Added {
+    /// Latency, tokens and cost of the program, if it returned them.
+    pub(super) run: Option<Box<ProgramRun>>,
+    /// All keys or columns of the file but id, gold row and prediction, which mappings can read.
+    pub(super) fields: Fields,
+}
+
+impl RowObject {
+    /// Returns whether the row is from a result file: it has an outcome of each of its metrics.
+    pub(super) fn is_result(&self) -> bool {
+        self.outcomes().next().is_some()
+    }
+
+    /// The outcome of each metric; none of a row that is not from a result file.
+    fn outcomes(&self) -> impl Iterator<Item = &Value> {
+        let is_column = |name: &str| {
+            let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
+            // The value of a row without a score is not in a Parquet row.
+            metric.is_some_and(|it| self.attributes.contains_key(&format!("{it}.cost_msats")))
+        };
+        let columns =
+            self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
+        let scores = self.attributes.get("scores").and_then(Value::as_object);
+        let scores = scores.filter(|scores| {
+            !self.is_flat
+                && scores.values().all(|it| it.get("outcome").is_some_and(Value::is_string))
+        });
+        let of_scores = scores.into_iter().flat_map(Map::values).filter_map(|it| it.get("outcome"));
+        columns.map(|(_, value)| value).chain(of_scores)
+    }
+
+    /// Separates what a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
+    /// Other rows remain as they are. `is_mapped` is whether mappings may read all fields from the scores.
+    ///
+    /// # Errors
+    /// [`DataError`] if the row does not have the one prediction that can be scored.
+    pub(super) fn take_results(
+        &mut self,
+        at: &Origin,
+        is_mapped: bool,
+    ) -> Result<Option<Box<Added>>, DataError> {
+        if !self.is_result() {
+            return Ok(None);
+        }
+        let at = || at.clone();
+        let has_row = self.gold.is_some() || self.pred.is_some();
+        if !has_row && !is_mapped {
+            return Err(DataError::ResultWithoutRow { at: at() });
+        }
+        let is_null = matches!(self.pred, Some(Shape::Other(Value::Null)));
+        let has_failed = || self.outcomes().any(|outcome| outcome == PROGRAM_FAILED);
+        if has_row && (is_null || has_failed()) {
+            return Err(DataError::NoPrediction { at: at() });
+        }
+        if has_several_predictions(&cell(&self.attributes, "repeats")) {
+            return Err(DataError::SeveralPredictions { at: at() });
+        }
+        let run = program_run(&self.attributes);
+        let attributes = match self.is_flat {
+            true => attribute_columns(&self.attributes),
+            false => match self.attributes.get("attributes") {
+                Some(Value::Object(attributes)) => attributes.clone().into_iter().collect(),
+                _ => Fields::default(),
+            },
+        };
+        let fields = std::mem::replace(&mut self.attributes, attributes);
+        Ok(Some(Box::new(Added { run: run.map(Box::new), fields })))
+    }
+}
+
+/// Returns the attributes in the columns of a result file, in their order, without empty cells.
+pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
+    let is_textual = columns.textual;
+    // Attributes with too many names for columns are one column of JSON objects.
+    let mut attributes: Fields = if let Value::Object(packed) = cell(columns, "attributes") {
+        packed.into_iter().collect()
+    } else {
+        let attribute = |(name, value): (&str, &Value)| {
+            let is_empty = is_textual && value.as_str().is_some_and(str::is_empty);
+            let name = name.strip_prefix(ATTRIBUTES).filter(|_| !is_empty)?;
+            Some((name.to_owned(), value.clone()))
+        };
+        columns.iter().filter_map(attribute).collect()
+    };
+    attributes.textual = is_textual;
+    attributes
+}
+
+/// The value of a key, which a format of strings contains as JSON.
+fn cell(fields: &Fields, key: &str) -> Value {
+    match fields.get(key) {
+        Some(Value::String(text)) if fields.textual => {
+            serde_json::from_str(text).unwrap_or_default()
+        }
+        value => value.cloned().unwrap_or_default(),
+    }
+}
+
+/// A program that ran several times on a row may have returned different predictions.
+fn has_several_predictions(repeats: &Value) -> bool {
+    let repeats = repeats.as_array().map(Vec::as_slice).unwrap_or_default();
+    repeats.windows(2).any(|two| two[0].get("pred") != two[1].get("pred"))
+}
+
+fn program_run(fields: &Fields) -> Option<ProgramRun> {
+    let count = |key| cell(fields, key).as_u64();
+    let latency = cell(fields, "latency_s").as_f64();
+    let tokens = [count("input_tokens"), count("output_tokens")];
+    let usage = tokens.iter().any(Option::is_some).then(|| {
+        let [input, output] = tokens.map(Option::unwrap_or_default);
+        let usage = ProgramUsage::new(input, output);
+        count("cost_msats").map_or(usage, |cost| usage.with_cost_msats(cost))
+    });
+    let mut run = ProgramRun::default();
+    run.latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    run.usage = usage;
+    (run.latency.is_some() || run.usage.is_some()).then_some(run)
+}

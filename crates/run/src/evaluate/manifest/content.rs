@@ -1,0 +1,374 @@
+//! The content of a manifest.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use super::judged_by::JudgedBy;
+use crate::core::metric::identity::MetricIdentity;
+use crate::data::DataFile;
+use crate::lm::CallTotals;
+use crate::messages::{escape, hash};
+
+/// The version of the format of result files, manifests and outputs in JSON, which `docs/schema` describes.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The key `format` of an output in JSON: the version.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FormatVersion;
+
+impl Serialize for FormatVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(FORMAT)
+    }
+}
+
+/// The manifest of a run: what was measured, by which metrics, on which data. It is written beside each result file, as
+/// `FILE.manifest.json`, and part of the result in memory.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+/// let evaluate = Evaluate::builder().metric(F1::default()).label("baseline").tag("prompt", "v2");
+/// let manifest = evaluate.score([row]).await?.manifest;
+/// assert_eq!(manifest.run.label.as_deref(), Some("baseline"));
+/// assert_eq!(manifest.run.metrics["f1"], MetricIdentity::of::<Example, Prediction>(&F1::default()));
+/// # Ok(())
+/// # }
+/// # use dsrs_metrics::contract::MetricIdentity;
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// The version of the format, 1.
+    pub format: u32,
+    /// What was measured. It is the same for the same inputs.
+    pub run: RunManifest,
+    /// The process that measured it, which differs from run to run. `None` if the manifest is from the metadata of a Parquet
+    /// file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<ProcessManifest>,
+    /// The result file that the manifest describes; `None` in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<DescribedFile>,
+}
+
+/// What a run measured: the part of a manifest that is the same for the same inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunManifest {
+    /// The name of the program, as the caller set it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The tags of the program, as the caller set them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tags: BTreeMap<String, String>,
+    /// The identities of the metrics, in their order.
+    pub metrics: IndexMap<String, MetricIdentity>,
+    /// The models that replied to the judges of each metric, as in [`MetricSummary::judged_by`](crate::MetricSummary::judged_by).
+    /// A metric without a reported model has no entry.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub judged_by: IndexMap<String, Vec<JudgedBy>>,
+    /// The number of replies to each metric from models that [`judged_by`](Self::judged_by) does not name, if there are any.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub judged_by_others: IndexMap<String, u64>,
+    /// The files that the rows were read from. Empty if the rows were in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<DataFile>,
+    /// The number of finished rows.
+    pub rows: u64,
+    /// The number of rows in which the program or a metric failed.
+    pub failed_rows: u64,
+    /// Why the run ended: `complete`, `max_errors`, `stopped` or `output_failed`.
+    pub ending: String,
+    /// How often each row was evaluated, if that was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u32>,
+    /// The score that a failed row counts as in a mean.
+    pub failure_score: f64,
+    /// The fields that the program received of rows that do not declare their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_inputs: Option<Vec<String>>,
+    /// The field whose value is the group of a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The settings of a [`Scorer`](crate::scoring::Scorer): `scorer.threshold` of the gate, `scorer.on_missing` and
+    /// `scorer.aggregation`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// The number of samples of the bootstrap, if intervals are computed by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<u32>,
+    /// The seed of the bootstrap.
+    pub seed: u64,
+    /// The library that measured.
+    pub library: Library,
+}
+
+/// The version of the library, and its features.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Library {
+    /// The version.
+    pub version: String,
+    /// The features of the harness.
+    pub features: Vec<String>,
+}
+
+/// The process that made a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProcessManifest {
+    /// When the run started, in UTC, such as `2026-11-26T08:00:00Z`.
+    pub started: String,
+    /// The duration of the run, in seconds.
+    pub duration_s: f64,
+    /// The commit of the working folder, if it is in a git repository. Only if the run writes a result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitCommit>,
+    /// Tokens and cost of the program and the metrics.
+    pub totals: RunCosts,
+}
+
+/// Tokens and cost of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunCosts {
+    /// The cost of the metrics, in millisatoshis.
+    pub metrics_cost_msats: u64,
+    /// The cost of the program, in millisatoshis; `None` if it returned none, or if the cost of any row is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_cost_msats: Option<u64>,
+    /// The tokens in the prompts of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_input_tokens: Option<u64>,
+    /// The tokens in the replies to the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_output_tokens: Option<u64>,
+    /// The calls of language models, with their tokens and cost, if the run has a
+    /// [ledger](crate::EvaluateBuilder::ledger). Calls of probes, and of rows that were abandoned, are among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language_models: Option<CallTotals>,
+}
+
+/// The commit of a git repository.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GitCommit {
+    /// The hash of the commit; `None` if the repository cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Whether files that the commit contains were changed since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_changed: Option<bool>,
+    /// Why the repository, or its changes, cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A result file that a manifest describes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DescribedFile {
+    /// Its length.
+    pub bytes: u64,
+    /// The XXH3 hash of its content, 128 bits in hexadecimal digits. It shows that the file was changed or exchanged by
+    /// mistake; whoever changes it on purpose can change the manifest, too.
+    pub xxh3: String,
+}
+
+impl Library {
+    pub(crate) fn current() -> Self {
+        let features = [
+            ("csv", cfg!(feature = "csv")),
+            ("ctrl-c", cfg!(feature = "ctrl-c")),
+            ("html", cfg!(feature = "html")),
+            ("junit", cfg!(feature = "junit")),
+            ("lm", cfg!(feature = "lm")),
+            ("parquet", cfg!(feature = "parquet")),
+            ("report", cfg!(feature = "report")),
+        ];
+        let enabled = features.into_iter().filter(|(_, is_enabled)| *is_enabled);
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            features: enabled.map(|(name, _)| name.to_owned()).collect(),
+        }
+    }
+}
+
+impl RunManifest {
+    /// Returns the reference to this manifest that a result file contains.
+    pub(crate) fn reference(&self) -> String {
+        reference(&serde_json::to_value(self).unwrap_or_default())
+    }
+}
+
+/// What was measured apart from the metrics, in a line: `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..);
+/// seed 0; dsrs-metrics 0.1.0`. Names are escaped and shortened as in messages.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, metrics::F1, rows::Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+/// let result = Evaluate::builder().metric(F1::default()).label("baseline").seed(7).score([row]).await?;
+/// let version = &result.manifest.run.library.version;
+/// assert_eq!(result.manifest.run.to_string(), format!("baseline; 1 row; seed 7; dsrs-metrics {version}"));
+/// # Ok(())
+/// # }
+/// ```
+impl fmt::Display for RunManifest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(label) = &self.label {
+            write!(f, "{}; ", escape::name(label))?;
+        }
+        for (name, value) in &self.tags {
+            write!(f, "{} = {}; ", escape::name(name), escape::name(value))?;
+        }
+        write!(f, "{} {}", self.rows, if self.rows == 1 { "row" } else { "rows" })?;
+        for (number, file) in self.data.iter().enumerate() {
+            f.write_str(if number == 0 { " of " } else { ", " })?;
+            f.write_str(&escape::name(&file.name))?;
+            if let Some(hash) = file.sha256.as_deref() {
+                write!(f, " (SHA-256 {}..)", hash.get(..12).unwrap_or(hash))?;
+            }
+        }
+        if let Some(repeats) = self.repeats {
+            write!(f, "; {repeats} repeats")?;
+        }
+        write!(f, "; seed {}; dsrs-metrics {}", self.seed, escape::name(&self.library.version))
+    }
+}
+
+/// What a Parquet file contains of the manifest.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Embedded<R = Value> {
+    pub(super) reference: String,
+    pub(super) run: R,
+}
+
+#[cfg(feature = "parquet")]
+impl Embedded<&RunManifest> {
+    /// Returns the value in the metadata of a file.
+    pub(crate) fn to_text(run: &RunManifest) -> String {
+        let embedded = Embedded { reference: run.reference(), run };
+        serde_json::to_string(&embedded).unwrap_or_default()
+    }
+}
+
+impl Embedded {
+    pub(super) fn manifest(self) -> Result<Manifest, String> {
+        let run = RunManifest::deserialize(self.run).map_err(|error| error.to_string())?;
+        Ok(Manifest { format: FORMAT, run, process: None, file: None })
+    }
+}
+
+/// Returns the reference to the manifest of a run.
+pub(super) fn reference(run: &Value) -> String {
+    format!("{FORMAT}-{}", &canonical_hash(run)[..32])
+}
+
+/// Returns the hash of a JSON value, which does not depend on the order of its keys.
+pub(super) fn canonical_hash(value: &Value) -> String {
+    hash::sha256(sorted(value).to_string().as_bytes())
+}
+
+/// Returns the value with sorted keys. The features of `serde_json` determine whether they are sorted already.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let sorted: BTreeMap<&String, Value> =
+                fields.iter().map(|(key, value)| (key, sorted(value))).collect();
+            sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// What follows the name of a result file in the name of its manifest.
+pub(crate) const MANIFEST_SUFFIX: &str = ".manifest.json";
+
+/// Returns the path of the manifest of a result file: `FILE.manifest.json`.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use dsrs_metrics::results::manifest_path;
+///
+/// assert_eq!(manifest_path("runs/a.jsonl"), Path::new("runs/a.jsonl.manifest.json"));
+/// ```
+#[must_use]
+pub fn manifest_path(file: impl AsRef<Path>) -> PathBuf {
+    let mut path = file.as_ref().as_os_str().to_owned();
+    path.push(MANIFEST_SUFFIX);
+    path.into()
+}
+
+/// The description of a program, which the caller sets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunDescription {
+    pub(crate) label: Option<String>,
+    /// In the order of the calls, since a tag that is set twice is an error.
+    pub(crate) tags: Vec<(String, String)>,
+    /// The settings of a scorer.
+    pub(crate) settings: BTreeMap<String, String>,
+}
+
+/// The longest label, name or value of a tag, in bytes.
+const MAX_LENGTH: usize = 1_000;
+
+/// Why a label or tag is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum InvalidDescription {
+    #[error(
+        "duplicate tag `{}`: expected one value, found {first:?} and {second:?}",
+        escape::name(name)
+    )]
+    DuplicateTag { name: String, first: String, second: String },
+    #[error("invalid {what} {value:?}: {reason}")]
+    Text { what: &'static str, value: String, reason: &'static str },
+}
+
+impl RunDescription {
+    pub(crate) fn check(&self) -> Result<(), InvalidDescription> {
+        if let Some(label) = &self.label {
+            check_text("label", label)?;
+        }
+        for (number, (name, second)) in self.tags.iter().enumerate() {
+            check_text("name of a tag", name)?;
+            if !second.is_empty() {
+                check_text("value of a tag", second)?;
+            }
+            if let Some((_, first)) = self.tags[..number].iter().find(|(other, _)| other == name) {
+                let (name, first, second) = (name.clone(), first.clone(), second.clone());
+                return Err(InvalidDescription::DuplicateTag { name, first, second });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_text(what: &'static str, value: &str) -> Result<(), InvalidDescription> {
+    let reason = if value.trim().is_empty() {
+        "expected at least one character that is not white space"
+    } else if value.len() > MAX_LENGTH {
+        "expected at most 1,000 bytes"
+    } else if value.chars().any(char::is_control) {
+        "expected no control characters"
+    } else {
+        return Ok(());
+    };
+    let value: String = value.chars().take(80).collect();
+    Err(InvalidDescription::Text { what, value, reason })
+}

@@ -1,0 +1,279 @@
+//! The manifest as a file beside a result file: writing it, reading it, and noticing that one of the two was changed,
+//! exchanged or lost.
+//!
+//! The last row of a result file contains the reference of the manifest, which is a hash of what was measured. The manifest
+//! contains the hash of the result file, and a checksum of itself.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+use twox_hash::XxHash3_128;
+
+use super::content::{
+    DescribedFile, Embedded, FORMAT, Manifest, canonical_hash, manifest_path,
+    reference as reference_of,
+};
+use crate::messages::escape;
+
+/// The key in the last row of a result file whose value is the reference of the manifest.
+pub(crate) const REFERENCE_KEY: &str = "manifest";
+
+/// Why a run without a reference has no manifest.
+pub(crate) const NO_MANIFEST: &str = "it has no manifest";
+
+/// The key of the checksum, which is the hash of all other keys.
+const CHECKSUM: &str = "checksum";
+
+/// The largest manifest that is read, in bytes.
+const MAX_LENGTH: u64 = 64 << 20;
+
+/// Why a manifest, or a result file with one, cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManifestError {
+    /// The manifest cannot be read.
+    #[error(
+        "cannot read the manifest `{}`: {reason}; restore it, or remove it to use the results without their identity",
+        manifest.display()
+    )]
+    Unreadable {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// A later version of the library wrote the manifest or the result file.
+    #[error(
+        "`{}` has the format version {found}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
+        file.display()
+    )]
+    LaterVersion {
+        /// The file.
+        file: PathBuf,
+        /// Its version.
+        found: String,
+    },
+    /// The manifest was changed after it was written.
+    #[error(
+        "the manifest `{}` was changed after it was written; restore it, or remove it to use the results without their \
+         identity",
+        manifest.display()
+    )]
+    Edited {
+        /// The manifest.
+        manifest: PathBuf,
+    },
+    /// The result file was changed after it was written.
+    #[error(
+        "`{}` was changed after it was written: its manifest `{}` describes {expected} bytes with another content than \
+         these {found} bytes; write it again, or remove the manifest to use the results without their identity",
+        file.display(), manifest.display()
+    )]
+    ChangedFile {
+        /// The result file.
+        file: PathBuf,
+        /// The manifest.
+        manifest: PathBuf,
+        /// The number of bytes that the manifest describes.
+        expected: u64,
+        /// The number of bytes of the file.
+        found: u64,
+    },
+    /// The manifest belongs to another result file.
+    #[error(
+        "the manifest `{}` belongs to another run than `{}`; restore the manifest of the run, or remove this one to use \
+         the results without their identity",
+        manifest.display(), file.display()
+    )]
+    OtherRun {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The result file.
+        file: PathBuf,
+    },
+}
+
+impl Manifest {
+    /// Returns the content of the file beside a result file.
+    pub(crate) fn to_file(&self, file: DescribedFile) -> String {
+        let manifest = Self { file: Some(file), ..self.clone() };
+        let checksum = canonical_hash(&serde_json::to_value(&manifest).unwrap_or_default());
+        // The order of metrics is kept, which a `Value` may sort.
+        let mut text = serde_json::to_string_pretty(&manifest).unwrap_or_default();
+        // The last line is the brace.
+        text.truncate(text.len().saturating_sub("\n}".len()));
+        text + &format!(",\n  \"{CHECKSUM}\": \"{checksum}\"\n}}\n")
+    }
+}
+
+/// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
+/// contain.
+///
+/// # Errors
+/// [`ManifestError`] if the manifest cannot be read, was changed, or does not belong to the file.
+pub(crate) fn find(
+    file: &Path,
+    references: &[String],
+    embedded: Option<String>,
+) -> Result<Result<Box<Manifest>, String>, ManifestError> {
+    for reference in references {
+        is_later(file, reference)?;
+    }
+    let path = manifest_path(file);
+    let text = match read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(match embedded {
+                Some(text) => of_embedded(&text),
+                None => Err(missing(&path, references)),
+            });
+        }
+        Err(error) => {
+            return Err(ManifestError::Unreadable { manifest: path, reason: error.to_string() });
+        }
+    };
+    let (manifest, own) = parse(&path, &text)?;
+    let other = || ManifestError::OtherRun { manifest: path.clone(), file: file.to_owned() };
+    if references.iter().any(|reference| *reference != own) {
+        return Err(other());
+    }
+    let described = manifest.file.as_ref().ok_or_else(other)?;
+    let found = described_file(file);
+    let found = found.map_err(|error| ManifestError::Unreadable {
+        manifest: path.clone(),
+        reason: format!("cannot read `{}`: {error}", escape::name(&file.to_string_lossy())),
+    })?;
+    if found == *described {
+        return Ok(Ok(Box::new(manifest)));
+    }
+    // A file that lost its last row has no reference.
+    Err(match references {
+        [] if found.bytes > described.bytes => other(),
+        _ => ManifestError::ChangedFile {
+            file: file.to_owned(),
+            expected: described.bytes,
+            found: found.bytes,
+            manifest: path,
+        },
+    })
+}
+
+fn missing(path: &Path, references: &[String]) -> String {
+    match references {
+        [] => NO_MANIFEST.to_owned(),
+        [_] => format!("its manifest `{}` is missing", escape::name(&path.to_string_lossy())),
+        [..] => "it was joined from the files of several runs".to_owned(),
+    }
+}
+
+/// Returns an error if a later version wrote the file with this reference.
+pub(crate) fn is_later(file: &Path, reference: &str) -> Result<(), ManifestError> {
+    let version = reference.split_once('-').map_or(reference, |(version, _)| version);
+    match version.parse::<u32>() {
+        Ok(version) if version <= FORMAT => Ok(()),
+        _ => Err(ManifestError::LaterVersion {
+            file: file.to_owned(),
+            found: escape::name(version).into_owned(),
+        }),
+    }
+}
+
+/// Returns an error if a later version wrote the result file, by its manifest. The rows of a later version may be invalid.
+pub(crate) fn check_version_of(file: &Path) -> Result<(), ManifestError> {
+    #[derive(Deserialize)]
+    struct Version {
+        format: u64,
+    }
+    let path = manifest_path(file);
+    let version = read(&path).ok().and_then(|text| serde_json::from_str(&text).ok());
+    version.map_or(Ok(()), |Version { format }| check_version(&path, format))
+}
+
+fn check_version(path: &Path, found: u64) -> Result<(), ManifestError> {
+    if found <= u64::from(FORMAT) {
+        return Ok(());
+    }
+    Err(ManifestError::LaterVersion { file: path.to_owned(), found: found.to_string() })
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_LENGTH).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Parses and checks a manifest. Returns its reference, too: of the text, which may have keys that this version does not know.
+fn parse(path: &Path, text: &str) -> Result<(Manifest, String), ManifestError> {
+    let unreadable =
+        |reason: String| ManifestError::Unreadable { manifest: path.to_owned(), reason };
+    let mut value: Value =
+        serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    let Some(fields) = value.as_object_mut() else {
+        return Err(unreadable("expected an object".to_owned()));
+    };
+    match fields.get("format").and_then(Value::as_u64) {
+        Some(found) => check_version(path, found)?,
+        None => return Err(unreadable("expected the version in `format`".to_owned())),
+    }
+    let checksum = fields.remove(CHECKSUM);
+    if checksum.as_ref().and_then(Value::as_str) != Some(&*canonical_hash(&value)) {
+        return Err(ManifestError::Edited { manifest: path.to_owned() });
+    }
+    let reference = reference_of(value.get("run").unwrap_or_default());
+    let manifest = serde_json::from_str(text).map_err(|error| unreadable(error.to_string()))?;
+    Ok((manifest, reference))
+}
+
+/// Returns the manifest that a Parquet file contains: what was measured, without the process.
+fn of_embedded(text: &str) -> Result<Box<Manifest>, String> {
+    let embedded: Embedded = serde_json::from_str(text)
+        .map_err(|error| format!("the manifest in its metadata cannot be read: {error}"))?;
+    match embedded.reference == reference_of(&embedded.run) {
+        true => embedded.manifest().map(Box::new),
+        false => Err("the manifest in its metadata was changed".to_owned()),
+    }
+}
+
+fn described_file(file: &Path) -> io::Result<DescribedFile> {
+    let mut hashing = Hashing::new(io::sink());
+    io::copy(&mut File::open(file)?, &mut hashing)?;
+    Ok(hashing.described())
+}
+
+/// A writer that hashes what is written.
+pub(crate) struct Hashing<W> {
+    out: W,
+    hash: XxHash3_128,
+    bytes: u64,
+}
+
+impl<W: Write> Hashing<W> {
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, hash: XxHash3_128::new(), bytes: 0 }
+    }
+
+    /// Returns the description of the content so far.
+    pub(crate) fn described(&self) -> DescribedFile {
+        DescribedFile { bytes: self.bytes, xxh3: format!("{:032x}", self.hash.finish_128()) }
+    }
+
+    pub(crate) fn out(&mut self) -> &mut W {
+        &mut self.out
+    }
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.write(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,119 @@
+//! The models that replied to the judges of a run, as their providers reported them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::messages::escape;
+
+/// The number of replies to one judge in a run that came from one reported model. The guide page `judges` has an example.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct JudgedBy {
+    /// The configured model of the judge, as `provider:model`.
+    pub judge: String,
+    /// The model that the provider reported; empty if it reported only a fingerprint.
+    pub model: String,
+    /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](dsrs_metrics_core::lm::LmReply::fingerprint).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The number of replies, including replies from the cache, from the journal of the run, and those that the judge could
+    /// not read.
+    pub replies: u64,
+}
+
+/// The replies to one judge by reported model, and by fingerprint.
+///
+/// `Display`: `openai:m replied as m-1 (20 replies), m-2 (1 reply); fingerprints: fp_a (21 replies)`
+#[doc(hidden)]
+#[derive(Default)]
+pub struct JudgeReplies<'a> {
+    pub judge: &'a str,
+    pub models: ReportedNames<'a>,
+    pub fingerprints: ReportedNames<'a>,
+}
+
+impl<'a> JudgeReplies<'a> {
+    /// Returns the replies to each judge of a metric, in the order of the judges. An unknown model or fingerprint is not
+    /// another one.
+    pub fn of_each(metric: &'a [JudgedBy]) -> impl Iterator<Item = Self> {
+        metric.chunk_by(|one, other| one.judge == other.judge).map(|entries| {
+            let mut replies = Self { judge: &entries[0].judge, ..Self::default() };
+            for JudgedBy { model, fingerprint, replies: count, .. } in entries {
+                replies.models.add(Some(model).filter(|model| !model.is_empty()), *count);
+                replies.fingerprints.add(fingerprint.as_ref(), *count);
+            }
+            replies
+        })
+    }
+}
+
+impl fmt::Display for JudgeReplies<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { judge, models, fingerprints } = self;
+        write!(f, "{} replied as ", escape::name(judge))?;
+        match models.len() {
+            0 => f.write_str("an unknown model")?,
+            _ => write!(f, "{models}")?,
+        }
+        match fingerprints.len() {
+            0 => Ok(()),
+            1 => write!(f, "; fingerprint: {fingerprints}"),
+            _ => write!(f, "; fingerprints: {fingerprints}"),
+        }
+    }
+}
+
+/// Models or fingerprints by name, with their numbers of replies.
+///
+/// `Display`: `m-1 (20 replies), m-2 (1 reply)`
+#[doc(hidden)]
+#[derive(Default)]
+pub struct ReportedNames<'a>(BTreeMap<&'a str, u64>);
+
+/// The largest number of names in a message.
+const SHOWN: usize = 5;
+
+impl<'a> ReportedNames<'a> {
+    fn add(&mut self, name: Option<&'a String>, replies: u64) {
+        if let Some(name) = name {
+            let count = self.0.entry(name).or_default();
+            *count = count.saturating_add(replies);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'a str> {
+        self.0.keys().copied()
+    }
+
+    /// `m-1 and m-2`, or `none`.
+    pub(crate) fn joined(&self) -> String {
+        match self.len() {
+            0 => "none".to_owned(),
+            _ => self.listed(" and ", |name, _| escape::name(name).into_owned()),
+        }
+    }
+
+    fn listed(&self, separator: &str, shown: impl Fn(&str, u64) -> String) -> String {
+        let names = self.0.iter().take(SHOWN).map(|(name, replies)| shown(name, *replies));
+        let names = names.collect::<Vec<_>>().join(separator);
+        match self.len().saturating_sub(SHOWN) {
+            0 => names,
+            more => format!("{names} and {more} more"),
+        }
+    }
+}
+
+impl fmt::Display for ReportedNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.listed(", ", |name, replies| {
+            let plural = if replies == 1 { "reply" } else { "replies" };
+            format!("{} ({replies} {plural})", escape::name(name))
+        }))
+    }
+}

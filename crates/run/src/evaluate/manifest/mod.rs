@@ -1,0 +1,23 @@
+//! The manifest of a run: what was measured, by which metrics and judges, on which data.
+//!
+//! `content.rs` has the content, `judged_by.rs` the models that replied to judges, `started.rs` the manifest of a run in progress,
+//! `file.rs` the file beside a result file, and `git.rs` asks git for the commit.
+
+mod content;
+mod file;
+mod git;
+mod judged_by;
+mod started;
+
+#[cfg(feature = "parquet")]
+pub(crate) use self::content::Embedded;
+pub use self::content::{
+    DescribedFile, FormatVersion, GitCommit, Library, Manifest, ProcessManifest, RunCosts,
+    RunManifest, manifest_path,
+};
+pub(crate) use self::content::{MANIFEST_SUFFIX, RunDescription};
+pub use self::file::ManifestError;
+pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find};
+pub(crate) use self::git::Commit;
+pub use self::judged_by::{JudgeReplies, JudgedBy};
+pub(crate) use self::started::{RunEnd, StartedManifest};

@@ -1,0 +1,88 @@
+//! The models that replied to the judges of a metric, counted over all rows.
+
+use std::collections::BTreeMap;
+
+use crate::core::RepliedBy;
+use crate::evaluate::manifest::JudgedBy;
+
+/// Only so many models of one metric are named: a provider may report another fingerprint with each reply.
+const MAX_NAMED: usize = 100;
+
+/// The running counts of one metric. The first models in the order of their names are named, so that the counts do not depend
+/// on the order of the rows.
+#[derive(Default)]
+pub struct JudgedByTally {
+    named: BTreeMap<Reported, u64>,
+    others: u64,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Reported {
+    judge: String,
+    model: String,
+    fingerprint: Option<String>,
+}
+
+impl JudgedByTally {
+    pub fn add(&mut self, replied_by: RepliedBy<'_>) {
+        let RepliedBy { judge, model, fingerprint, replies, .. } = replied_by;
+        let fingerprint = fingerprint.map(str::to_owned);
+        let reported = Reported { judge: judge.to_owned(), model: model.to_owned(), fingerprint };
+        let count = self.named.entry(reported).or_default();
+        *count = count.saturating_add(replies);
+        if self.named.len() > MAX_NAMED
+            && let Some((_, replies)) = self.named.pop_last()
+        {
+            self.others = self.others.saturating_add(replies);
+        }
+    }
+
+    pub fn named(&self) -> Vec<JudgedBy> {
+        let named = self.named.iter().map(|(reported, replies)| JudgedBy {
+            judge: reported.judge.clone(),
+            model: reported.model.clone(),
+            fingerprint: reported.fingerprint.clone(),
+            replies: *replies,
+        });
+        named.collect()
+    }
+
+    /// The number of replies from other models.
+    pub(crate) fn others(&self) -> u64 {
+        self.others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{JudgedByTally, MAX_NAMED, RepliedBy};
+
+    fn tally(fingerprints: impl Iterator<Item = usize>) -> JudgedByTally {
+        let mut tally = JudgedByTally::default();
+        for number in fingerprints {
+            let metadata: Value = json!({ "judges": [{
+                "judge": "openai:m",
+                "replied_by": [{ "model": "m-1", "fingerprint": format!("fp_{number:04}"), "replies": 2 }],
+            }] });
+            let metadata = metadata.as_object().unwrap();
+            RepliedBy::of_metadata(metadata).into_iter().for_each(|it| tally.add(it));
+        }
+        tally
+    }
+
+    #[test]
+    fn the_models_that_are_named_do_not_depend_on_the_order_of_the_rows() {
+        let ascending = tally((0..300).chain(0..300));
+        let descending = tally((0..300).rev().chain(0..300));
+        let mixed = tally((0..600).map(|number| number * 7 % 300));
+        for tally in [&ascending, &descending, &mixed] {
+            let named = tally.named();
+            assert_eq!((named.len(), tally.others()), (MAX_NAMED, 200 * 4));
+            assert!(named.iter().all(|it| it.replies == 4), "{named:?}");
+            assert_eq!(named, ascending.named());
+            assert_eq!(named[99].fingerprint.as_deref(), Some("fp_0099"));
+        }
+    }
+}

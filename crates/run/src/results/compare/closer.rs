@@ -1,0 +1,116 @@
+//! Which of two runs is closer to labels: the comparison of the closeness of each row.
+
+use indexmap::IndexMap;
+
+use super::builder::ComparisonBuilder;
+use super::error::CompareError;
+use super::metric::{MetricComparison, Verdict};
+use super::text::{Unit, p_equals, rows};
+use crate::agreement::Closeness;
+use crate::core::score::outcome::Outcome;
+use crate::core::spec::ScoreKind;
+use crate::results::file::Results;
+use crate::results::{ResultOutcome, ResultRow, ResultScore};
+
+impl ComparisonBuilder {
+    /// Compares how close two runs are to labels. The closeness is of the rows of the first run, then of the same rows of the
+    /// second one. Whether a row is right is a verdict, and a difference from the label is a number, of which lower is
+    /// better.
+    ///
+    /// # Errors
+    /// [`CompareError`] if the runs have different rows, or if no row has a closeness.
+    #[doc(hidden)]
+    pub fn closer(
+        &self,
+        [a, b]: [&Results; 2],
+        metrics: &IndexMap<String, Closeness>,
+    ) -> Result<Vec<MetricComparison>, CompareError> {
+        let sides = [of_side(a, a, metrics, 0)?, of_side(a, b, metrics, a.rows().len())?];
+        let numbers = metrics.iter().filter(|(_, it)| matches!(it, Closeness::Difference(_)));
+        let builder = self.clone().metrics(metrics.keys()).allow_different([""; 0]);
+        let builder = builder.lower_is_better(numbers.map(|(name, _)| name));
+        Ok(builder.of(&sides[0], &sides[1])?.metrics)
+    }
+}
+
+/// Returns the rows of a run with their closeness as the score. `first` is the position of its first row in the closeness.
+fn of_side(
+    order: &Results,
+    run: &Results,
+    metrics: &IndexMap<String, Closeness>,
+    first: usize,
+) -> Result<Results, CompareError> {
+    let mut results = Results::new(run.name().to_owned());
+    for (position, row) in order.rows().iter().enumerate() {
+        let score = |(name, closeness): (&String, &Closeness)| {
+            let (value, passed) = match closeness {
+                Closeness::Right(rows) => {
+                    let is_right = (*rows.get(first + position)?)?;
+                    (f64::from(u8::from(is_right)), Some(is_right))
+                }
+                Closeness::Difference(rows) => ((*rows.get(first + position)?)?, None),
+                Closeness::NoVerdict => return None,
+            };
+            let without = ResultScore::of(&Outcome::Abstained);
+            let (outcome, value) = (ResultOutcome::Scored, Some(value));
+            Some((name.clone(), ResultScore { outcome, value, passed, ..without }))
+        };
+        let scores = metrics.iter().filter_map(score).collect();
+        results.add(ResultRow { scores, pred: None, ..row.clone() })?;
+    }
+    Ok(results)
+}
+
+impl MetricComparison {
+    /// Returns a sentence about which judge is closer to the labels, of a comparison by closeness.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn closer_sentence(&self, [of_a, of_b]: [&str; 2]) -> String {
+        let (it, unit) = (&self.overall, Unit(self.kind));
+        let (Some(a), Some(b), Some(difference)) = (it.a, it.b, it.difference) else {
+            return "no row has a label and scores of both judges".to_owned();
+        };
+        let is_b_first = self.verdict != Verdict::Worse;
+        let ([first, second], [one, other]) = match is_b_first {
+            true => ([of_b, of_a], [b, a]),
+            false => ([of_a, of_b], [a, b]),
+        };
+        // The figures are of the judge that is named first, minus the other one.
+        let sign = if is_b_first { 1.0 } else { -1.0 };
+        let interval = it.ci95.map_or(String::new(), |it| {
+            let (low, high) = (sign * it.low, sign * it.high);
+            format!(
+                " {}",
+                unit.interval(crate::stats::Interval { low: low.min(high), high: low.max(high) })
+            )
+        });
+        let adjusted = if self.p_adjusted == it.p_value { "" } else { "adjusted " };
+        let p = self.p_adjusted.map_or(String::new(), |p| format!(", {adjusted}p {}", p_equals(p)));
+        let change = unit.change_with_unit(sign * difference);
+        let means = match self.kind {
+            ScoreKind::Bool => {
+                let [one, other] = [one, other].map(|mean| mean * it.n as f64);
+                format!("{one:.0} of {} right and {other:.0} of {}", rows(it.n), it.n)
+            }
+            _ => {
+                let [one, other] = [one, other].map(|mean| unit.figure(mean));
+                format!(
+                    "mean absolute difference from the label {one} and {other} over {}",
+                    rows(it.n)
+                )
+            }
+        };
+        let figures = format!("{means}, difference {change}{interval}{p}");
+        match self.verdict {
+            Verdict::Better | Verdict::Worse => {
+                format!("judge {first} is closer to the labels than {second}: {figures}")
+            }
+            Verdict::NotEnoughRows { needed } => format!(
+                "not enough rows to compare judge {first} with {second}: {figures}; a test at 5% needs at least {needed} rows"
+            ),
+            Verdict::NoDifference | Verdict::NotTested => {
+                format!("no difference can be shown between judge {first} and {second}: {figures}")
+            }
+        }
+    }
+}

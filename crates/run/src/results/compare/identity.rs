@@ -1,0 +1,229 @@
+//! What two runs measured, compared by their manifests.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+
+use super::error::CompareError;
+use super::reported_models::ReportedModels;
+use super::sides::Sides;
+use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
+use crate::evaluate::manifest::{NO_MANIFEST, RunManifest};
+use crate::messages::escape;
+use crate::results::file::Results;
+
+/// What two runs measured, compared by their [manifests](crate::results::Manifest).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct IdentityComparison {
+    /// Why the identity of a run is unknown, so that its metrics are compared by their names alone. `None` if the run has a
+    /// manifest.
+    pub unknown: Sides<Option<String>>,
+    /// The metrics whose identities differ. They are not compared, unless that is
+    /// [allowed](crate::results::ComparisonBuilder::allow_different).
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub different: IndexMap<String, MetricDifference>,
+    /// Other differences between the runs: data files, label, repeats, version of the library, fingerprints of the models that
+    /// replied to a judge. One sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The differences between a metric of one run and the metric of the same name of another run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MetricDifference {
+    /// The differences, such as `judged by openai:a in A, openai:b in B`, or `openai:a replied as a-1 in A, a-2 in B` if the
+    /// provider reported other models.
+    pub differences: Vec<String>,
+    /// Whether the metric is compared nevertheless.
+    pub is_compared: bool,
+}
+
+impl IdentityComparison {
+    /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ.
+    pub(in crate::results) fn of(
+        a: &Results,
+        b: &Results,
+        names: &IndexSet<String>,
+        allowed: &IndexSet<String>,
+    ) -> Self {
+        let unknown = [a, b].map(|run| run.unknown_identity().map(str::to_owned)).into();
+        let (Some(a), Some(b)) = (a.manifest(), b.manifest()) else {
+            return Self { unknown, ..Self::default() };
+        };
+        let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
+        let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
+        for name in metrics {
+            let (differences, of_models) = differences(name, &a.run, &b.run);
+            notes.extend(of_models);
+            if !differences.is_empty() {
+                let is_compared = allowed.contains(name);
+                different.insert(name.to_owned(), MetricDifference { differences, is_compared });
+            }
+        }
+        Self { unknown, different, notes }
+    }
+
+    /// Returns the metrics that are not compared, since they differ.
+    pub fn not_compared(&self) -> impl Iterator<Item = (&str, &MetricDifference)> {
+        let different = self.different.iter().filter(|(_, metric)| !metric.is_compared);
+        different.map(|(name, metric)| (&**name, metric))
+    }
+
+    /// Returns a sentence for each metric that is not compared, such as
+    /// `not compared: polite: judged by openai:a in A, openai:b in B`.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let sentence = |(name, metric): (&str, &MetricDifference)| {
+            format!("not compared: {}: {}", escape::name(name), metric.differences.join("; "))
+        };
+        self.not_compared().map(sentence).collect()
+    }
+
+    /// The names of the metrics that are not compared, as an option of the command line takes them.
+    pub(super) fn names(&self) -> String {
+        let names: Vec<_> = self.not_compared().map(|(name, _)| escape::name(name)).collect();
+        names.join(",")
+    }
+
+    /// Returns whether a metric, or a part of it, is compared.
+    pub(in crate::results) fn is_compared(&self, name: &str) -> bool {
+        self.different.get(metric_of(name)).is_none_or(|metric| metric.is_compared)
+    }
+}
+
+/// `polite: judged by openai:a in A, openai:b in B`, a line for each metric, and the notes
+impl fmt::Display for IdentityComparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by_name = "so metrics are compared by their names";
+        match (self.unknown.a.as_deref(), self.unknown.b.as_deref()) {
+            (None, None) => {}
+            (Some(NO_MANIFEST), Some(NO_MANIFEST)) => {
+                writeln!(f, "identity unknown: neither run has a manifest, {by_name}")?;
+            }
+            (Some(a), None) => writeln!(f, "identity unknown: A: {a}, {by_name}")?,
+            (None, Some(b)) => writeln!(f, "identity unknown: B: {b}, {by_name}")?,
+            (Some(a), Some(b)) => writeln!(f, "identity unknown: A: {a}; B: {b}; {by_name}")?,
+        }
+        for (name, metric) in &self.different {
+            let not = if metric.is_compared { "" } else { "not compared: " };
+            writeln!(f, "{not}{}: {}", escape::name(name), metric.differences.join("; "))?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+    }
+}
+
+/// Checks that a run has each metric that may differ.
+pub(in crate::results) fn check_allowed(
+    a: &Results,
+    b: &Results,
+    allowed: &IndexSet<String>,
+) -> Result<(), CompareError> {
+    let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();
+    match allowed.iter().find(|name| !known.contains(&***name)) {
+        None => Ok(()),
+        Some(metric) => {
+            let known = known.into_iter().map(str::to_owned).collect();
+            Err(CompareError::NoDifferentMetric { metric: metric.clone(), known })
+        }
+    }
+}
+
+/// Returns the metric of `NAME` or `NAME.PART`.
+fn metric_of(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(metric, _)| metric)
+}
+
+/// Returns a sentence for each difference between the metrics of this name, and notes on the models that replied.
+fn differences(name: &str, a: &RunManifest, b: &RunManifest) -> (Vec<String>, Vec<String>) {
+    let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
+        return Default::default();
+    };
+    let mut sentences: Vec<String> =
+        of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b)).collect();
+    // Other models reply as other models.
+    if of_a.models() != of_b.models() {
+        return (sentences, Vec::new());
+    }
+    let ReportedModels { differences, notes } = ReportedModels::of(name, a, b);
+    sentences.extend(differences);
+    (sentences, notes)
+}
+
+fn sentence(difference: &IdentityDifference, a: &MetricIdentity, b: &MetricIdentity) -> String {
+    let IdentityDifference { place, expected, found, .. } = difference;
+    match &**place {
+        "`models`" => {
+            let models = |of: &MetricIdentity| match of.models() {
+                [] => "no model".to_owned(),
+                models => escape::name(&models.join(" and ")).into_owned(),
+            };
+            format!("judged by {} in A, {} in B", models(a), models(b))
+        }
+        "`prompts`" => "the prompt or the sampling settings differ".to_owned(),
+        "`doc`" => format!("the instruction is {expected} in A, {found} in B"),
+        place => format!("{place} is {expected} in A, {found} in B"),
+    }
+}
+
+/// Returns a sentence for each difference that is no difference of a metric.
+fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
+    let mut notes = data_notes(a, b);
+    let mut note = |what: &str, of_a: String, of_b: String| {
+        if of_a != of_b {
+            notes.push(format!("{what} in A: {of_a}; in B: {of_b}"));
+        }
+    };
+    let text =
+        |text: &Option<String>| text.as_deref().map_or("none".into(), escape::name).into_owned();
+    let number = |number: Option<u32>| number.map_or("none".to_owned(), |it| it.to_string());
+    let list = |fields: &Option<Vec<String>>| match fields {
+        Some(fields) => escape::names(fields.iter().map(String::as_str)),
+        None => "none".to_owned(),
+    };
+    for tag in a.tags.keys().chain(b.tags.keys()).collect::<BTreeSet<_>>() {
+        let value = |run: &RunManifest| text(&run.tags.get(tag).cloned());
+        note(&format!("tag `{}`", escape::name(tag)), value(a), value(b));
+    }
+    note("rows", a.rows.to_string(), b.rows.to_string());
+    note("ending", text(&Some(a.ending.clone())), text(&Some(b.ending.clone())));
+    note("repeats", number(a.repeats), number(b.repeats));
+    note("inputs of the program", list(&a.program_inputs), list(&b.program_inputs));
+    note("groups", text(&a.group), text(&b.group));
+    for name in a.settings.keys().chain(b.settings.keys()).collect::<BTreeSet<_>>() {
+        let value = |run: &RunManifest| text(&run.settings.get(name).cloned());
+        note(&format!("`{}`", escape::name(name)), value(a), value(b));
+    }
+    note("samples of the bootstrap", number(a.bootstrap), number(b.bootstrap));
+    note("seed", a.seed.to_string(), b.seed.to_string());
+    let version = |run: &RunManifest| text(&Some(run.library.version.clone()));
+    note("version of dsrs-metrics", version(a), version(b));
+    notes
+}
+
+/// Returns a sentence for each data file of one name with different content.
+fn data_notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
+    let hash =
+        |hash: &Option<String>| hash.as_deref().map(|it| it.get(..12).unwrap_or(it).to_owned());
+    let mut notes = Vec::new();
+    for of_a in &a.data {
+        for of_b in b.data.iter().filter(|of_b| of_b.name == of_a.name) {
+            let name = escape::name(&of_a.name);
+            match (hash(&of_a.sha256), hash(&of_b.sha256)) {
+                (Some(one), Some(other)) if of_a.sha256 != of_b.sha256 => notes.push(format!(
+                    "the data file `{name}` changed: {} bytes with the SHA-256 hash {one}.. in A, {} bytes with {other}.. in B",
+                    of_a.bytes, of_b.bytes
+                )),
+                _ if of_a.bytes != of_b.bytes => notes.push(format!(
+                    "the data file `{name}` changed: {} bytes in A, {} bytes in B",
+                    of_a.bytes, of_b.bytes
+                )),
+                _ => {}
+            }
+        }
+    }
+    notes
+}

@@ -1,0 +1,281 @@
+//! What each command answers about two runs that differ in one thing. The answers are the table of the guide page `identity`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use dsrs_metrics::Evaluate;
+use dsrs_metrics::data::DataReader;
+use dsrs_metrics::lm::{LmReply, LmRequest, ScriptedLm};
+use dsrs_metrics::metrics::F1;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::results::manifest_path;
+use dsrs_metrics::text::Profile;
+use dsrs_metrics_tests::sha256;
+use serde_json::Value;
+
+use crate::{Folder, Ran};
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
+
+const HEAD: &str = "\
+| from A to B | `compare A B` | with `--fail-if-worse` | `report A B` | B with the journal of A | `agree B`, metrics and run |
+| --- | --- | --- | --- | --- | --- |
+";
+
+/// Whether the answer has the first letter of the expected one.
+#[metric(name = "initial", version = "1")]
+fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
+    answer.chars().next() == given.chars().next()
+}
+
+mod later {
+    use dsrs_metrics::prelude::*;
+
+    /// Whether the answer has the first letter of the expected one.
+    #[metric(name = "initial", version = "2")]
+    pub(super) fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
+        answer.chars().next() == given.chars().next()
+    }
+}
+
+/// Say whether the answer is polite.
+#[judge(name = "polite", cost = "10 msat")]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+mod stern {
+    use dsrs_metrics::prelude::*;
+
+    /// Say whether the answer is polite. Be strict.
+    #[judge(name = "polite", cost = "10 msat")]
+    pub(super) struct Polite {
+        #[input(pred)]
+        answer: String,
+        #[output]
+        polite: bool,
+    }
+}
+
+/// A run: what it measures, on which rows.
+#[derive(Clone)]
+struct Setup {
+    f1: Arc<dyn Metric>,
+    initial: Arc<dyn Metric>,
+    polite: fn(ScriptedLm) -> Arc<dyn Metric>,
+    model: &'static str,
+    reported: &'static str,
+    rows: String,
+    seed: u64,
+}
+
+impl Setup {
+    fn new() -> Self {
+        Self {
+            f1: Arc::new(F1::default().with_threshold(0.5)),
+            initial: Arc::new(Initial),
+            polite: |lm| Arc::new(PoliteJudge::default().with_lm(lm)),
+            model: "openai:gpt-5-mini",
+            reported: "gpt-5-mini-2025-08-07",
+            rows: (0..8).map(row).collect(),
+            seed: 0,
+        }
+    }
+
+    /// Runs it, with the journal `j` of the folder or without one. Returns the error.
+    async fn run(&self, folder: &Folder, out: &str, has_journal: bool) -> Result<(), String> {
+        folder.write("rows.jsonl", &self.rows);
+        let reported = self.reported;
+        let reply = move |request: &LmRequest| {
+            let answer = request.messages.last().map_or("", |message| &message.content);
+            let polite = !answer.contains("answer 4");
+            let mut reply =
+                LmReply::new(format!(r#"{{"reasoning": "short", "polite": {polite}}}"#));
+            reply.model = reported.to_owned();
+            Ok(reply)
+        };
+        let lm = ScriptedLm::new().named(self.model).otherwise(reply);
+        let builder =
+            Evaluate::builder().metric(Arc::clone(&self.f1)).metric(Arc::clone(&self.initial));
+        let builder = builder.metric((self.polite)(lm)).seed(self.seed).bootstrap(100);
+        let builder = builder.save_as_jsonl(folder.path(out)).save_rows(true);
+        let builder = if has_journal { builder.journal(folder.path("j")) } else { builder };
+        let evaluate = builder.build().map_err(|error| error.to_string())?;
+        let rows = DataReader::new().read([folder.path("rows.jsonl")]).unwrap();
+        evaluate.score_files(rows).await.map(|_| ()).map_err(|error| error.to_string())
+    }
+}
+
+fn row(id: u32) -> String {
+    let (given, ok) = (id / 2 * 2, id.is_multiple_of(2));
+    format!(
+        "{{\"id\": \"{id}\", \"gold\": {{\"answer\": \"the answer {id}\"}}, \"pred\": {{\"answer\": \"answer {given}\"}}, \"ok\": {ok}}}\n"
+    )
+}
+
+/// What changes from run A to run B.
+fn changes() -> Vec<(&'static str, Setup)> {
+    let base = Setup::new;
+    let with_demo = |lm| -> Arc<dyn Metric> {
+        let demo = example! { "answer" => "Please.", "polite" => true };
+        Arc::new(PoliteJudge::default().with_lm(lm).with_demos([demo]))
+    };
+    let folded = F1::builder().profile(Profile::Folded).build().with_threshold(0.5);
+    let answers = base()
+        .rows
+        .replace(r#""answer": "answer 6"}, "ok": true"#, r#""answer": "6"}, "ok": true"#);
+    vec![
+        ("nothing", base()),
+        ("version of a metric", Setup { initial: Arc::new(later::Initial), ..base() }),
+        ("parameter", Setup { f1: Arc::new(folded), ..base() }),
+        ("threshold", Setup { f1: Arc::new(F1::default().with_threshold(0.8)), ..base() }),
+        (
+            "strictness",
+            Setup { f1: Arc::new(F1::default().with_threshold(0.5).strict()), ..base() },
+        ),
+        ("model of a judge", Setup { model: "openai:gpt-5", ..base() }),
+        ("model that the provider reports", Setup { reported: "gpt-5-mini-2025-11-01", ..base() }),
+        (
+            "prompt of a judge",
+            Setup { polite: |lm| Arc::new(stern::PoliteJudge::default().with_lm(lm)), ..base() },
+        ),
+        ("demonstrations of a judge", Setup { polite: with_demo, ..base() }),
+        ("data file, in an answer", Setup { rows: answers, ..base() }),
+        ("gold row", Setup { rows: base().rows.replace("the answer 3", "the answer 2"), ..base() }),
+        ("seed of the bootstrap", Setup { seed: 1, ..base() }),
+        ("version of dsrs-metrics", base()),
+    ]
+}
+
+/// Changes the version of the library in a manifest, and everything that refers to the manifest.
+fn written_by_another_version(folder: &Folder, out: &str) {
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    let (file, path) = (folder.path(out), manifest_path(folder.path(out)));
+    let mut manifest: Value = serde_json::from_str(&read(&path)).unwrap();
+    let hash = |value: &Value| sha256(sorted(value).to_string().as_bytes());
+    let reference = |manifest: &Value| format!("1-{}", &hash(&manifest["run"])[..32]);
+    let before = reference(&manifest);
+    manifest["run"]["library"]["version"] = "0.0.1".into();
+    let rows = read(&file);
+    assert_eq!(rows.matches(&before).count(), 1);
+    let rows = rows.replace(&before, &reference(&manifest));
+    std::fs::write(&file, &rows).unwrap();
+    let xxh3 = twox_hash::XxHash3_128::oneshot(rows.as_bytes());
+    manifest["file"]["xxh3"] = format!("{xxh3:032x}").into();
+    manifest.as_object_mut().unwrap().remove("checksum");
+    manifest["checksum"] = hash(&manifest).into();
+    std::fs::write(path, manifest.to_string()).unwrap();
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Returns the lines that begin with one of these words, or else standard error, and the exit code.
+fn answer(ran: &Ran, starts: &[&str]) -> String {
+    let lines = ran.out.lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
+    let mut lines: Vec<&str> = lines.collect();
+    if ran.code != Some(0) {
+        lines = ran.err.lines().collect();
+    }
+    let code = ran.code.unwrap();
+    if lines.is_empty() {
+        format!("exit {code}")
+    } else {
+        format!("{}; exit {code}", lines.join("; "))
+    }
+}
+
+/// Returns where a report shows the difference between the runs.
+fn reported(folder: &Folder, ran: &Ran, comparison: &str) -> String {
+    if ran.code != Some(0) {
+        return answer(ran, &[]);
+    }
+    let html = folder.read("r.html");
+    let is_shown = |text: &str| html.contains(&text.replace('"', "&quot;").replace('/', "&#x2f;"));
+    let place = |line: &str| {
+        let at_metric = line.strip_prefix("not compared: ").and_then(|it| it.split_once(": "));
+        match (at_metric, line.strip_prefix("note: ")) {
+            (Some((name, reason)), _) if is_shown(&format!("not compared: {reason}")) => {
+                format!("the same at the metric `{name}`")
+            }
+            (_, Some(note)) if is_shown(note) => "the same above the metrics".to_owned(),
+            _ => panic!("the report does not show {line}"),
+        }
+    };
+    let places: BTreeSet<_> = comparison.lines().map(place).collect();
+    if places.is_empty() {
+        "no difference".to_owned()
+    } else {
+        places.into_iter().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Returns the row of the table for a change.
+async fn table_row(name: &str, setup: Setup) -> String {
+    let folder = Folder::with("labels.jsonl", Setup::new().rows);
+    Setup::new().run(&folder, "a.jsonl", true).await.unwrap();
+    let continued = setup.run(&folder, "continued.jsonl", true).await;
+    setup.run(&folder, "b.jsonl", false).await.unwrap();
+    if name == "version of dsrs-metrics" {
+        written_by_another_version(&folder, "b.jsonl");
+    }
+    let starts = ["not compared: ", "note: ", "identity unknown"];
+    let compare = ["compare", "a.jsonl", "b.jsonl"];
+    let compared = folder.run(&compare);
+    let differences: Vec<&str> = compared
+        .out
+        .lines()
+        .filter(|line| starts.iter().any(|start| line.starts_with(start)))
+        .collect();
+    let gate = folder.run(&[&compare[..], &["--fail-if-worse"]].concat());
+    let report = folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]);
+    let agree = folder.run(&["agree", "b.jsonl", "--labels", "labels.jsonl", "--label", "ok"]);
+    let journal = continued.map_or_else(
+        |error| error.replace(&format!("{}/", folder.0.path().display()), ""),
+        |()| "continues".to_owned(),
+    );
+    let cells = [
+        name.to_owned(),
+        answer(&compared, &starts),
+        match answer(&gate, &starts) {
+            gate if gate == answer(&compared, &starts) => "the same".to_owned(),
+            gate => gate,
+        },
+        reported(&folder, &report, &differences.join("\n")),
+        journal,
+        answer(&agree, &["version ", "openai:", "measured: "]),
+    ];
+    format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('\n', " ")).join(" | "))
+}
+
+#[tokio::test]
+async fn nothing_that_differs_between_two_runs_is_silent() {
+    let mut table = Vec::new();
+    for (name, setup) in changes() {
+        table.push(table_row(name, setup).await);
+    }
+    let table = table.join("\n") + "\n";
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (before, rest) = page.split_once(HEAD).expect("the table has its head");
+    let (_, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let after = if after.is_empty() { String::new() } else { format!("\n{after}") };
+    let expected = format!("{before}{HEAD}{table}{after}");
+    if std::env::var_os("DSRS_METRICS_RECORD").is_some() {
+        std::fs::write(PAGE, expected).unwrap();
+    } else {
+        assert_eq!(page, expected, "DSRS_METRICS_RECORD=1 writes the table");
+    }
+}

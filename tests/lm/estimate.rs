@@ -1,0 +1,450 @@
+//! `--estimate` and `LmEstimate`: the calls of a run and the most that they can cost, without a call.
+//!
+//! Each token of a reply costs 1 msat, and a prompt nothing, so that amounts are numbers of tokens.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Mutex;
+
+use dsrs_metrics::composite::{Composite, component, gate, weighted};
+use dsrs_metrics::contract::Settings;
+use dsrs_metrics::judge::{Models, Preference};
+use dsrs_metrics::lm::{
+    CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices, ReplyCache,
+};
+use dsrs_metrics::metrics::Em;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::rows::Pair;
+use dsrs_metrics::{Evaluate, lm::RetryPolicy};
+use serde_json::{Value, json};
+
+use crate::judge_command_line::{Ran, refused, score};
+use crate::plain;
+use crate::server::{Answer, Received, Server, chat};
+
+const MODEL: &str = "openai:m";
+
+fn free_prompts() -> Prices {
+    Prices::empty().with(MODEL, Price { input: 0.0, output: 1.0, cached_input: None })
+}
+
+/// Say whether the answer is polite.
+#[judge(max_tokens = 100, reasoning = false)]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+/// A judge has the tier `truth`, so a judge that is a proxy is called by a function.
+#[metric(tier = proxy, range = 0.0..=1.0, cost = "1 msat")]
+async fn filter(#[pred] answer: &str) -> dsrs_metrics::Result<f64> {
+    let pred = prediction! { "answer" => answer };
+    Ok(PoliteJudge::default().evaluate(&example! {}, &pred).await?.value)
+}
+
+/// Grade the answer.
+#[judge(max_tokens = 10, reasoning = false, range = 0.0..=1.0, cost = "9 msat")]
+struct Grade {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    score: f64,
+}
+
+/// Say which is better.
+#[judge(pairwise(ours, theirs), max_tokens = 10, reasoning = false)]
+struct Better {
+    #[input(gold = "answer")]
+    ours: String,
+    #[input(pred = "answer")]
+    theirs: String,
+    #[output]
+    better: Preference,
+}
+
+fn rows(answers: &[&str]) -> Vec<Pair> {
+    let row = |(id, answer): (usize, &&str)| {
+        Pair::new(
+            id.to_string(),
+            example! { "answer" => "yes" },
+            prediction! { "answer" => *answer },
+        )
+    };
+    answers.iter().enumerate().map(row).collect()
+}
+
+/// A model of the server, with a cache in this folder.
+fn model(server: &Server, dir: &Path) -> LmBuilder {
+    let lm = plain(MODEL, &server.url("/v1")).prices(free_prompts());
+    lm.cache_mode(CacheMode::Use).cache_dir(dir)
+}
+
+/// Evaluates the rows with this model.
+async fn evaluate(metric: impl Metric + 'static, repeats: Option<u32>, answers: &[&str], lm: Lm) {
+    let builder = Evaluate::builder().metric(metric);
+    let builder = match repeats {
+        Some(repeats) => builder.repeats(repeats),
+        None => builder,
+    };
+    let evaluate = builder.build().unwrap();
+    let run = async { evaluate.score(rows(answers)).await };
+    let result = Settings::new().with(Models::new(lm)).scope(run).await.unwrap();
+    assert_eq!(result.rows, answers.len() as u64);
+}
+
+/// The estimate of the rows, without the probe of the model.
+async fn estimated(
+    metric: impl Metric + 'static,
+    repeats: Option<u32>,
+    answers: &[&str],
+    lm: LmBuilder,
+) -> CallEstimate {
+    let estimate = LmEstimate::new();
+    evaluate(metric, repeats, answers, lm.estimate(estimate.clone()).build().unwrap()).await;
+    let mut total = estimate.total();
+    let by_purpose = estimate.by_purpose();
+    let probe = &by_purpose[&("probe".to_owned(), MODEL.to_owned())];
+    assert_eq!((probe.calls, probe.worst_case_msats), (1, 32), "a probe has 32 tokens");
+    (total.calls, total.replies_msats) = (total.calls - 1, total.replies_msats - 32);
+    total.worst_case_msats -= 32;
+    total
+}
+
+/// The numbers of calls, of equal calls and of cached replies.
+fn calls(total: &CallEstimate) -> (u64, u64, u64) {
+    (total.calls, total.equal_calls, total.cached_calls)
+}
+
+/// The most for replies, repairs and further attempts.
+fn msats(total: &CallEstimate) -> (u64, u64, u64) {
+    (total.replies_msats, total.repairs_msats, total.retries_msats)
+}
+
+/// Answers all of these judges.
+fn any_verdict(received: &Received) -> Answer {
+    let name = received.body["response_format"]["json_schema"]["name"].as_str().unwrap_or_default();
+    let is_low = received.prompt().contains("rude");
+    Answer::chat(match name {
+        "polite" if is_low => r#"{"polite": false}"#,
+        "polite" => r#"{"polite": true}"#,
+        "better" => r#"{"better": "tie"}"#,
+        _ if is_low => r#"{"score": 0.1}"#,
+        _ => r#"{"score": 0.9}"#,
+    })
+}
+
+#[tokio::test]
+async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let model = || model(&server, dir.path()).retry(RetryPolicy::default());
+    let judge = PoliteJudge::default;
+    let answers = ["a", "b", "c"];
+    let before = estimated(judge(), None, &answers, model()).await;
+    assert_eq!((calls(&before), msats(&before)), ((3, 0, 0), (300, 300, 5 * 600)));
+    assert_eq!((before.worst_case_msats, before.cached_msats), (3600, 0));
+    assert_eq!(server.received().len(), 0);
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no cache is created");
+
+    evaluate(judge(), None, &answers[..2], model().build().unwrap()).await;
+    assert_eq!(server.received().len(), 3, "one probe");
+    let file = dir.path().join(ReplyCache::FILE);
+    let content = std::fs::read(&file).unwrap();
+    let after = estimated(judge(), None, &answers, model()).await;
+    assert_eq!((calls(&after), msats(&after)), ((1, 0, 2), (100, 100, 5 * 200)));
+    assert_eq!(after.cached_msats, 200);
+    let refreshed = model().cache_mode(CacheMode::Refresh);
+    assert_eq!(estimated(judge(), None, &answers, refreshed).await, before);
+    assert_eq!(server.received().len(), 3);
+    assert_eq!(std::fs::read(&file).unwrap(), content, "not even the order of use changes");
+}
+
+#[tokio::test]
+async fn panels_both_orders_and_repeats_are_counted() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let model = || model(&server, dir.path());
+    let panel = || PoliteJudge::builder().models(["default"; 3]).build();
+    let three = estimated(panel(), Some(2), &["a", "b"], model()).await;
+    assert_eq!((calls(&three), msats(&three)), ((12, 0, 0), (1200, 1200, 0)), "without retries");
+    let both = estimated(BetterJudge::default(), None, &["a", "b"], model()).await;
+    assert_eq!((calls(&both), msats(&both)), ((4, 0, 0), (40, 40, 0)));
+    // Of a panel that is partly in the cache, the other judges are still called.
+    evaluate(PoliteJudge::default(), None, &["a", "b"], model().build().unwrap()).await;
+    let rest = estimated(panel(), None, &["a", "b"], model()).await;
+    assert_eq!((calls(&rest), msats(&rest)), ((4, 0, 2), (400, 400, 0)));
+}
+
+#[tokio::test]
+async fn equal_calls_are_counted_since_a_reply_without_an_answer_is_not_stored() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let model = || model(&server, dir.path());
+    let judge = PoliteJudge::default;
+    let equal = estimated(judge(), None, &["a", "a", "a", "b"], model()).await;
+    assert_eq!((calls(&equal), equal.replies_msats), ((4, 2, 0), 400));
+    let off = model().cache_mode(CacheMode::Off);
+    assert_eq!(calls(&estimated(judge(), None, &["a", "a"], off).await), (2, 0, 0));
+}
+
+/// A judge behind another judge: if its reply is not known, the gate may open.
+#[tokio::test]
+async fn behind_a_gate_whatever_may_be_called_is_counted() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let model = || model(&server, dir.path());
+    let graded = || {
+        let (proxy, truth) = (component(Filter), component(GradeJudge::default()));
+        Composite::builder("graded", gate([proxy], 0.5, [truth])).build().unwrap()
+    };
+    let answers = ["kind", "rude"];
+    let unknown = estimated(graded(), None, &answers, model()).await;
+    assert_eq!((calls(&unknown), msats(&unknown)), ((4, 0, 0), (220, 220, 0)));
+    evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
+    let known = estimated(graded(), None, &answers, model()).await;
+    assert_eq!((calls(&known), msats(&known)), ((1, 0, 2), (10, 10, 0)), "the gate rejects `rude`");
+    evaluate(graded(), None, &answers, model().build().unwrap()).await;
+    let all = estimated(graded(), None, &answers, model()).await;
+    assert_eq!((calls(&all), msats(&all)), ((0, 0, 3), (0, 0, 0)));
+    // A composite in a composite, and a component that scores at once.
+    let nested = || {
+        let parts = weighted([(component(Em), 0.5), (component(graded()), 0.5)]);
+        Composite::builder("nested", parts).build().unwrap()
+    };
+    let without = model().cache_mode(CacheMode::Off);
+    assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0, 0));
+}
+
+/// A function that makes a score of the error of a call.
+#[metric(tier = proxy, range = 0.0..=1.0, cost = "1 msat")]
+async fn lenient(#[pred] answer: &str) -> f64 {
+    let pred = prediction! { "answer" => answer };
+    PoliteJudge::default().evaluate(&example! {}, &pred).await.map_or(0.0, |score| score.value)
+}
+
+#[tokio::test]
+async fn a_call_without_a_reply_is_no_score_whatever_a_function_makes_of_its_error() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let estimate = LmEstimate::new();
+    let lm = model(&server, dir.path()).cache_mode(CacheMode::Off).estimate(estimate.clone());
+    let lm = lm.build().unwrap();
+    let graded = gate([component(Lenient)], 0.5, [component(GradeJudge::default())]);
+    let graded = Composite::builder("graded", graded).build().unwrap();
+    // The proxy is also a metric of its own, which is evaluated once per row.
+    let evaluate = Evaluate::builder().metric(Lenient).metric(graded).build().unwrap();
+    let run = async { evaluate.score(rows(&["a", "b"])).await };
+    let result = Settings::new().with(Models::new(lm)).scope(run).await.unwrap();
+    assert_eq!(result.failed_rows, 2);
+    assert_eq!(estimate.total().calls, 1 + 2 + 2);
+}
+
+/// An invalid reply with the largest number of tokens.
+fn longest(received: &Received) -> Answer {
+    let mut reply = chat(&"so ".repeat(20_000), "stop");
+    let limit = ["max_tokens", "max_completion_tokens"].map(|key| received.body[key].as_u64());
+    reply["usage"]["completion_tokens"] = json!(limit.into_iter().flatten().next());
+    Answer::json(200, &reply)
+}
+
+#[tokio::test]
+async fn a_run_that_goes_as_badly_as_possible_costs_what_the_estimate_says() {
+    let received_before = Mutex::new(HashSet::new());
+    let server = Server::start(move |received| {
+        let is_probe = received.body["response_format"]["json_schema"]["name"] == "probe";
+        // Each call is cut off, which is charged, and then answered by an invalid reply.
+        let is_first = received_before.lock().unwrap().insert(received.body.to_string());
+        let answer = longest(received);
+        if is_first && !is_probe { answer.truncated() } else { answer }
+    })
+    .await;
+    let dir = tempfile::tempdir().unwrap();
+    let prices = Price { input: 3.0, output: 5.0, cached_input: None };
+    let model = || {
+        let retry = RetryPolicy { max_attempts: 2, ..crate::quick(2) };
+        model(&server, dir.path()).prices(Prices::empty().with(MODEL, prices)).retry(retry)
+    };
+    let estimate = LmEstimate::new();
+    let lm = model().estimate(estimate.clone()).build().unwrap();
+    evaluate(PoliteJudge::default(), None, &["a", "b", "c"], lm).await;
+    let worst = estimate.total().worst_case_msats;
+    let lm = model().build().unwrap();
+    let ledger = lm.ledger().clone();
+    evaluate(PoliteJudge::default(), None, &["a", "b", "c"], lm).await;
+    let total = ledger.total();
+    assert_eq!((total.calls, total.failed, total.unpriced), (7, 0, 0), "{total:?}");
+    assert_eq!(estimate.total().calls, 4, "without repairs");
+    assert_eq!(server.received().len(), 1 + 2 * 6);
+    assert!(total.cost_msats <= worst, "{} of {worst}", total.cost_msats);
+    // The replies are as long as they can be, and prompts are counted in bytes.
+    assert!(total.cost_msats > 6 * 2 * 500, "{} of {worst}", total.cost_msats);
+}
+
+/// The cached first reply is read, so its repair is the only call.
+#[tokio::test]
+async fn the_repair_of_a_cached_reply_is_one_call() {
+    let server =
+        Server::start(|received| match received.body["messages"].as_array().unwrap().len() {
+            0..=2 => Answer::chat("no verdict"),
+            _ => Answer::error(500, "down"),
+        })
+        .await;
+    let dir = tempfile::tempdir().unwrap();
+    let model = || model(&server, dir.path());
+    evaluate(PoliteJudge::default(), None, &["a"], model().build().unwrap()).await;
+    let repair = estimated(PoliteJudge::default(), None, &["a"], model()).await;
+    assert_eq!((calls(&repair), msats(&repair)), ((1, 0, 1), (100, 0, 0)));
+}
+
+/// Runs `judge_scorer score --estimate` on four rows, with the prices and the cache of a folder, and without a key.
+async fn command(dir: &Path, url: &str, args: &[&str]) -> Ran {
+    let prices = dir.join("prices.json");
+    std::fs::write(&prices, r#"{"openai:m": {"input": 0.0, "output": 1.0}}"#).unwrap();
+    let (cache, prices) = (dir.join("cache"), prices.to_str().unwrap());
+    let variables = [
+        ("OPENAI_BASE_URL", url),
+        ("DSRS_CACHE", cache.to_str().unwrap()),
+        ("DSRS_PRICES", prices),
+    ];
+    let args = [&["-m", "polite", "--lm", MODEL, "--estimate"], args].concat();
+    score(4, &args, &variables).await
+}
+
+/// The estimate of four rows, of which two are in the cache, in the same folder.
+async fn half_cached(reply: fn(&Received) -> Answer) -> (tempfile::TempDir, Server, String) {
+    let (server, dir) = (Server::start(reply).await, tempfile::tempdir().unwrap());
+    let url = server.url("/v1");
+    let cache = dir.path().join("cache");
+    let variables = [("OPENAI_BASE_URL", url.as_str()), ("DSRS_CACHE", cache.to_str().unwrap())];
+    let ran = score(2, &["-m", "polite", "--lm", MODEL], &variables).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    (dir, server, url)
+}
+
+fn polite(_: &Received) -> Answer {
+    Answer::chat(r#"{"reasoning": "because", "polite": true}"#)
+}
+
+#[tokio::test]
+async fn the_command_prints_the_estimate_and_writes_nothing() {
+    let (dir, server, url) = half_cached(polite).await;
+    let before = server.received().len();
+    let content = std::fs::read(dir.path().join("cache/replies.redb")).unwrap();
+    let outputs = ["--journal", "j", "--retry-failed", "--junit", "junit.xml"];
+    let ran = command(dir.path(), &url, &outputs).await;
+    assert_eq!((ran.code, ran.err.as_str(), ran.lines.len()), (Some(0), "", 0));
+    assert_eq!(
+        ran.out,
+        "judge polite version 1, openai:m: 2 calls, 2 cached replies\n\
+         probe, openai:m: 1 call, 0 cached replies\n\
+         4 rows: 3 calls, 2 cached replies; of these 1 probe\n\
+         at most 8224 msat if each call is answered at once by a valid reply\n\
+         at most 98336 msat in the worst case: 8192 msat more if each reply is repaired, 81920 msat more if each call is charged for every attempt\n\
+         the replies in the cache save up to 8192 msat\n\
+         2 of 3 calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them\n\
+         the journal j was not read; calls that it has recorded are counted\n"
+    );
+    assert_eq!(ran.files(), 1, "only the rows");
+    let ran = command(dir.path(), &url, &["--json", "--repeats", "2"]).await;
+    let printed: Value = serde_json::from_str(&ran.out).unwrap();
+    let amounts = |it: &Value| {
+        let keys = ["calls", "cached_calls", "replies_msats", "worst_case_msats", "cached_msats"];
+        keys.map(|key| it[key].as_u64().unwrap())
+    };
+    assert_eq!(amounts(&printed), [7, 2, 6 * 4096 + 32, 6 * 12 * 4096 + 32, 8192]);
+    assert_eq!((&printed["rows"], &printed["unpriced"]), (&json!(4), &json!([])));
+    let judge = &printed["by_purpose"][0];
+    assert_eq!(
+        (&judge["purpose"], &judge["model"]),
+        (&json!("judge polite version 1"), &json!(MODEL))
+    );
+    assert_eq!(amounts(judge), [6, 2, 6 * 4096, 6 * 12 * 4096, 8192]);
+    assert_eq!(server.received().len(), before, "no call");
+    assert_eq!(std::fs::read(dir.path().join("cache/replies.redb")).unwrap(), content);
+}
+
+#[tokio::test]
+async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
+    let (dir, _server, url) = half_cached(polite).await;
+    for (budget, line) in [
+        ("98335 msat", "--budget 98335 msat does not cover the worst case\n"),
+        ("98336 msat", "--budget 98336 msat covers the worst case\n"),
+    ] {
+        let ran = command(dir.path(), &url, &["--budget", budget]).await;
+        assert!(ran.out.ends_with(line), "{}", ran.out);
+    }
+    let unpriced = ["--lm", "openai:own"];
+    let variables = [("OPENAI_BASE_URL", url.as_str())];
+    let run = async |args: &[&str]| {
+        let args = [&["-m", "polite", "--no-cache", "--estimate"], &unpriced[..], args].concat();
+        score(3, &args, &variables).await
+    };
+    let ran = run(&[]).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let line = "no price for openai:own, so that 4 of 4 calls are in no amount; add it to the price table (DSRS_PRICES=FILE)\n";
+    assert!(ran.out.ends_with(line) && ran.out.contains("at most 0 msat"), "{}", ran.out);
+    let ran = run(&["--budget", "1 sat"]).await;
+    refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
+    let ran = run(&["--budget", "1 sat", "--allow-unpriced"]).await;
+    assert!(ran.out.contains("no price for openai:own"), "{}{}", ran.out, ran.err);
+}
+
+#[tokio::test]
+async fn a_run_that_calls_no_model_costs_nothing() {
+    let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let ran = score(3, &[&["-m", "f1", "--estimate"], &mapped[..]].concat(), &[]).await;
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (Some(0), "no metric of this run calls a language model; the run costs nothing\n")
+    );
+    let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate"], &[]).await;
+    let nothing = "with --offline no language model is called; the run costs nothing\n";
+    assert_eq!((ran.code, &*ran.out), (Some(0), nothing), "{}", ran.err);
+    let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate", "--json"], &[]).await;
+    let printed: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&printed["calls"], &printed["worst_case_msats"]), (&json!(0), &json!(0)));
+    assert_eq!(printed["by_purpose"], json!([]));
+}
+
+#[tokio::test]
+async fn an_unusable_model_or_cache_is_an_error_as_in_a_run() {
+    let none = score(3, &["-m", "polite", "--estimate"], &[]).await;
+    refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
+    let nobody = score(3, &["-m", "polite", "--lm", "nobody:m", "--estimate"], &[]).await;
+    refused(&nobody, "unknown provider in model `nobody:m`");
+    let (dir, _server, url) = half_cached(polite).await;
+    let open = ReplyCache::open(dir.path().join("cache"), 1 << 30).unwrap();
+    let locked = command(dir.path(), &url, &[]).await;
+    refused(
+        &locked,
+        "another process is using it; wait until that process ends, set DSRS_CACHE to another directory",
+    );
+    // As a process that was killed leaves it.
+    let killed = tempfile::tempdir().unwrap();
+    std::fs::create_dir(killed.path().join("cache")).unwrap();
+    std::fs::copy(open.path(), killed.path().join("cache/replies.redb")).unwrap();
+    let ran = command(killed.path(), &url, &[]).await;
+    assert!(ran.out.contains("3 calls, 2 cached replies"), "{}{}", ran.out, ran.err);
+    std::fs::write(killed.path().join("cache/replies.redb"), "no cache").unwrap();
+    let damaged = command(killed.path(), &url, &[]).await;
+    refused(&damaged, "move the file away to start a new cache");
+}
+
+/// OpenAI's reasoning models reject any temperature. Their replies are stored under the request without it.
+#[tokio::test]
+async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
+    let (dir, _server, url) = half_cached(|received| {
+        for parameter in ["temperature", "seed"] {
+            if received.body.get(parameter).is_some() {
+                let error = json!({ "message": "Unsupported value", "type": "invalid_request_error",
+                    "param": parameter, "code": "unsupported_value" });
+                return Answer::json(400, &json!({ "error": error }));
+            }
+        }
+        polite(received)
+    })
+    .await;
+    let ran = command(dir.path(), &url, &[]).await;
+    assert!(
+        ran.out.starts_with("judge polite version 1, openai:m: 2 calls, 2 cached replies\n"),
+        "{}",
+        ran.out
+    );
+}
