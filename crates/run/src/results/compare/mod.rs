@@ -30,6 +30,7 @@ use crate::evaluate::manifest::FormatVersion;
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
+#[cfg(feature = "html")]
 pub(super) use identity::check_allowed;
 pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
