@@ -93,7 +93,7 @@ fn by_definition(text: &str) -> String {
     let mut words = String::new();
     let mut run = String::new();
     for c in text.chars().chain([' ']) {
-        // In Python a combining mark is no word character, also one that is alphabetic in Unicode.
+        // In Python a combining mark is not a word character, even if Unicode classifies it as alphabetic.
         if c.is_alphanumeric() && !matches!(c, '\u{300}'..='\u{36f}') {
             run.push(c);
             continue;

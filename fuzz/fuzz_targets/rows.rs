@@ -72,8 +72,17 @@ fn written(pairs: &[&Pair]) -> Vec<u8> {
         let mut row: Map<String, Value> =
             pair.attributes.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect();
         row.insert("id".to_owned(), pair.id.clone().into());
-        row.insert("gold".to_owned(), serde_json::to_value(&pair.gold).expect("JSON"));
-        row.insert("pred".to_owned(), serde_json::to_value(&pair.pred).expect("JSON"));
+        for (side, fields) in
+            [("gold", serde_json::to_value(&pair.gold)), ("pred", serde_json::to_value(&pair.pred))]
+        {
+            let fields = fields.expect("JSON");
+            // A row without the side may have an attribute `pred.x`, which a row with the side may not.
+            let is_absent = fields == Value::Object(Map::new())
+                && row.keys().any(|key| key.split_once('.').is_some_and(|(it, _)| it == side));
+            if !is_absent {
+                row.insert(side.to_owned(), fields);
+            }
+        }
         serde_json::to_writer(&mut lines, &row).expect("JSON");
         lines.push(b'\n');
     }
