@@ -128,17 +128,6 @@ pub(super) struct ScoreArguments {
     /// written as em=60%. A metric that scored no row is always worse
     #[arg(long, value_name = "NAME=X")]
     pub(super) fail_under: Vec<MetricThreshold>,
-    /// The number of rows that are scored at the same time
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 32,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub(super) concurrency: u32,
-    /// Stop after this number of failed rows
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) max_errors: Option<u64>,
     /// The score of a failed row in the mean
     #[arg(
         long,
@@ -164,6 +153,27 @@ pub(super) struct ScoreArguments {
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0, requires = "bootstrap")]
     pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) options: RunOptions,
+    /// Whether the rows are kept in memory, for another command.
+    #[arg(skip)]
+    pub(super) keep_rows: bool,
+}
+
+/// The options of the commands that evaluate rows.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct RunOptions {
+    /// The number of rows that are scored at the same time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 32,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(super) concurrency: u32,
+    /// Stop after this number of failed rows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_errors: Option<u64>,
     /// The time limit of all metrics for one row, e.g. 30s or 2min
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
@@ -180,9 +190,6 @@ pub(super) struct ScoreArguments {
     /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// Whether the rows are kept in memory, for another command.
-    #[arg(skip)]
-    pub(super) keep_rows: bool,
 }
 
 /// A format of row files.

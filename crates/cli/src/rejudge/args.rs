@@ -1,17 +1,15 @@
 //! The arguments of `rejudge`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
-use crate::args::{LmArguments, Param};
+use crate::args::{Param, RunOptions};
 use crate::limit::Limit;
-use crate::value_parsers::duration;
 
 /// Let another model judge the rows of a run, and compare both judges
 ///
-/// Asks the model of --lm about the same rows, by the judges of the run: the metrics that call a model, with the
+/// Calls the model of --lm with the same rows and the judges of the run: the metrics that call a model, with the
 /// parameters that the manifest of the run contains. The run must contain its rows: write it with `score --out FILE
 /// --with-rows`. Prints the paired comparison of the run (A) with the new judge (B), as `compare`.
 ///
@@ -53,31 +51,6 @@ pub(crate) struct RejudgeArguments {
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
-    /// The number of rows that are judged at the same time
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 32,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub(super) concurrency: u32,
-    /// Stop after this number of failed rows
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) max_errors: Option<u64>,
-    /// The time limit of all judges for one row, e.g. 30s or 2min
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub(super) timeout: Option<Duration>,
-    /// How long the rows in progress may take after the first Ctrl-C, SIGTERM or SIGHUP
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "30s",
-        value_parser = humantime::parse_duration
-    )]
-    pub(super) grace: Duration,
     #[command(flatten)]
-    pub(super) lm: LmArguments,
-    /// Print neither progress nor warnings
-    #[arg(short, long)]
-    pub(super) quiet: bool,
+    pub(super) options: RunOptions,
 }

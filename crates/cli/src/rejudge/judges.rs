@@ -18,7 +18,7 @@ use crate::results::{Results, RunManifest};
 /// The parameters of a panel that the new model replaces.
 const OF_PANEL: [&str; 2] = ["models", "quorum"];
 
-/// The settings of a metric that are no parameters of its type.
+/// The settings of a metric that are not parameters of its type.
 const SETTINGS: [&str; 2] = ["threshold", "strict"];
 
 /// Returns the arguments of `score` for the judges of the run, with their parameters.
@@ -47,16 +47,11 @@ pub(super) fn arguments(
         keep_rows: true,
         label: manifest.label.clone(),
         tags: manifest.tags.clone().into_iter().collect(),
-        concurrency: args.concurrency,
-        max_errors: args.max_errors,
         failure_score: manifest.failure_score,
         repeats: manifest.repeats,
         group: manifest.group.clone(),
-        timeout: args.timeout,
-        grace: args.grace,
-        lm: args.lm.clone(),
         json: args.json,
-        quiet: args.quiet,
+        options: args.options.clone(),
         ..ScoreArguments::default()
     })
 }
@@ -80,7 +75,7 @@ fn parameters(name: &str, old: &MetricIdentity, entry: &Entry, set: &[Param]) ->
     keys.filter_map(param).collect()
 }
 
-/// Returns the judges of the run, or those of them that are named.
+/// Returns all judges of the run, or the judges that are named.
 fn judges(manifest: &RunManifest, file: &Path, named: &[String]) -> Result<Vec<String>, Error> {
     let judges = manifest.metrics.iter().filter(|(_, identity)| !identity.models().is_empty());
     let judges: Vec<String> = judges.map(|(name, _)| name.clone()).collect();

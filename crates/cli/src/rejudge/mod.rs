@@ -1,6 +1,6 @@
 //! `rejudge`: another model judges the rows of a run, and both judges are compared, with each other and with labels.
 //!
-//! `judges.rs` finds the judges of the run. `score/` asks the model, and the comparisons are in `results/`.
+//! `judges.rs` finds the judges of the run. `score/` calls the model, and the comparisons are in `results/`.
 
 mod args;
 mod judges;
@@ -84,16 +84,18 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]
-    if args.lm.estimate {
+    if args.options.lm.estimate {
         return Ok(score::estimate(metrics, &score)?);
     }
-    let models = RunModels::new(&args.lm, 0)?;
+    let models = RunModels::new(&args.options.lm, 0)?;
     models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
-    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+    if let Some(warning) =
+        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
+    {
         print_error(warning);
     }
     let result = score::evaluate(&score, metrics, &models)?;
-    if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.quiet) {
+    if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.options.quiet) {
         print_error(usage);
     }
     if let Some(exit) = unfinished(&result, args)? {
@@ -127,7 +129,7 @@ fn unfinished(
         "stopped after {} rows{why}; the judges are not compared{kept}",
         result.rows
     ));
-    if let Some(error) = result.first_error.as_ref().filter(|_| !args.quiet) {
+    if let Some(error) = result.first_error.as_ref().filter(|_| !args.options.quiet) {
         print_error(format_args!("warning: first error: {error}"));
     }
     Ok(Some(exit))

@@ -24,15 +24,20 @@ pub(crate) fn run(
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
     let estimate = LmEstimate::new();
-    let models = RunModels::with_estimate(&args.lm, 0, Some(estimate.clone()))?;
-    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+    let models = RunModels::with_estimate(&args.options.lm, 0, Some(estimate.clone()))?;
+    if let Some(warning) =
+        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
+    {
         print_error(warning);
     }
     let rows = rows::open(args, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;
     if result.ending != Ending::Complete {
-        print_error(format_args!("stopped after {} rows; there is no estimate", result.rows));
+        print_error(format_args!(
+            "stopped after {} rows, so the estimate is incomplete; run the command again",
+            result.rows
+        ));
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let estimated = Estimated::new(result.rows, &estimate);
@@ -90,7 +95,7 @@ impl Estimated {
 
     fn write(&self, text: &mut String, args: &ScoreArguments) -> fmt::Result {
         if self.by_purpose.is_empty() {
-            let why = match args.lm.offline {
+            let why = match args.options.lm.offline {
                 true => "with --offline no language model is called",
                 false => "no metric of this run calls a language model",
             };
@@ -127,7 +132,7 @@ impl Estimated {
 
     fn write_notes(&self, text: &mut String, args: &ScoreArguments, calls: u64) -> fmt::Result {
         let worst = self.total.worst_case_msats;
-        if let Some(budget) = args.lm.budget {
+        if let Some(budget) = args.options.lm.budget {
             let covers = if budget < worst { "does not cover" } else { "covers" };
             writeln!(text, "--budget {budget} msat {covers} the worst case")?;
         } else if self.total.unlimited_calls > 0 {
@@ -155,7 +160,7 @@ impl Estimated {
     }
 }
 
-/// The numbers of calls, in words.
+/// The numbers of calls as a sentence.
 struct Calls<'a>(&'a CallEstimate);
 
 impl fmt::Display for Calls<'_> {

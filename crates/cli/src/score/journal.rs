@@ -19,7 +19,7 @@ pub(super) type Builder = EvaluateBuilder<Example, Prediction>;
 /// journal.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
     match &args.journal {
-        Some(dir) if args.lm.budget.is_some() => Ok(journal_cost_msats(dir)?),
+        Some(dir) if args.options.lm.budget.is_some() => Ok(journal_cost_msats(dir)?),
         _ => Ok(0),
     }
 }
@@ -65,7 +65,7 @@ pub(super) fn lines(journal: JournalUse, args: &ScoreArguments) -> Vec<String> {
         rows => lines.push(format!("journal {dir}: {rows} rows were restored")),
     }
     match journal.unsettled_msats {
-        msats if msats > 0 && args.lm.budget.is_some() => lines.push(format!(
+        msats if msats > 0 && args.options.lm.budget.is_some() => lines.push(format!(
             "journal {dir}: calls in progress at an interruption count as spent, {msats} msat"
         )),
         _ => {}

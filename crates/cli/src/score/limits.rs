@@ -131,7 +131,7 @@ fn skipped_for_budget(
     let names = args.metrics.iter().map(|name| name.trim());
     let summaries = names.filter_map(|name| result.metric(name));
     let incomplete =
-        summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+        summaries.filter(|_| args.options.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
     incomplete.map(move |metric| {
         let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
         format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")

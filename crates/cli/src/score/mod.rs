@@ -58,7 +58,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]
-    if args.lm.estimate {
+    if args.options.lm.estimate {
         return estimate::run(metrics, args);
     }
     let appending = args.append.then(|| append::open(args)).transpose()?;
@@ -66,9 +66,11 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
         Some((append, args)) => (Some(append), &args.clone()),
         None => (None, args),
     };
-    result_files::check(args)?.iter().filter(|_| !args.quiet).for_each(print_error);
-    let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
-    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+    result_files::check(args)?.iter().filter(|_| !args.options.quiet).for_each(print_error);
+    let models = RunModels::new(&args.options.lm, journal::cost_msats(args)?)?;
+    if let Some(warning) =
+        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
+    {
         print_error(warning);
     }
     let rows = rows::open(args, &metrics)?;
@@ -76,7 +78,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let builder = journal::record(Evaluate::builder(), args)?;
     let evaluate = evaluator(models.recorded(builder.metrics(metrics)), &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
-    let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
+    let usage = models.usage(result.as_ref().ok()).filter(|_| !args.options.quiet);
     let code = match result {
         Ok(result) => {
             let reported = report::report(registry, &result, &models, &ci_files, args);
@@ -137,13 +139,13 @@ fn evaluator(
 ) -> Result<Evaluate, CliError> {
     let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
-        .display_progress(!args.quiet)
+        .display_progress(!args.options.quiet)
         .keep_results(args.junit.is_some() || args.keep_rows)
-        .grace_period(args.grace);
+        .grace_period(args.options.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
     }
-    if let Some(max_errors) = args.max_errors {
+    if let Some(max_errors) = args.options.max_errors {
         builder = builder.max_errors(max_errors);
     }
     if let Some(field) = &args.group {
@@ -158,7 +160,7 @@ fn evaluator(
     for (name, value) in &args.tags {
         builder = builder.tag(name, value);
     }
-    if let Some(timeout) = args.timeout {
+    if let Some(timeout) = args.options.timeout {
         builder = builder.timeout(timeout);
     }
     if let Some(out) = args.out.as_ref().filter(|_| !args.append) {
@@ -170,9 +172,9 @@ fn evaluator(
 /// Sets the options that determine which rows are evaluated, and how often.
 fn of_rows(builder: Builder, args: &ScoreArguments) -> Builder {
     let builder = builder
-        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
+        .concurrency(usize::try_from(args.options.concurrency).unwrap_or(usize::MAX))
         // With a limit on failed rows, a row that a metric cannot read is a failed row.
-        .reject_unreadable_rows(args.max_errors.is_none())
+        .reject_unreadable_rows(args.options.max_errors.is_none())
         .stop_on_ctrl_c();
     match args.repeats {
         Some(repeats) => builder.repeats(repeats),

@@ -54,7 +54,7 @@ pub(crate) fn report(
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
     }
-    if !args.quiet {
+    if !args.options.quiet {
         warn(result, args);
         models.overrun_warning().into_iter().for_each(print_error);
     }
