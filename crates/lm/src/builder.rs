@@ -1,4 +1,6 @@
 //! The builder of `Lm`: settings, and the order of the layers.
+//!
+//! The file is long since it has all settings of one type, each with an example.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

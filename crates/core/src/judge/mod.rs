@@ -48,6 +48,7 @@ mod demos;
 mod error;
 pub(crate) mod forward;
 mod judged;
+mod members;
 mod model_call;
 mod models;
 mod offline;

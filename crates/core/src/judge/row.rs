@@ -1,21 +1,21 @@
-//! Judges one row with all judges of a panel: both orders of a pair, the quorum, the aggregated score with its
-//! confidence, and the cost.
+//! Judges one row with all judges of a panel: the calls, both orders of a pair, and the cost. `members.rs` combines the
+//! verdicts.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::aggregation::{aggregate, agreement, majority};
 use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
 use super::judged::{Judged, Judgement, Kind};
+use super::members::{Member, combine, opinion};
 use super::model_call::{
     Calls, Question, Verdict, call_model, hash_without_inputs, request, score,
 };
 use super::offline::Offline;
-use super::panel::{Judges, Panel};
+use super::panel::Judges;
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
@@ -29,13 +29,10 @@ use crate::lm::{panel_reservation, recording};
 use crate::metric::answer::Answer;
 use crate::metric::repeat::RepeatNumber;
 use crate::rows::absent::Absent;
-use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};
+use crate::score::OFFLINE_JUDGE;
+use crate::score::replied_by::ReplyCounts;
 use crate::score::return_types::MetricReturn as _;
-use crate::score::{LostJudges, OFFLINE_JUDGE};
-use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
-
-/// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
-const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
+use crate::spec::{MetricSpec, ScoreKind};
 
 /// Returns the answer of a judge to one call. `spec` is the spec of the call, `absent` has the fields that the prediction
 /// lacks. The type of the future is erased here, since the compiler would otherwise prove for each judge that the whole
@@ -160,19 +157,6 @@ fn offline<J: Judge>(
     Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata, lost: None })
 }
 
-/// The result of one judge of the panel, from one order of the row or from both.
-struct Member {
-    id: String,
-    replied_by: ReplyCounts,
-    verdict: Result<Opinion, JudgeError>,
-}
-
-struct Opinion {
-    value: f64,
-    confidence: f64,
-    answers: Vec<Map<String, Value>>,
-}
-
 /// The verdict on a question, and what it cost.
 type Answered = (Result<Verdict, JudgeError>, Question);
 
@@ -294,115 +278,3 @@ fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
 
 /// More judges than a panel has.
 const MAX_JUDGES: u32 = 1 << 10;
-
-/// Returns the opinion of one judge, from the verdict on a row or from the verdicts on both orders of a pair. Verdicts that
-/// contradict each other (position bias) count as a tie.
-fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
-    let (values, answers): (Vec<f64>, Vec<_>) =
-        verdicts.into_iter().map(|verdict| (verdict.value, verdict.answer)).unzip();
-    let [straight, swapped] = values[..] else {
-        return Opinion { value: values[0], confidence: 1.0, answers };
-    };
-    let (min, max) = spec.range.map_or((0.0, 1.0), |range| (range.min, range.max));
-    let middle = f64::midpoint(min, max);
-    let swapped = min + max - swapped;
-    if (straight - middle) * (swapped - middle) < 0.0 {
-        return Opinion { value: middle, confidence: POSITION_BIAS_CONFIDENCE, answers };
-    }
-    let value = f64::midpoint(straight, swapped);
-    let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
-    Opinion { value, confidence, answers }
-}
-
-fn combine(
-    panel: &Panel,
-    signature: &Signature,
-    members: &[Member],
-    spec: &MetricSpec<'_>,
-) -> Result<Judgement, JudgeError> {
-    let answered: Vec<(&str, &Opinion)> = members
-        .iter()
-        .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
-        .collect();
-    let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
-    // Without the judges that the budget does not cover, another panel would judge this row than the others.
-    if let Some(over_budget) = errors().find(|error| error.budget_msats().is_some()) {
-        return Err(over_budget.clone());
-    }
-    let quorum = panel.quorum_of(signature);
-    if answered.len() < quorum {
-        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel { has_stand_in: false });
-        return Err(match members.len() {
-            1 => first,
-            judges => JudgeError::NoQuorum {
-                answered: answered.len(),
-                judges,
-                quorum,
-                first: Box::new(first),
-            },
-        });
-    }
-    let is_bool = spec.kind == ScoreKind::Bool;
-    let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
-    let tied = JudgeError::Tied { votes: values.len() / 2, judges: members.len() };
-    let value = match is_bool {
-        true => majority(&values).ok_or(tied)?,
-        false => aggregate(&values, panel.aggregation_of(signature, is_bool)),
-    };
-    let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
-    // Far fewer than 2^52 judges.
-    let (sure, share) =
-        (own.iter().sum::<f64>() / own.len() as f64, answered.len() as f64 / members.len() as f64);
-    Ok(Judgement {
-        value,
-        confidence: agreement(&values, value, spec.range) * sure * share,
-        details: details(&answered),
-        feedback: text_output(&answered, "feedback"),
-        metadata: metadata(members),
-        lost: errors().next().map(|first| LostJudges {
-            is_allowed: panel.has_quorum(signature),
-            first_error: first.to_string().into(),
-        }),
-    })
-}
-
-/// Returns a string output of the judges: for several judges, one line each with its model.
-fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
-    let all: Vec<(&str, f64, &str)> = answered
-        .iter()
-        .flat_map(|(id, opinion)| {
-            opinion.answers.iter().map(move |answer| (*id, opinion.value, answer))
-        })
-        .filter_map(|(id, value, answer)| Some((id, value, answer.get(output)?.as_str()?)))
-        .collect();
-    match &all[..] {
-        [] => None,
-        [(_, _, words)] => Some((*words).to_owned()),
-        all => {
-            let lines = all.iter().map(|(id, value, words)| format!("{id} ({value}): {words}"));
-            Some(lines.collect::<Vec<_>>().join("\n"))
-        }
-    }
-}
-
-fn details(answered: &[(&str, &Opinion)]) -> Option<String> {
-    text_output(answered, "reasoning")
-}
-
-fn metadata(members: &[Member]) -> Map<String, Value> {
-    let mut metadata = Map::new();
-    let judge = |Member { id, replied_by, verdict }: &Member| {
-        let Opinion { value, answers, .. } = verdict.as_ref().ok()?;
-        Some(replied_by.add_to(json!({ "judge": id, "value": value, "answers": answers })))
-    };
-    metadata.insert(JUDGES.to_owned(), members.iter().filter_map(judge).collect());
-    let failed = |Member { id, replied_by, verdict }: &Member| {
-        let error = verdict.as_ref().err()?.to_string();
-        Some(replied_by.add_to(json!({ "judge": id, "error": error })))
-    };
-    let failed: Vec<Value> = members.iter().filter_map(failed).collect();
-    if !failed.is_empty() {
-        metadata.insert(FAILED.to_owned(), Value::Array(failed));
-    }
-    metadata
-}

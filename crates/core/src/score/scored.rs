@@ -1,4 +1,6 @@
 //! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`.
+//!
+//! The file is long since it has all methods of one type, each with an example.
 
 use std::borrow::Cow;
 use std::mem;
