@@ -9,6 +9,7 @@ mod bad_input;
 mod ci_files;
 mod compare;
 mod compare_gate;
+mod compare_peers;
 mod faults;
 mod floats;
 mod formulas;

@@ -84,7 +84,7 @@ fn each_property_is_described() {
             }
         }
         let items = schema.as_array().into_iter().flatten();
-        // What a condition or one of several forms requires is described elsewhere.
+        // The keys that a condition or one of several forms requires are described at another place of the schema.
         let fields = fields.filter(|(key, _)| !["if", "then", "else", "oneOf"].contains(&&***key));
         fields.map(|(_, it)| it).chain(items).for_each(|it| check(name, it, undescribed));
     }

@@ -11,7 +11,7 @@ use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, 
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
-use super::setup::{Grade5Judge, PoliteJudge, grade, polite, rows, user};
+use super::setup::{BetterOfTwoJudge, Grade5Judge, PoliteJudge, grade, polite, rows, user};
 
 fn named(id: &str, reply: serde_json::Value) -> ScriptedLm {
     ScriptedLm::new().named(id).cost(7).otherwise(reply)
@@ -142,18 +142,8 @@ async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
 /// Contradicting orders halve the confidence, also among judges that agree.
 #[tokio::test]
 async fn trap_26_position_bias_lowers_the_confidence_of_the_panel() {
-    /// Say which is better.
-    #[judge(pairwise(ours, theirs), reasoning = false)]
-    struct Better {
-        #[input(gold)]
-        ours: String,
-        #[input(pred)]
-        theirs: String,
-        #[output]
-        better: Preference,
-    }
     let torn = || named("a:torn", json!({ "better": "first" }));
-    let judge = BetterJudge::builder().models([torn(), torn(), down()]).build();
+    let judge = BetterOfTwoJudge::builder().models([torn(), torn(), down()]).build();
     let (gold, pred) = (example! { "ours" => "A" }, prediction! { "theirs" => "B" });
     let score = judge.evaluate(&gold, &pred).await.unwrap();
     assert_eq!((score.value, score.confidence), (0.5, 0.5 * (2.0 / 3.0)));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dsrs_metrics::composite::{Composite, component, weighted};
-use dsrs_metrics::judge::Preference;
 use dsrs_metrics::judge::shipped::CompleteAndGrounded;
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::metrics::Em;
@@ -15,7 +14,7 @@ use dsrs_metrics::runs::MetricSummary;
 use dsrs_metrics::{Evaluate, Scored, async_trait};
 use serde_json::{Value, json};
 
-use super::setup::{PoliteJudge, complete, grounded, polite, rows};
+use super::setup::{BetterOfTwoJudge, PoliteJudge, complete, grounded, polite, rows};
 
 fn from(model: &str, reply: &Value) -> LmReply {
     LmReply::new(reply.to_string()).with_model(model)
@@ -117,17 +116,6 @@ async fn a_judge_of_a_panel_without_a_verdict_has_its_replies_too_and_one_withou
     assert_eq!(all, 5);
 }
 
-/// Say which is better.
-#[judge(pairwise(ours, theirs), reasoning = false)]
-struct Better {
-    #[input(gold)]
-    ours: String,
-    #[input(pred)]
-    theirs: String,
-    #[output]
-    better: Preference,
-}
-
 /// A verdict on the second order is not taken for a verdict of the next judge.
 #[tokio::test]
 async fn the_orders_of_a_judge_whose_first_order_failed_belong_to_it() {
@@ -144,7 +132,7 @@ async fn the_orders_of_a_judge_whose_first_order_failed_belong_to_it() {
             json!({ "better": if ours_first { "first" } else { "second" } })
         })
     };
-    let judge = BetterJudge::builder();
+    let judge = BetterOfTwoJudge::builder();
     let judge = judge.models([half, sure("a:1"), sure("a:2")]).max_concurrent_judges(1).build();
     let (gold, pred) = (example! { "ours" => "OURS" }, prediction! { "theirs" => "THEIRS" });
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();

@@ -1,7 +1,7 @@
 //! Judges and models that several tests use.
 
 use dsrs_metrics::contract::Settings;
-use dsrs_metrics::judge::Models;
+use dsrs_metrics::judge::{Models, Preference};
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
@@ -39,6 +39,17 @@ pub(crate) struct Polite {
     answer: String,
     #[output]
     polite: bool,
+}
+
+/// Say which is better.
+#[judge(pairwise(ours, theirs), reasoning = false)]
+pub(crate) struct BetterOfTwo {
+    #[input(gold)]
+    ours: String,
+    #[input(pred)]
+    theirs: String,
+    #[output]
+    better: Preference,
 }
 
 /// Runs without a configured model, whatever `DSRS_LM` is in the environment.

@@ -1,4 +1,4 @@
-//! `--estimate` and `LmEstimate`: the calls of a run and the most that they can cost, without a call.
+//! `LmEstimate`: the calls of a run and the most that they can cost, without a call. `estimate_command.rs` tests `--estimate`.
 //!
 //! Each token of a reply costs 1 msat, and a prompt nothing, so that amounts are numbers of tokens.
 
@@ -9,16 +9,13 @@ use std::sync::Mutex;
 use dsrs_metrics::composite::{Composite, component, gate, weighted};
 use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::{Models, Preference};
-use dsrs_metrics::lm::{
-    CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices, ReplyCache,
-};
+use dsrs_metrics::lm::{CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices};
 use dsrs_metrics::metrics::Em;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::rows::Pair;
 use dsrs_metrics::{Evaluate, lm::RetryPolicy};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::judge_command_line::{Ran, refused, score};
 use crate::plain;
 use crate::server::{Answer, Received, Server, chat};
 
@@ -291,160 +288,4 @@ async fn the_repair_of_a_cached_reply_is_one_call() {
     evaluate(PoliteJudge::default(), None, &["a"], model().build().unwrap()).await;
     let repair = estimated(PoliteJudge::default(), None, &["a"], model()).await;
     assert_eq!((calls(&repair), msats(&repair)), ((1, 0, 1), (100, 0, 0)));
-}
-
-/// Runs `judge_scorer score --estimate` on four rows, with the prices and the cache of a folder, and without a key.
-async fn command(dir: &Path, url: &str, args: &[&str]) -> Ran {
-    let prices = dir.join("prices.json");
-    std::fs::write(&prices, r#"{"openai:m": {"input": 0.0, "output": 1.0}}"#).unwrap();
-    let (cache, prices) = (dir.join("cache"), prices.to_str().unwrap());
-    let variables = [
-        ("OPENAI_BASE_URL", url),
-        ("DSRS_CACHE", cache.to_str().unwrap()),
-        ("DSRS_PRICES", prices),
-    ];
-    let args = [&["-m", "polite", "--lm", MODEL, "--estimate"], args].concat();
-    score(4, &args, &variables).await
-}
-
-/// The estimate of four rows, of which two are in the cache, in the same folder.
-async fn half_cached(reply: fn(&Received) -> Answer) -> (tempfile::TempDir, Server, String) {
-    let (server, dir) = (Server::start(reply).await, tempfile::tempdir().unwrap());
-    let url = server.url("/v1");
-    let cache = dir.path().join("cache");
-    let variables = [("OPENAI_BASE_URL", url.as_str()), ("DSRS_CACHE", cache.to_str().unwrap())];
-    let ran = score(2, &["-m", "polite", "--lm", MODEL], &variables).await;
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    (dir, server, url)
-}
-
-fn polite(_: &Received) -> Answer {
-    Answer::chat(r#"{"reasoning": "because", "polite": true}"#)
-}
-
-#[tokio::test]
-async fn the_command_prints_the_estimate_and_writes_nothing() {
-    let (dir, server, url) = half_cached(polite).await;
-    let before = server.received().len();
-    let content = std::fs::read(dir.path().join("cache/replies.redb")).unwrap();
-    let outputs = ["--journal", "j", "--retry-failed", "--junit", "junit.xml"];
-    let ran = command(dir.path(), &url, &outputs).await;
-    assert_eq!((ran.code, ran.err.as_str(), ran.lines.len()), (Some(0), "", 0));
-    assert_eq!(
-        ran.out,
-        "judge polite version 1, openai:m: 2 calls, 2 cached replies\n\
-         probe, openai:m: 1 call, 0 cached replies\n\
-         4 rows: 3 calls, 2 cached replies; of these 1 probe\n\
-         at most 8224 msat if each call is answered at once by a valid reply\n\
-         at most 98336 msat in the worst case: 8192 msat more if each reply is repaired, 81920 msat more if each call is charged for every attempt\n\
-         the replies in the cache save up to 8192 msat\n\
-         2 of 3 calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them\n\
-         the journal j was not read; calls that it has recorded are counted\n"
-    );
-    assert_eq!(ran.files(), 1, "only the rows");
-    let ran = command(dir.path(), &url, &["--json", "--repeats", "2"]).await;
-    let printed: Value = serde_json::from_str(&ran.out).unwrap();
-    let amounts = |it: &Value| {
-        let keys = ["calls", "cached_calls", "replies_msats", "worst_case_msats", "cached_msats"];
-        keys.map(|key| it[key].as_u64().unwrap())
-    };
-    assert_eq!(amounts(&printed), [7, 2, 6 * 4096 + 32, 6 * 12 * 4096 + 32, 8192]);
-    assert_eq!((&printed["rows"], &printed["unpriced"]), (&json!(4), &json!([])));
-    let judge = &printed["by_purpose"][0];
-    assert_eq!(
-        (&judge["purpose"], &judge["model"]),
-        (&json!("judge polite version 1"), &json!(MODEL))
-    );
-    assert_eq!(amounts(judge), [6, 2, 6 * 4096, 6 * 12 * 4096, 8192]);
-    assert_eq!(server.received().len(), before, "no call");
-    assert_eq!(std::fs::read(dir.path().join("cache/replies.redb")).unwrap(), content);
-}
-
-#[tokio::test]
-async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
-    let (dir, _server, url) = half_cached(polite).await;
-    for (budget, line) in [
-        ("98335 msat", "--budget 98335 msat does not cover the worst case\n"),
-        ("98336 msat", "--budget 98336 msat covers the worst case\n"),
-    ] {
-        let ran = command(dir.path(), &url, &["--budget", budget]).await;
-        assert!(ran.out.ends_with(line), "{}", ran.out);
-    }
-    let unpriced = ["--lm", "openai:own"];
-    let variables = [("OPENAI_BASE_URL", url.as_str())];
-    let run = async |args: &[&str]| {
-        let args = [&["-m", "polite", "--no-cache", "--estimate"], &unpriced[..], args].concat();
-        score(3, &args, &variables).await
-    };
-    let ran = run(&[]).await;
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let line = "no price for openai:own, so that 4 of 4 calls are in no amount; add it to the price table (DSRS_PRICES=FILE)\n";
-    assert!(ran.out.ends_with(line) && ran.out.contains("at most 0 msat"), "{}", ran.out);
-    let ran = run(&["--budget", "1 sat"]).await;
-    refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
-    let ran = run(&["--budget", "1 sat", "--allow-unpriced"]).await;
-    assert!(ran.out.contains("no price for openai:own"), "{}{}", ran.out, ran.err);
-}
-
-#[tokio::test]
-async fn a_run_that_calls_no_model_costs_nothing() {
-    let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
-    let ran = score(3, &[&["-m", "f1", "--estimate"], &mapped[..]].concat(), &[]).await;
-    assert_eq!(
-        (ran.code, &*ran.out),
-        (Some(0), "no metric of this run calls a language model; the run costs nothing\n")
-    );
-    let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate"], &[]).await;
-    let nothing = "with --offline no language model is called; the run costs nothing\n";
-    assert_eq!((ran.code, &*ran.out), (Some(0), nothing), "{}", ran.err);
-    let ran = score(3, &["-m", "semantic_f1", "--offline", "--estimate", "--json"], &[]).await;
-    let printed: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&printed["calls"], &printed["worst_case_msats"]), (&json!(0), &json!(0)));
-    assert_eq!(printed["by_purpose"], json!([]));
-}
-
-#[tokio::test]
-async fn an_unusable_model_or_cache_is_an_error_as_in_a_run() {
-    let none = score(3, &["-m", "polite", "--estimate"], &[]).await;
-    refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
-    let nobody = score(3, &["-m", "polite", "--lm", "nobody:m", "--estimate"], &[]).await;
-    refused(&nobody, "unknown provider in model `nobody:m`");
-    let (dir, _server, url) = half_cached(polite).await;
-    let open = ReplyCache::open(dir.path().join("cache"), 1 << 30).unwrap();
-    let locked = command(dir.path(), &url, &[]).await;
-    refused(
-        &locked,
-        "another process is using it; wait until that process ends, set DSRS_CACHE to another directory",
-    );
-    // As a process that was killed leaves it.
-    let killed = tempfile::tempdir().unwrap();
-    std::fs::create_dir(killed.path().join("cache")).unwrap();
-    std::fs::copy(open.path(), killed.path().join("cache/replies.redb")).unwrap();
-    let ran = command(killed.path(), &url, &[]).await;
-    assert!(ran.out.contains("3 calls, 2 cached replies"), "{}{}", ran.out, ran.err);
-    std::fs::write(killed.path().join("cache/replies.redb"), "no cache").unwrap();
-    let damaged = command(killed.path(), &url, &[]).await;
-    refused(&damaged, "move the file away to start a new cache");
-}
-
-/// OpenAI's reasoning models reject any temperature. Their replies are stored under the request without it.
-#[tokio::test]
-async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
-    let (dir, _server, url) = half_cached(|received| {
-        for parameter in ["temperature", "seed"] {
-            if received.body.get(parameter).is_some() {
-                let error = json!({ "message": "Unsupported value", "type": "invalid_request_error",
-                    "param": parameter, "code": "unsupported_value" });
-                return Answer::json(400, &json!({ "error": error }));
-            }
-        }
-        polite(received)
-    })
-    .await;
-    let ran = command(dir.path(), &url, &[]).await;
-    assert!(
-        ran.out.starts_with("judge polite version 1, openai:m: 2 calls, 2 cached replies\n"),
-        "{}",
-        ran.out
-    );
 }

@@ -6,6 +6,7 @@ mod budget_kills;
 mod cache;
 mod errors;
 mod estimate;
+mod estimate_command;
 mod fault_table;
 mod faults;
 mod journal_kills;

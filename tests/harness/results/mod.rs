@@ -2,6 +2,7 @@
 
 mod comparing;
 mod corpus;
+mod corpus_files;
 mod html;
 mod invalid;
 mod manifest;
