@@ -84,7 +84,7 @@ pub mod guide {
         agreement: "../docs/guide/agreement.md";
         /// Result files, and the comparison of two runs.
         results: "../docs/guide/results.md";
-        /// What each command says about a difference between two runs.
+        /// The output of each command for each difference between two runs.
         identity: "../docs/guide/identity.md";
         /// Interrupted runs, and what every fault does to a run.
         durability: "../docs/guide/durability.md";

@@ -100,7 +100,7 @@ pub(crate) fn five_metrics(folder: &Path) -> PathBuf {
     file
 }
 
-/// A row of a report on this number of metrics, every third of which is true or false and every third a judge. The first judge
+/// A row of a report with this number of metrics. Every third metric returns a bool, and every third one is a judge. The first judge
 /// has 30 components: those with an even number are almost 1, and the others pass in all rows but one.
 fn sized_row(metrics: u32, run: u32, i: u32) -> Value {
     let name = |metric: u32| match metric {

@@ -48,7 +48,7 @@ pub fn schemas() -> impl Iterator<Item = (&'static str, &'static Value)> {
     SCHEMAS.iter().map(|(name, compiled)| (&**name, &compiled.schema))
 }
 
-/// Returns what a schema refuses in a value.
+/// Returns the errors of a schema about a value.
 #[must_use]
 pub fn errors(schema: &str, value: &Value) -> Vec<String> {
     let errors = SCHEMAS[schema].validator.iter_errors(value);
@@ -132,7 +132,7 @@ pub fn validate_file(file: &Path) {
 /// Validates the result file that a command wrote in a folder.
 #[track_caller]
 pub fn validate_written(folder: &Path, args: &[&str], code: Option<i32>) {
-    // After an invalid command line, the file is that of an earlier run.
+    // After an invalid command line, the file is from an earlier run.
     let written = match args.iter().position(|arg| *arg == "--out") {
         _ if code == Some(2) => None,
         Some(option) => args.get(option + 1),

@@ -1,6 +1,6 @@
 //! The estimate of a run: which calls it would make, and the most that they can cost.
 //!
-//! `layers/estimated.rs` counts the calls in place of a client. Judges ask for the repair that may follow a call.
+//! `layers/estimated.rs` counts the calls in place of a client. Judges add the repair that may follow a call.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
@@ -125,7 +125,7 @@ pub struct CallEstimate {
     pub cached_calls: u64,
     /// Of `calls`, those whose request does not limit the reply. They count with the limit that a budget sets, 4,096 tokens.
     pub unlimited_calls: u64,
-    /// Of `calls`, those of models without a price. They are in no amount.
+    /// The number of `calls` to models without a price. The amounts do not include them.
     pub unpriced_calls: u64,
     /// The most that `cached_calls` would cost if each was made once: what the cache saves.
     pub cached_msats: u64,

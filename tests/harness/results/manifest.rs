@@ -112,7 +112,8 @@ async fn an_edited_exchanged_or_missing_file_is_named() {
     let start = "cannot read the manifest `run.jsonl.manifest.json`: EOF while parsing";
     assert!(error.starts_with(start), "{error}");
     fs::write(&manifest, &text).unwrap();
-    assert!(Results::read(&file).unwrap().manifest().is_some());
+    let restored: Manifest = serde_json::from_str(&text).unwrap();
+    assert_eq!(Results::read(&file).unwrap().manifest(), Some(&restored));
 
     // One score, the last row, and a row more.
     let without_last = rows.lines().take(7).map(|line| format!("{line}\n")).collect::<String>();

@@ -169,7 +169,7 @@ fn find<D: ReadableDatabase>(
 pub(crate) struct StoredReplies(Source);
 
 enum Source {
-    /// No cache is used, or there is no file yet.
+    /// The cache is disabled or empty.
     None,
     /// The file of a cache that this process has open.
     Open(Arc<Store>),

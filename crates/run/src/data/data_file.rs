@@ -1,4 +1,4 @@
-//! What a run records about a data file: length, hash and number of rows.
+//! The record of a data file: length, hash and number of rows.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -35,9 +35,9 @@ use crate::messages::hash::hexadecimal;
 pub struct DataFile {
     /// The name of the file, without its folder.
     pub name: String,
-    /// The number of bytes, up to the last one that was read.
+    /// The number of bytes when the file was opened; or the number of bytes that were read, if it grew or is a stream.
     pub bytes: u64,
-    /// The SHA-256 hash of these bytes, in hexadecimal digits. `None` if the file was not read to its end, or if the run
+    /// The SHA-256 hash of the bytes, in hexadecimal digits. `None` if the file was not read to its end, or if the run
     /// writes no result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -73,7 +73,7 @@ struct Progress {
     has_ended: bool,
 }
 
-/// The hash of what was read so far.
+/// The hash of the bytes that were read so far.
 #[derive(Debug, Default)]
 enum Hash {
     #[default]
@@ -170,7 +170,7 @@ impl DataFileRecord {
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
     }
 
-    /// Returns what is known after the run. `is_complete` is whether the run took all rows.
+    /// Returns the record at the end of the run. `is_complete` is whether the run took all rows.
     fn finish(&self, is_complete: bool) -> DataFile {
         let mut progress = self.progress();
         let ended = is_complete && progress.has_ended;
@@ -198,7 +198,7 @@ impl DataFiles {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(file));
     }
 
-    /// Returns what is known after the run. `is_complete` is whether the run took all rows.
+    /// Returns the records at the end of the run. `is_complete` is whether the run took all rows.
     pub(crate) fn finish(&self, is_complete: bool) -> Vec<DataFile> {
         let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         files.iter().map(|file| file.finish(is_complete)).collect()

@@ -1,4 +1,4 @@
-//! Rows of result files, which are scored again: a row becomes what it was before it was scored.
+//! Rows of result files, which are scored again: the results are removed from the row.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(crate) const OUTCOME: &str = ".outcome";
 /// The outcome of a row without prediction.
 const PROGRAM_FAILED: &str = "program_failed";
 
-/// What a run added to a row.
+/// The results that a run added to a row.
 pub(super) struct Added {
     /// Latency, tokens and cost of the program, if it returned them.
     pub(super) run: Option<Box<ProgramRun>>,
@@ -34,7 +34,7 @@ impl RowObject {
         self.outcomes().next().is_some()
     }
 
-    /// The outcome of each metric; none of a row that is not from a result file.
+    /// The outcome of each metric. A row that is not from a result file has no outcomes.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
         let is_column = |name: &str| {
             let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
@@ -52,7 +52,7 @@ impl RowObject {
         columns.map(|(_, value)| value).chain(of_scores)
     }
 
-    /// Separates what a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
+    /// Removes and returns the results that a run added: scores, repeats, manifest and backtraces. The attributes become those of the scored row.
     /// Other rows remain as they are. `is_mapped` is whether mappings may read all fields from the scores.
     ///
     /// # Errors

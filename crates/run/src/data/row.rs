@@ -196,7 +196,7 @@ pub(super) struct ValidRow {
     attributes: Fields,
     score_names: Vec<String>,
     is_flat: bool,
-    /// What a run added to the row of a result file.
+    /// The results that a run added to the row of a result file.
     added: Option<Box<Added>>,
 }
 

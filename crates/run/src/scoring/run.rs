@@ -57,7 +57,7 @@ pub struct ScoringResult {
     /// The summary of each metric over the rows, proxies first, with intervals: as [`Evaluate`](crate::Evaluate) computes
     /// them.
     pub metrics: Vec<MetricSummary>,
-    /// What was measured. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
+    /// The manifest of the run. [`ScorerBuilder::evaluate`](crate::ScorerBuilder::evaluate) sets the label and the tags of the program.
     pub manifest: Box<Manifest>,
     /// Whether all rows were scored, and if not, why.
     pub ending: Ending,

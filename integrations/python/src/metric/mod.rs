@@ -238,7 +238,7 @@ impl Metric {
         guarded(py, &self.name, || describe::spec(py, &self.metric.spec(), &self.readers))
     }
 
-    /// What a score depends on as a dict: the declaration with the version, the parameters, the contents of files, the models
+    /// Returns everything that a score depends on, as a dict: the declaration with the version, the parameters, the contents of files, the models
     /// and the prompts. Metrics of two runs measure the same if their identities are equal. It is the same JSON as in manifests.
     ///
     /// >>> identity = metric("f1", threshold=0.8).identity

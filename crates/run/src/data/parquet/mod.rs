@@ -93,7 +93,7 @@ impl<R: ChunkReader + 'static> ParquetRows<R> {
         if !are_of_results {
             check_sides(names.iter().map(String::as_str), &at)?;
         }
-        // Which rows are of a result file is seen by all columns.
+        // All columns are needed to find out which rows are results.
         let selection = pairing.as_ref().filter(|_| !are_of_results);
         let selection = selection.and_then(|pairing| pairing.selection());
         let projected = selection.map(|selection| schema::project(&whole, selection));

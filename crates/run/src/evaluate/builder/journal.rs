@@ -68,12 +68,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// A setting that the outcomes of rows depend on: part of the identity of the journal, and of the manifest.
+    /// Adds a setting that the outcomes of rows depend on, to the identity of the journal and to the manifest.
     pub(crate) fn setting(self, name: &str, value: String) -> Self {
         self.journal_input(name, &*value).described(name, value)
     }
 
-    /// A setting that is part of the manifest alone, since only what is computed from the outcomes depends on it.
+    /// Adds a setting to the manifest alone, since the outcomes of rows do not depend on it.
     pub(crate) fn described(mut self, name: &str, value: String) -> Self {
         self.options.description.settings.insert(name.to_owned(), value);
         self

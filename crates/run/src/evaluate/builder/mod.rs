@@ -235,12 +235,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         /// Sets the name of the program in the [manifest](crate::results::Manifest), such as `baseline`. It has at most 1,000 bytes, without
         /// control characters.
         pub fn label(name: impl Into<String>) => options.description.label = Some(name.into());
-    }
 
-    setters! {
         /// Sets the ledger of the language models of the metrics, whose totals at the end of the run are in the
-        /// [manifest](crate::results::Manifest). A model counts in it if it was built with
-        /// [`ledger`](crate::lm::Ledger).
+        /// [manifest](crate::results::Manifest). A model records its calls there if it was built with the same
+        /// ledger.
         pub fn ledger(ledger: Ledger) => options.ledger = Some(ledger);
     }
 

@@ -180,8 +180,8 @@ pub struct GitCommit {
 pub struct DescribedFile {
     /// Its length.
     pub bytes: u64,
-    /// The XXH3 hash of its content, 128 bits in hexadecimal digits. It shows that the file was changed or exchanged by
-    /// mistake; whoever changes it on purpose can change the manifest, too.
+    /// The XXH3 hash of its content, 128 bits in hexadecimal digits. It detects accidental changes. It does not protect against
+    /// deliberate ones, which can change the manifest as well.
     pub xxh3: String,
 }
 
@@ -211,7 +211,7 @@ impl RunManifest {
     }
 }
 
-/// What was measured apart from the metrics, in a line: `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..);
+/// The settings of a run apart from its metrics, in one line: `baseline; prompt = v2; 8 rows of rows.jsonl (SHA-256 0123456789ab..);
 /// seed 0; dsrs-metrics 0.1.0`. Names are escaped and shortened as in messages.
 ///
 /// ```
@@ -250,7 +250,7 @@ impl fmt::Display for RunManifest {
     }
 }
 
-/// What a Parquet file contains of the manifest.
+/// The manifest in the metadata of a Parquet file.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Embedded<R = Value> {
     pub(super) reference: String,

@@ -16,7 +16,7 @@ static COMMIT: OnceLock<Option<GitCommit>> = OnceLock::new();
 /// How long the end of a run waits for git.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The commit of the working folder, which a thread asks git for while the run evaluates rows.
+/// The commit of the working folder. A thread runs git while the run evaluates rows.
 pub(crate) struct Commit(Mutex<Receiver<()>>);
 
 impl Commit {

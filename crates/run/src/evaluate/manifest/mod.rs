@@ -1,7 +1,7 @@
 //! The manifest of a run: what was measured, by which metrics and judges, on which data.
 //!
 //! `content.rs` has the content, `judged_by.rs` the models that replied to judges, `started.rs` the manifest of a run in progress,
-//! `file.rs` the file beside a result file, and `git.rs` asks git for the commit.
+//! `file.rs` the file beside a result file, and `git.rs` reads the commit from git.
 
 mod content;
 mod file;

@@ -10,7 +10,7 @@ use super::judged_by::JudgedBy;
 use crate::data::DataFile;
 use crate::lm::Ledger;
 
-/// The manifest of a run that is in progress: what is known before its first row.
+/// The manifest of a run in progress: the values that are available before its first row.
 pub(crate) struct StartedManifest {
     pub(crate) run: RunManifest,
     started: SystemTime,
@@ -19,7 +19,7 @@ pub(crate) struct StartedManifest {
     ledger: Option<Ledger>,
 }
 
-/// What a manifest contains of the results of a run.
+/// The values of a manifest that are available at the end of a run.
 pub(crate) struct RunEnd<'a> {
     pub(crate) rows: u64,
     pub(crate) failed_rows: u64,

@@ -143,7 +143,8 @@ impl ResultFiles {
         EvaluateError::Output { path, reason }
     }
 
-    /// Writes a target and its manifest. Between them there is no manifest, so that none describes another file.
+    /// Writes a target and its manifest. The old manifest is removed first: a run that is killed in between leaves a file
+    /// without a manifest, and not a file with the manifest of another run.
     fn export_with_manifest(
         &mut self,
         target: &Target,

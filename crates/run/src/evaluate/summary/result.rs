@@ -57,7 +57,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub journal: Option<JournalUse>,
     /// The mappings of [`score_files`](crate::Evaluate::score_files) whose path no row has, if all rows were read.
     pub unused_mappings: Vec<Mapping>,
-    /// What was measured: the identities of the metrics, the data files, the program.
+    /// The manifest of the run: the identities of the metrics, the data files, the program.
     pub manifest: Box<Manifest>,
     pub(crate) failure_score: f64,
     pub(crate) names: Vec<String>,

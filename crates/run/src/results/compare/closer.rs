@@ -13,9 +13,9 @@ use crate::results::file::Results;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};
 
 impl ComparisonBuilder {
-    /// Compares how close two runs are to labels. The closeness is of the rows of the first run, then of the same rows of the
-    /// second one. Whether a row is right is a verdict, and a difference from the label is a number, of which lower is
-    /// better.
+    /// Compares how close two runs are to labels. `metrics` has the closeness of the rows of the first run, then the closeness of
+    /// the same rows of the second run. A row that is right or wrong has a verdict. A difference from the label is a number,
+    /// and lower numbers are better.
     ///
     /// # Errors
     /// [`CompareError`] if the runs have different rows, or if no row has a closeness.

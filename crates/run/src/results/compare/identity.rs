@@ -169,7 +169,7 @@ fn sentence(difference: &IdentityDifference, a: &MetricIdentity, b: &MetricIdent
     }
 }
 
-/// Returns a sentence for each difference that is no difference of a metric.
+/// Returns a sentence for each difference between the runs that is not a difference between their metrics.
 fn notes(a: &RunManifest, b: &RunManifest) -> Vec<String> {
     let mut notes = data_notes(a, b);
     let mut note = |what: &str, of_a: String, of_b: String| {
