@@ -9,7 +9,9 @@ use std::sync::Mutex;
 use dsrs_metrics::composite::{Composite, component, gate, weighted};
 use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::{Models, Preference};
-use dsrs_metrics::lm::{CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices};
+use dsrs_metrics::lm::{
+    CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices, ReplyCache,
+};
 use dsrs_metrics::metrics::Em;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::rows::Pair;
