@@ -325,6 +325,9 @@ async fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     );
 
     let (a, b) = (Results::of(&a).unwrap(), Results::of(&b).unwrap());
+    let unknown = Comparison::builder().allow_different(["f2"]).of(&a, &b).unwrap_err();
+    let expected = "`f2` may differ, and no run has this metric, only `f1`, `em`";
+    assert_eq!(unknown.to_string(), expected);
     let allowed = Comparison::builder().allow_different(["f1"]).of(&a, &b).unwrap();
     assert_eq!(names(&allowed), ["f1", "em"]);
     assert_eq!(allowed.identity.to_string(), "f1: `threshold` is not set in A, 0.5 in B\n");

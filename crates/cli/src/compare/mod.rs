@@ -29,7 +29,7 @@ pub(super) enum Error {
     Allowed(CompareError),
     #[error(
         "{}; to compare {them} nevertheless, write --allow-different {names}; to compare only others, name them with -m",
-        .sentences.join("\n")
+        .sentences.join("; ")
     )]
     Different { sentences: Vec<String>, them: &'static str, names: String },
     #[error(transparent)]
