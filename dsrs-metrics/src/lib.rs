@@ -104,6 +104,8 @@ pub mod __private {
     #[cfg(feature = "metrics")]
     pub use dsrs_metrics_builtin::metrics::setters;
     pub use dsrs_metrics_core::__private::*;
+    #[cfg(feature = "evaluate")]
+    pub use dsrs_metrics_run::evals;
 }
 
 /// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the

@@ -6,6 +6,8 @@ extern crate dsrs_metrics_values;
 pub mod agreement;
 pub mod data;
 #[doc(hidden)]
+pub mod evals;
+#[doc(hidden)]
 pub mod evaluate;
 pub mod results;
 #[doc(hidden)]

@@ -59,7 +59,7 @@ impl<G, P> Clone for EvaluateBuilder<G, P> {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             metrics: Vec::new(),
             inherits_metrics: false,
