@@ -1,6 +1,6 @@
 //! The builder that the expansion of `#[eval]` calls.
 
-use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -8,9 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::condition::Condition;
 use crate::core::metric::Metric;
-use crate::core::program::Program;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::Pair;
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
 
 /// Where an eval stands in the source.
@@ -43,11 +41,15 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) evaluate: EvaluateBuilder<G, P>,
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
+    /// Adds a journal, if there is one, which requires that predictions can be read again.
+    pub(super) journal: Option<fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>>,
 }
 
 /// The settings apart from those of the evaluation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
+    /// Why the eval cannot run.
+    pub(super) mistake: Option<String>,
     pub(super) budget_msats: Option<u64>,
     pub(super) limit: Option<usize>,
     pub(super) seed: u64,
@@ -59,7 +61,6 @@ pub(super) struct Settings {
     pub(super) is_live: bool,
     pub(super) model: Option<&'static str>,
     pub(super) replay: Option<&'static str>,
-    pub(super) has_journal: bool,
     pub(super) is_current_thread: bool,
 }
 
@@ -68,7 +69,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     #[must_use]
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new();
-        Self { source, evaluate, gates: Vec::new(), settings: Settings::default() }
+        let settings = Settings::default();
+        Self { source, evaluate, gates: Vec::new(), settings, journal: None }
     }
 
     /// Sets the rows that the program is run on.
@@ -137,37 +139,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         G: Serialize,
         P: Serialize + DeserializeOwned,
     {
-        self.settings.has_journal = true;
+        self.journal = Some(EvaluateBuilder::journal);
         self
-    }
-
-    /// Runs the program on each row, and fails the test if a gate fails.
-    pub fn run<Kind: 'static>(self, program: impl Program<G, P, Kind> + 'static)
-    where
-        G: Serialize,
-        P: Serialize,
-    {
-        drop(program);
-    }
-
-    /// Scores the rows that a function returns, and fails the test if a gate fails.
-    pub fn score<I: IntoIterator<Item = Pair<G, P>>>(self, rows: impl Future<Output = I>)
-    where
-        G: Serialize,
-        P: Serialize,
-    {
-        self.try_score(async { Ok::<_, String>(rows.await) });
-    }
-
-    /// Scores the rows that a fallible function returns, and fails the test if a gate fails.
-    pub fn try_score<I: IntoIterator<Item = Pair<G, P>>, E: Display>(
-        self,
-        rows: impl Future<Output = Result<I, E>>,
-    ) where
-        G: Serialize,
-        P: Serialize,
-    {
-        drop(rows);
     }
 }
 
@@ -215,24 +188,45 @@ impl<G, P> Eval<G, P> {
 impl<P: Send + Sync + 'static> Eval<Example, P> {
     /// Reads the rows from a file, relative to the package.
     #[must_use]
-    pub fn devset_file(self, path: &'static str) -> Self {
-        let _ = path;
+    pub fn devset_file(mut self, path: &'static str) -> Self {
+        if let Some(file) = self.devset_path(path) {
+            self.evaluate = self.evaluate.devset_file(file);
+        }
         self
     }
 
-    /// Sets which fields the program receives.
+    /// Sets which fields of the rows set before the program receives. A row may lack the optional ones.
     #[must_use]
     pub fn inputs(self, required: &[&'static str], optional: &[&'static str]) -> Self {
-        let _ = (required, optional);
-        self
+        let evaluate = match optional {
+            [] => self.evaluate.inputs(required.iter().copied()),
+            _ => self.evaluate.inputs_of_rows(required, optional),
+        };
+        Self { evaluate, ..self }
     }
 }
 
 impl<G: DeserializeOwned + Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Reads rows of a type of the user from a file, relative to the package.
     #[must_use]
-    pub fn typed_devset_file(self, path: &'static str) -> Self {
-        let _ = path;
+    pub fn typed_devset_file(mut self, path: &'static str) -> Self {
+        if let Some(file) = self.devset_path(path) {
+            self.evaluate = self.evaluate.typed_devset_file(&file);
+        }
         self
+    }
+}
+
+impl<G, P> Eval<G, P> {
+    /// Returns the path of the devset, or notes why it cannot be read.
+    fn devset_path(&mut self, path: &str) -> Option<PathBuf> {
+        let found = self.source.in_package("devset", path).and_then(|file| match file.is_file() {
+            true => Ok(file),
+            false => Err(format!(
+                "there is no devset `{path}`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+                file.display()
+            )),
+        });
+        found.map_err(|error| self.settings.mistake = Some(error)).ok()
     }
 }

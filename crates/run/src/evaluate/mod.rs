@@ -6,11 +6,11 @@
 mod builder;
 mod error;
 mod evaluator;
-mod files;
+pub(crate) mod files;
 mod input;
 #[doc(hidden)]
 pub mod journal;
-mod lock;
+pub(crate) mod lock;
 pub(crate) mod manifest;
 mod observer;
 mod options;
@@ -20,7 +20,7 @@ mod row;
 mod run;
 mod score_files;
 mod score_rollouts;
-mod summary;
+pub(crate) mod summary;
 mod unknown_field;
 mod workers;
 

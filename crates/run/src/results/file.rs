@@ -104,7 +104,7 @@ impl Results {
         Ok(results)
     }
 
-    pub(super) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String) -> Self {
         Self {
             name,
             rows: Vec::new(),
@@ -115,7 +115,7 @@ impl Results {
         }
     }
 
-    pub(super) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
+    pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
         if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
             let (at, first) = (row.at(), self.rows[first].at().line);
             return Err(ResultsError::DuplicateId { at, id: row.id, first });
@@ -128,6 +128,20 @@ impl Results {
         }
         self.rows.push(row);
         Ok(())
+    }
+
+    /// Returns the rows that are selected, with the same manifest.
+    pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
+        let mut selected = Self { rows: Vec::new(), by_id: HashMap::new(), ..self.clone() };
+        for row in self.rows.iter().filter(|row| is_selected(row)) {
+            selected.by_id.insert(row.id.clone(), selected.rows.len());
+            selected.rows.push(row.clone());
+        }
+        selected
+    }
+
+    pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
+        self.manifest = Ok(Box::new(manifest));
     }
 
     setters! {

@@ -26,6 +26,7 @@ pub use compare::{
     IdentityComparison, MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides,
     Verdict,
 };
+pub(crate) use compare::{Unit, about, p_equals};
 #[doc(hidden)]
 pub use error::MAX_METRICS;
 pub use error::ResultsError;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use super::EvaluateBuilder;
 use crate::core::rows::dynamic::Example;
 use crate::evaluate::input::Devset;
@@ -63,5 +65,46 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
         /// # }
         /// ```
         pub fn devset_file(path: impl AsRef<Path>) => devset = Devset::read(path.as_ref());
+    }
+}
+
+impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
+    /// Sets the inputs of each row of the devset: the required ones, and those of the optional ones that the row has.
+    pub(crate) fn inputs_of_rows(mut self, required: &[&str], optional: &[&str]) -> Self {
+        self.devset = self.devset.map(|row| {
+            let has = |name: &&&str| row.get(name).is_some_and(|value| !value.is_null());
+            let names = required.iter().chain(optional.iter().filter(has));
+            row.clone().with_inputs(names.copied())
+        });
+        self
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Reads the devset from a file as rows of a type of the user.
+    pub(crate) fn typed_devset_file(mut self, path: &Path) -> Self
+    where
+        G: DeserializeOwned,
+    {
+        self.devset = Devset::read(path).typed();
+        self
+    }
+
+    /// Keeps a sample of the rows of the devset, in their order. A row is in it by the hash of its id and the seed, so that
+    /// rows that are added to the devset replace few others.
+    pub(crate) fn sampled(mut self, rows: usize, seed: u64) -> Self {
+        self.devset = self.devset.sampled(rows, seed);
+        self
+    }
+
+    /// Returns the names and hashes of the files of the devset.
+    pub(crate) fn data_files(&self) -> Vec<String> {
+        let Devset::List(_, files) = &self.devset else { return Vec::new() };
+        files.iter().map(|file| serde_json::to_string(file).unwrap_or_default()).collect()
+    }
+
+    /// Returns the names of the metrics.
+    pub(crate) fn metric_names(&self) -> impl Iterator<Item = &str> {
+        self.metrics.iter().map(|metric| &*metric.name)
     }
 }

@@ -53,6 +53,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
+    /// As [`group_by`](Self::group_by), with the name of the field for the manifest.
+    pub(crate) fn named_group(
+        self,
+        field: &str,
+        group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        let mut builder = self.group_by(group);
+        builder.options.group_field = Some(field.to_owned());
+        builder
+    }
+
     setters! {
         /// Evaluates each row this many times: the program, if there is one, and every metric, one repeat after another. For programs and judges whose replies vary.
         ///

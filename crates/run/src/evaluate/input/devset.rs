@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
+use serde::de::DeserializeOwned;
+use twox_hash::XxHash3_128;
 
 use super::inputs;
 use super::seen_ids::SeenIds;
@@ -136,7 +138,60 @@ impl<G: Send + Sync + 'static> Devset<G> {
     }
 }
 
+impl<G: Send + Sync + 'static> Devset<G> {
+    /// Keeps a sample of the rows, in their order; see [`EvaluateBuilder`](crate::EvaluateBuilder).
+    pub(crate) fn sampled(self, count: usize, seed: u64) -> Self {
+        let Self::List(rows, files) = self else { return self };
+        let key = |(position, row): (usize, &ListedRow<G>)| {
+            let id = row.id().map_or_else(|| position.to_string(), str::to_owned);
+            (XxHash3_128::oneshot_with_seed(seed, id.as_bytes()), position)
+        };
+        let mut keys: Vec<(u128, usize)> = rows.iter().enumerate().map(key).collect();
+        keys.sort_unstable();
+        keys.truncate(count);
+        let mut positions: Vec<usize> = keys.into_iter().map(|(_, position)| position).collect();
+        positions.sort_unstable();
+        // The position in the whole devset is the id of a row without one.
+        let row = |position: usize| {
+            let row = rows[position].clone();
+            if row.id().is_some() { row } else { row.with_id(|_| position.to_string()) }
+        };
+        Self::List(Arc::new(positions.into_iter().map(row).collect()), files)
+    }
+}
+
 impl Devset<Example> {
+    /// Changes each row of a list.
+    pub(crate) fn map(self, change: impl Fn(&Example) -> Example) -> Self {
+        let Self::List(rows, files) = self else { return self };
+        let row = |row: &ListedRow<Example>| ListedRow {
+            gold: Arc::new(change(&row.gold)),
+            details: row.details.clone(),
+        };
+        Self::List(Arc::new(rows.iter().map(row).collect()), files)
+    }
+
+    /// Reads each row of a list as a row of another type.
+    pub(crate) fn typed<G: DeserializeOwned>(self) -> Devset<G> {
+        let (rows, files) = match self {
+            Self::List(rows, files) => (rows, files),
+            Self::Unreadable(error) => return Devset::Unreadable(error),
+            Self::None | Self::Stream(_) => return Devset::None,
+        };
+        let row = |row: &ListedRow<Example>| {
+            let fields = serde_json::to_value(&*row.gold).unwrap_or_default();
+            let gold = serde_json::from_value(fields).map_err(|error| {
+                let at = row.origin().map(|at| format!("{at}: ")).unwrap_or_default();
+                EvaluateError::input(format!("{at}cannot read the gold row: {error}"))
+            })?;
+            Ok(ListedRow { gold: Arc::new(gold), details: row.details.clone() })
+        };
+        match rows.iter().map(row).collect::<Result<Vec<_>, EvaluateError>>() {
+            Ok(rows) => Devset::List(Arc::new(rows), files),
+            Err(error) => Devset::Unreadable(error),
+        }
+    }
+
     /// Reads all rows of a file.
     pub(crate) fn read(file: &Path) -> Self {
         let read = DataReader::read_examples(file).and_then(|rows| {

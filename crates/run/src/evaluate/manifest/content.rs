@@ -279,7 +279,7 @@ pub(super) fn reference(run: &Value) -> String {
 }
 
 /// Returns the hash of a JSON value, which does not depend on the order of its keys.
-pub(super) fn canonical_hash(value: &Value) -> String {
+pub(crate) fn canonical_hash(value: &Value) -> String {
     hash::sha256(sorted(value).to_string().as_bytes())
 }
 

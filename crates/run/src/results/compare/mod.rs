@@ -36,6 +36,7 @@ pub use identity::{IdentityComparison, MetricDifference};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
 pub use sides::Sides;
+pub(crate) use text::{Unit, about, p_equals};
 
 /// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
 #[cfg(feature = "html")]

@@ -149,7 +149,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
 
 /// The unit of the figures of a metric: figures of pass or fail are percentages.
 #[derive(Clone, Copy)]
-pub(super) struct Unit(pub(super) ScoreKind);
+pub(crate) struct Unit(pub(crate) ScoreKind);
 
 impl Unit {
     pub(super) fn figure(self, value: f64) -> String {
@@ -168,20 +168,20 @@ impl Unit {
         }
     }
 
-    pub(super) fn change_with_unit(self, value: f64) -> String {
+    pub(crate) fn change_with_unit(self, value: f64) -> String {
         let points = if self.0 == ScoreKind::Bool { " percentage points" } else { "" };
         format!("{}{points}", self.change(value))
     }
 
     /// The size of a difference, with its unit.
-    fn size(self, value: f64) -> String {
+    pub(crate) fn size(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{:.2} percentage points", 100.0 * value),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
     }
 
-    pub(super) fn interval(self, Interval { low, high }: Interval) -> String {
+    pub(crate) fn interval(self, Interval { low, high }: Interval) -> String {
         match self.0 {
             ScoreKind::Bool => format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high),
             ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
@@ -207,12 +207,12 @@ fn p_value(p: f64) -> String {
 }
 
 /// `= 0.012`
-pub(super) fn p_equals(p: f64) -> String {
+pub(crate) fn p_equals(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
 }
 
 /// A number of rows with two significant digits, and a comma after thousands.
-fn about(rows: u64) -> String {
+pub(crate) fn about(rows: u64) -> String {
     let step = 10_u64.pow(rows.max(1).ilog10().saturating_sub(1));
     thousands(rows.div_ceil(step).saturating_mul(step))
 }

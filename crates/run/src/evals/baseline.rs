@@ -1,0 +1,297 @@
+//! The baseline of an eval: the outcomes of an earlier run, as a file that is committed.
+//!
+//! The first line has the name of the eval, the manifest of the run, and the number and the hash of the other lines. Each of
+//! these has a row: its id, a hash of its gold row, and the result of each metric, so that a change of one row is one line of
+//! a diff. Gold row and prediction are part of it only if the eval asks for them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use twox_hash::XxHash3_128;
+
+use crate::core::rows::dynamic::Fields;
+use crate::core::score::corpus::record;
+use crate::core::score::counted::Counted;
+use crate::core::score::outcome::Outcome;
+use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest, canonical_hash};
+use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+use crate::messages::escape;
+use crate::results::Results;
+
+/// The largest baseline that is read, in bytes.
+const MAX_LENGTH: u64 = 256 << 20;
+
+/// Why a baseline cannot be used. Each message is one line that ends with what to do.
+#[derive(Debug, thiserror::Error)]
+#[doc(hidden)]
+pub enum BaselineError {
+    /// It is missing.
+    #[error("there is no baseline `{}`", escape::name(&.0.to_string_lossy()))]
+    Missing(PathBuf),
+    /// It cannot be read.
+    #[error("cannot read the baseline `{}`: {reason}; {RESTORE}", escape::name(&path.to_string_lossy()))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: String,
+    },
+    /// It is of another eval.
+    #[error(
+        "the baseline `{}` is of the eval `{}`, not of `{expected}`; write another path in `baseline = \"..\"`, or remove the file and accept a new one",
+        escape::name(&path.to_string_lossy()), escape::name(found)
+    )]
+    OtherEval {
+        /// The file.
+        path: PathBuf,
+        /// The eval of the file.
+        found: String,
+        /// The eval that reads it.
+        expected: String,
+    },
+}
+
+const RESTORE: &str = "restore it, such as with `git checkout`, or remove it and accept a new one";
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+struct Header<R = RunManifest> {
+    eval: String,
+    format: u32,
+    rows: u64,
+    /// The XXH3 hash of the other lines.
+    xxh3: String,
+    run: R,
+}
+
+/// A line of a row.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    /// The beginning of the hash of the gold row.
+    gold_hash: String,
+    scores: IndexMap<String, Score>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gold: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pred: Option<Value>,
+}
+
+/// The result of one metric on a row, without explanations and costs.
+#[derive(Serialize, Deserialize)]
+struct Score {
+    outcome: ResultOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passed: Option<bool>,
+    /// Whether the value is the mean of repeats that are all pass or fail.
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_share: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    corpus: Option<Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// The outcomes of an earlier run.
+#[doc(hidden)]
+pub struct Baseline {
+    /// The name of the eval.
+    pub eval: String,
+    /// The rows, with the manifest of the run.
+    pub results: Results,
+    /// The hashes of the gold rows, by id.
+    gold: HashMap<String, String>,
+    /// The hash of the whole file.
+    pub hash: String,
+}
+
+impl Baseline {
+    /// Reads the baseline of an eval; of any eval without a name.
+    ///
+    /// # Errors
+    /// [`BaselineError`].
+    pub fn read(path: &Path, eval: Option<&str>) -> Result<Self, BaselineError> {
+        let unreadable = |reason: String| BaselineError::Unreadable { path: path.into(), reason };
+        let text = match read(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(BaselineError::Missing(path.into()));
+            }
+            Err(error) => return Err(unreadable(error.to_string())),
+        };
+        let baseline = Self::parse(path, &text).map_err(unreadable)?;
+        match eval {
+            Some(expected) if baseline.eval != expected => Err(BaselineError::OtherEval {
+                path: path.into(),
+                found: baseline.eval,
+                expected: expected.to_owned(),
+            }),
+            _ => Ok(baseline),
+        }
+    }
+
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let header = lines.next().unwrap_or_default();
+        let at = |number: usize, reason: &dyn std::fmt::Display| format!("line {number}: {reason}");
+        let version: Version = serde_json::from_str(header).map_err(|error| at(1, &error))?;
+        if version.format > FORMAT {
+            return Err(format!(
+                "line 1: it has the format version {}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
+                version.format
+            ));
+        }
+        let header: Header = serde_json::from_str(header).map_err(|error| at(1, &error))?;
+        let mut results = Results::new(path.to_string_lossy().into_owned());
+        let (mut gold, mut rows) = (HashMap::new(), 0);
+        for (number, line) in lines.clone().enumerate() {
+            let line: Line<'_> =
+                serde_json::from_str(line).map_err(|error| at(number + 2, &error))?;
+            gold.insert(line.id.clone().into_owned(), line.gold_hash.clone());
+            results.add(line.row()).map_err(|error| at(number + 2, &error))?;
+            rows += 1;
+        }
+        if rows != header.rows {
+            return Err(format!("line 1 states {} rows, and there are {rows}", header.rows));
+        }
+        if hash(lines) != header.xxh3 {
+            return Err("a row was changed after the file was written".to_owned());
+        }
+        let run = header.run;
+        results = results.with_failure_score(run.failure_score);
+        results.set_manifest(Manifest { format: FORMAT, run, process: None, file: None });
+        let hash = hash(text.lines());
+        Ok(Self { eval: header.eval, results, gold, hash })
+    }
+
+    /// Returns the content of the file for the results of a run.
+    pub(super) fn render(
+        eval: &str,
+        results: &Results,
+        has_rows: bool,
+    ) -> serde_json::Result<String> {
+        let mut rows = String::new();
+        for row in results.rows() {
+            let line = serde_json::to_string(&Line::of(row, has_rows))?;
+            // A `String` can always be written to.
+            let _ = writeln!(rows, "{line}");
+        }
+        let run = results.manifest().map(|manifest| &manifest.run);
+        let header = Header {
+            eval: eval.to_owned(),
+            format: FORMAT,
+            rows: results.rows().len() as u64,
+            xxh3: hash(rows.lines()),
+            run,
+        };
+        Ok(format!("{}\n{rows}", serde_json::to_string(&header)?))
+    }
+
+    /// Returns the ids of the rows whose gold row is another one than in these results.
+    pub(super) fn changed_gold<'a>(&self, results: &'a Results) -> Vec<&'a str> {
+        let is_changed = |row: &&ResultRow| {
+            self.gold.get(&row.id).is_some_and(|hash| *hash != gold_hash(row.gold.as_ref()))
+        };
+        results.rows().iter().filter(is_changed).map(|row| &*row.id).collect()
+    }
+
+    /// Returns whether the outcomes of all rows, and what was measured, are the same as in this content.
+    pub(super) fn is_same(&self, content: &str) -> bool {
+        hash(content.lines()) == self.hash
+    }
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+}
+
+impl Line<'_> {
+    fn of(row: &ResultRow, has_rows: bool) -> Line<'_> {
+        let score = |(name, score): (&String, &ResultScore)| {
+            let is_counted = score.outcome == ResultOutcome::Counted;
+            let score = Score {
+                outcome: score.outcome,
+                value: score.value,
+                passed: score.passed,
+                is_share: score.is_share,
+                corpus: score.corpus.as_ref().filter(|_| is_counted).and_then(Counted::record),
+            };
+            (name.clone(), score)
+        };
+        Line {
+            id: Cow::Borrowed(&row.id),
+            gold_hash: gold_hash(row.gold.as_ref()),
+            scores: row.scores.iter().map(score).collect(),
+            gold: row.gold.clone().filter(|_| has_rows),
+            pred: row.pred.clone().filter(|_| has_rows),
+        }
+    }
+
+    fn row(self) -> ResultRow {
+        let scores = self.scores.into_iter().map(|(name, score)| (name, score.result()));
+        ResultRow {
+            id: self.id.into_owned(),
+            origin: None,
+            gold: self.gold,
+            pred: self.pred,
+            attributes: Fields::default(),
+            latency_s: None,
+            input_tokens: None,
+            output_tokens: None,
+            cost_msats: None,
+            traceback: None,
+            manifest: None,
+            scores: scores.collect(),
+            is_flat: false,
+        }
+    }
+}
+
+impl Score {
+    fn result(self) -> ResultScore {
+        let Self { outcome, value, passed, is_share, corpus } = self;
+        let corpus = corpus.as_ref().and_then(record::restore);
+        let none = ResultScore::of(&Outcome::Abstained);
+        ResultScore { outcome, value, passed, is_share, corpus, ..none }
+    }
+}
+
+/// The beginning of the hash of a gold row, which does not depend on the order of its fields.
+fn gold_hash(gold: Option<&Value>) -> String {
+    let mut hash = canonical_hash(gold.unwrap_or(&Value::Null));
+    hash.truncate(16);
+    hash
+}
+
+/// The hash of lines, which does not depend on how they end.
+fn hash<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut hash = XxHash3_128::new();
+    for line in lines {
+        hash.write(line.as_bytes());
+        hash.write(b"\n");
+    }
+    format!("{:032x}", hash.finish_128())
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let length = fs::metadata(path)?.len();
+    if length > MAX_LENGTH {
+        let reason = format!("it has {length} bytes, more than {MAX_LENGTH}");
+        return Err(io::Error::other(reason));
+    }
+    fs::read_to_string(path)
+}

@@ -1,0 +1,126 @@
+//! Annotations and the step summary of GitHub Actions.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+
+use super::decide::{GateResult, GateVerdict};
+use super::eval::Source;
+use super::message::is_failure;
+
+/// Returns whether GitHub Actions runs the test.
+pub(super) fn is_active() -> bool {
+    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+}
+
+/// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
+pub(super) fn annotations(source: &Source, gates: &[GateResult], is_strict: bool) -> String {
+    let line = |gate: &GateResult| {
+        let kind = match gate.verdict {
+            GateVerdict::Passed => return None,
+            GateVerdict::Undecided if !is_strict => "warning",
+            _ => "error",
+        };
+        let message = format!("{}: {}: {}", gate.text, gate.verdict.name(), gate.sentence);
+        Some(annotation(source, kind, &message))
+    };
+    gates.iter().filter_map(line).collect()
+}
+
+/// Returns a workflow command at the line of the attribute.
+pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
+    let file = source.source_file();
+    let repository = env::var_os("GITHUB_WORKSPACE");
+    let relative =
+        repository.as_deref().and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
+    let file = relative.unwrap_or(&file).to_string_lossy().replace('\\', "/");
+    let (file, title) = (property(&file), property(&format!("eval {}", source.name)));
+    format!("::{kind} file={file},line={},title={title}::{}\n", source.line, data(message))
+}
+
+/// Escapes the message of a workflow command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// Returns the table of the gates for the step summary, as Markdown.
+pub(super) fn summary(name: &str, gates: &[GateResult], is_strict: bool) -> String {
+    let verdict = if is_failure(gates, is_strict) { "failed" } else { "passed" };
+    let mut text = format!(
+        "### eval `{name}` {verdict}\n\n| gate | verdict | figure |\n| --- | --- | --- |\n"
+    );
+    for gate in gates {
+        let cells = [gate.text, gate.verdict.name(), &gate.sentence].map(cell);
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    text + "\n"
+}
+
+fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => cell.push(' '),
+            '|' | '\\' | '`' | '<' | '>' | '*' | '_' | '[' | ']' => cell.extend(['\\', character]),
+            character => cell.push(character),
+        }
+    }
+    cell
+}
+
+/// Appends to the summary of the step, with one write, since several tests do so at once.
+pub(super) fn append_summary(text: &str) -> Result<(), String> {
+    let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") else { return Ok(()) };
+    let file = OpenOptions::new().append(true).create(true).open(&path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        format!(
+            "warning: cannot write the step summary `{}`: {error}\n",
+            Path::new(&path).display()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::decide::{GateResult, GateVerdict};
+    use super::super::eval::Source;
+    use super::{annotations, summary};
+
+    fn gate(verdict: GateVerdict, sentence: &str) -> GateResult {
+        let sentence = sentence.to_owned();
+        GateResult { text: "f1 >= 0.8", verdict, sentence, metric: Some("f1"), is_relative: false }
+    }
+
+    #[test]
+    fn a_gate_that_fails_is_one_annotation_at_the_attribute() {
+        let source = Source {
+            name: "capitals",
+            module: "evals",
+            file: "src/no such, file.rs",
+            line: 7,
+            package: "demo",
+            folder: "/nowhere",
+        };
+        let gates = [
+            gate(GateVerdict::Passed, "fine"),
+            gate(GateVerdict::Failed, "50% of 2\nrows"),
+            gate(GateVerdict::Undecided, "few"),
+        ];
+        let warning = "::warning file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: undecided: few\n";
+        let error = "::error file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: failed: 50%25 of 2%0Arows\n";
+        assert_eq!(annotations(&source, &gates, false), format!("{error}{warning}"));
+        let strict = warning.replace("::warning", "::error");
+        assert_eq!(annotations(&source, &gates, true), format!("{error}{strict}"));
+        assert_eq!(
+            summary("capitals", &gates[1..2], false),
+            "### eval `capitals` failed\n\n| gate | verdict | figure |\n| --- | --- | --- |\n| f1 \\>= 0.8 | failed | 50% of 2 rows |\n\n"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! The message of an eval: its gates with their figures, the rows that explain a failure, and what to do next.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _};
+
+use serde_json::Value;
+
+use super::decide::{GateResult, GateVerdict};
+use crate::evaluate::report::ResultRow;
+use crate::messages::escape;
+use crate::results::Results;
+
+/// The largest number of rows that are shown.
+const SHOWN_ROWS: usize = 10;
+
+/// The longest value of a row that is shown, in bytes.
+const SHOWN_BYTES: usize = 300;
+
+/// What a message contains beside the gates.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// Lines about the run and the baseline.
+    pub(super) lines: Vec<String>,
+    /// Lines about what to do next.
+    pub(super) next: Vec<String>,
+}
+
+/// The first line: the verdict of the eval.
+pub(super) fn headline(name: &str, gates: &[GateResult], is_strict: bool) -> String {
+    let of = |verdict| gates.iter().filter(move |gate| gate.verdict == verdict);
+    let fails = is_failure(gates, is_strict);
+    let (verdict, first) = match of(GateVerdict::Failed).next() {
+        Some(first) => ("failed", Some(first)),
+        None => {
+            let undecided = of(GateVerdict::Undecided).next();
+            (
+                if fails {
+                    "failed, since `strict` is set and a gate is undecided"
+                } else {
+                    "passed"
+                },
+                undecided,
+            )
+        }
+    };
+    let counts = format!("{} of {} gates passed", of(GateVerdict::Passed).count(), gates.len());
+    match first {
+        Some(gate) if fails => {
+            format!(
+                "eval `{name}` {verdict}: {} {}: {} ({counts})",
+                gate.text,
+                gate.verdict.name(),
+                gate.sentence
+            )
+        }
+        _ => format!("eval `{name}` {verdict} ({counts})"),
+    }
+}
+
+pub(super) fn is_failure(gates: &[GateResult], is_strict: bool) -> bool {
+    gates.iter().any(|gate| {
+        gate.verdict == GateVerdict::Failed || is_strict && gate.verdict == GateVerdict::Undecided
+    })
+}
+
+/// Returns the whole message.
+pub(super) fn message(
+    name: &str,
+    gates: &[GateResult],
+    is_strict: bool,
+    rows: Option<String>,
+    notes: &Notes,
+) -> String {
+    let color = Color::of_terminal();
+    let mut text = headline(name, gates, is_strict) + "\n\n";
+    let width = gates.iter().map(|gate| gate.text.chars().count()).max().unwrap_or(0);
+    for GateResult { text: gate, verdict, sentence, .. } in gates {
+        let shown = color.paint(*verdict, &format!("{:9}", verdict.name()));
+        // A `String` can always be written to.
+        let _ = writeln!(text, "  {shown}  {gate:width$}  {sentence}");
+    }
+    for line in &notes.lines {
+        let _ = writeln!(text, "{line}");
+    }
+    if let Some(rows) = rows {
+        let _ = write!(text, "\n{rows}");
+    }
+    if !notes.next.is_empty() {
+        text.push('\n');
+    }
+    for line in &notes.next {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// Returns the rows that changed most by a metric since the baseline, or the rows with the worst scores.
+pub(super) fn rows<'r>(
+    metric: &str,
+    is_lower_better: bool,
+    baseline: Option<&'r Results>,
+    results: &'r Results,
+) -> Option<String> {
+    let sign = if is_lower_better { -1.0 } else { 1.0 };
+    let value = |of: &Results, row: &ResultRow| {
+        let score = row.scores.get(metric)?;
+        let failed = score.outcome.is_failure().then(|| of.failure_score());
+        score.value.or(failed).map(|value| sign * value)
+    };
+    let mut ranked: Vec<(f64, &'r ResultRow, Option<&'r ResultRow>)> = match baseline {
+        Some(baseline) => {
+            let change = |row: &'r ResultRow| {
+                let old = baseline.row(&row.id)?;
+                let change = value(results, row)? - value(baseline, old)?;
+                (change != 0.0).then_some((change, row, Some(old)))
+            };
+            results.rows().iter().filter_map(change).collect()
+        }
+        None => {
+            let score = |row: &'r ResultRow| Some((value(results, row)?, row, None));
+            results.rows().iter().filter_map(score).collect()
+        }
+    };
+    // Stable: equal rows stay in their order. The worst ones are first.
+    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let count = ranked.len();
+    let title = match baseline {
+        Some(_) => format!("rows that changed most by {}, of {count}:", escape::name(metric)),
+        None => format!("rows with the worst scores by {}:", escape::name(metric)),
+    };
+    let shown = ranked.iter().take(SHOWN_ROWS).map(|(_, row, old)| shown(metric, row, *old));
+    let shown: String = shown.collect();
+    (!shown.is_empty()).then(|| format!("{title}\n{shown}"))
+}
+
+/// A row: its id with the old and the new score, the gold row, and the predictions.
+fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
+    let score = |row: &ResultRow| match row.scores.get(metric) {
+        None => "no result".to_owned(),
+        Some(score) => match score.value {
+            Some(value) => value.to_string(),
+            None => {
+                let error = score.error.as_deref().map(|it| format!(": {}", text(it)));
+                format!("{}{}", score.outcome.name(), error.unwrap_or_default())
+            }
+        },
+    };
+    let mut lines = match old {
+        Some(old) => format!("  {}  {} -> {}\n", escape::name(&row.id), score(old), score(row)),
+        None => format!("  {}  {}\n", escape::name(&row.id), score(row)),
+    };
+    let mut line = |name: &str, value: Option<&Value>| {
+        if let Some(value) = value {
+            let _ = writeln!(lines, "    {name}  {}", text(&value.to_string()));
+        }
+    };
+    line("gold", row.gold.as_ref());
+    if let Some(old) = old {
+        let unknown = Value::from("not in the baseline; write `baseline_rows`");
+        match &old.pred {
+            Some(pred) => line("old ", Some(pred)),
+            None if old.gold.is_none() => line("old ", Some(&unknown)),
+            None => {}
+        }
+    }
+    line(if old.is_some() { "new " } else { "pred" }, row.pred.as_ref());
+    lines
+}
+
+fn text(value: &str) -> String {
+    let mut text = escape::escaped(value).into_owned();
+    escape::truncate(&mut text, SHOWN_BYTES);
+    text
+}
+
+/// Colours of verdicts, on a terminal only.
+#[derive(Clone, Copy)]
+struct Color(bool);
+
+impl Color {
+    fn of_terminal() -> Self {
+        let is_off = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        Self(io::stdout().is_terminal() && io::stderr().is_terminal() && !is_off("NO_COLOR"))
+    }
+
+    fn paint(self, verdict: GateVerdict, text: &str) -> String {
+        let code = match verdict {
+            GateVerdict::Passed => 32,
+            GateVerdict::Undecided => 33,
+            GateVerdict::Failed => 31,
+        };
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}

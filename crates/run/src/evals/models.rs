@@ -1,0 +1,122 @@
+//! The language models of an eval: the model of judges that name none, the budget, recorded calls.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::eval::{Settings as EvalSettings, Source};
+use super::pool::{Pool, Reservation};
+use super::update::Update;
+use crate::core::judge::Models;
+use crate::core::metric::settings::Settings;
+use crate::evaluate::{EvaluateBuilder, EvaluationResult};
+#[cfg(feature = "lm")]
+use crate::lm::LmBudget;
+
+/// The language models of an eval.
+pub(super) struct EvalModels {
+    models: Models,
+    /// The highest cost of the eval, in millisatoshis.
+    budget_msats: Option<u64>,
+    reserved: Option<Reservation>,
+    #[cfg(feature = "lm")]
+    budget: Option<LmBudget>,
+}
+
+impl EvalModels {
+    /// Reserves the budget, which may wait for other evals, before anything else is opened.
+    pub(super) fn new(
+        source: &Source,
+        settings: &EvalSettings,
+        update: Update,
+        folder: &Path,
+    ) -> Result<Self, String> {
+        let _ = update;
+        let folder = folder.parent().and_then(Path::parent).unwrap_or(folder);
+        let pool = match settings.is_live {
+            true => Pool::of_run(folder)?,
+            false => None,
+        };
+        let reserved =
+            pool.map(|pool| pool.reserve(settings.budget_msats, source.name)).transpose()?;
+        let of_pool = reserved.as_ref().map(|reserved| reserved.msats);
+        let budget_msats = [settings.budget_msats, of_pool].into_iter().flatten().min();
+        #[cfg(feature = "lm")]
+        let budget = budget_msats.map(LmBudget::msats);
+        #[cfg(feature = "lm")]
+        let models = match settings.is_live {
+            // Without `live`, no model is called because of a variable that somebody set.
+            false => Models::default(),
+            true => {
+                let (id, budget) = (settings.model.map(str::to_owned), budget.clone());
+                Models::built_by(id.or_else(Models::chosen), move |builder| match &budget {
+                    Some(budget) => builder.budget(budget.clone()),
+                    None => builder,
+                })
+            }
+        };
+        #[cfg(not(feature = "lm"))]
+        let models = Models::default();
+        Ok(Self {
+            models,
+            budget_msats,
+            reserved,
+            #[cfg(feature = "lm")]
+            budget,
+        })
+    }
+
+    /// Adds the calls of the models to the manifest.
+    pub(super) fn recorded<G, P>(&self, evaluate: EvaluateBuilder<G, P>) -> EvaluateBuilder<G, P>
+    where
+        G: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+    {
+        match self.models.ledger() {
+            Some(ledger) => evaluate.ledger(ledger.clone()),
+            None => evaluate,
+        }
+    }
+
+    /// Runs the eval with these models.
+    pub(super) fn scope<T>(&self, run: impl FnOnce() -> T) -> T {
+        Settings::new().with(self.models.clone()).scope_sync(run)
+    }
+
+    /// Settles the cost of the eval. Returns a line about it, or an error if it is more than the budget.
+    pub(super) fn finish<G: Serialize, P: Serialize>(
+        self,
+        result: Option<&EvaluationResult<G, P>>,
+    ) -> Result<Option<String>, String> {
+        let of_ledger = self.models.ledger().map(|ledger| ledger.total());
+        let of_rows = result.map_or(0, cost);
+        let spent = of_ledger.map_or(0, |total| total.cost_msats).max(of_rows);
+        if let Some(reserved) = self.reserved {
+            reserved.settle(spent).map_err(|error| {
+                format!("cannot write the budget of the run ({}): {error}", super::pool::VARIABLE)
+            })?;
+        }
+        #[cfg(feature = "lm")]
+        if let Some(rejected) = self.budget.as_ref().and_then(LmBudget::largest_rejected_msats) {
+            return Err(format!(
+                "the budget of {} msat does not cover all calls: {spent} msat were spent, and a call may cost {rejected} msat; raise `budget`",
+                self.budget_msats.unwrap_or_default()
+            ));
+        }
+        match self.budget_msats {
+            Some(budget) if spent > budget => Err(format!(
+                "the eval cost {spent} msat, more than its budget of {budget} msat; raise `budget`"
+            )),
+            _ => Ok(of_ledger
+                .filter(|total| total.calls + total.refused > 0)
+                .map(|total| format!("language models: {total}"))),
+        }
+    }
+}
+
+/// The cost of programs and metrics, as they returned it.
+fn cost<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>) -> u64 {
+    let of_metrics = result.metrics.iter().map(|metric| metric.cost_msats);
+    let of_program = result.program.usage.and_then(|usage| usage.cost_msats).unwrap_or(0);
+    of_metrics.fold(of_program, u64::saturating_add)
+}

@@ -1,0 +1,62 @@
+//! The folders and files of an eval.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use super::eval::Source;
+
+/// The folder of evals below the target folder.
+#[doc(hidden)]
+pub const FOLDER: &str = "dsrs-metrics/evals";
+
+impl Source {
+    /// Returns the folder of the package. A test that runs on another machine than its compiler finds it by the variable that
+    /// cargo and nextest set.
+    pub(super) fn package_folder(&self) -> PathBuf {
+        match env::var_os("CARGO_MANIFEST_DIR") {
+            // A test binary of another package, which runs this eval, does not exist.
+            Some(folder) if env::var_os("CARGO_PKG_NAME").is_some_and(|it| it == self.package) => {
+                folder.into()
+            }
+            _ => self.folder.into(),
+        }
+    }
+
+    /// Returns the folder for what the eval writes below the target folder.
+    pub(super) fn eval_folder(&self) -> PathBuf {
+        self.target_folder().join(FOLDER).join(self.package).join(self.name)
+    }
+
+    /// Returns the target folder: the folder with cargo's tag above the test binary, or else `target` in the package.
+    pub(super) fn target_folder(&self) -> PathBuf {
+        let of_binary = || {
+            let binary = env::current_exe().ok()?;
+            let mut folders = binary.ancestors().skip(1);
+            folders.find(|folder| folder.join("CACHEDIR.TAG").is_file()).map(Path::to_owned)
+        };
+        of_binary().unwrap_or_else(|| self.package_folder().join("target"))
+    }
+
+    /// Returns the file of the attribute, as a path that exists.
+    pub(super) fn source_file(&self) -> PathBuf {
+        // rustc names files relative to the workspace, which is the package or a folder above it.
+        let package = self.package_folder();
+        let mut files = package.ancestors().map(|folder| folder.join(self.file));
+        files.find(|file| file.is_file()).unwrap_or_else(|| self.file.into())
+    }
+
+    /// Returns the path of a file that the attribute names relative to the package, or an error if it is outside of it.
+    pub(super) fn in_package(&self, key: &str, path: &str) -> Result<PathBuf, String> {
+        let package = self.package_folder();
+        let file = package.join(path);
+        let existing = file.ancestors().find_map(|part| part.canonicalize().ok());
+        let is_inside = package.canonicalize().ok().zip(existing);
+        match is_inside {
+            Some((package, existing)) if !existing.starts_with(&package) => Err(format!(
+                "`{key} = {path:?}` is outside the package `{}`; move the file into the package, such as into `evals`",
+                package.display()
+            )),
+            _ => Ok(file),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A new baseline that is not accepted yet, below the target folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::baseline::{Baseline, BaselineError};
+use super::eval::Source;
+use super::run::write;
+
+/// The name of the file in the folder of an eval.
+const FILE: &str = "pending.json";
+
+/// A new baseline that is not accepted yet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct Pending {
+    /// The name of the eval.
+    pub eval: String,
+    /// The package of the eval.
+    pub package: String,
+    /// The file to replace.
+    pub baseline: PathBuf,
+    /// The hash of the baseline that the run was compared with.
+    replaces: Option<String>,
+    /// The new content.
+    pub content: String,
+}
+
+impl Pending {
+    pub(super) fn new(
+        source: &Source,
+        baseline: &Path,
+        old: Option<&Baseline>,
+        content: String,
+    ) -> Self {
+        Self {
+            eval: source.name.to_owned(),
+            package: source.package.to_owned(),
+            baseline: baseline.to_owned(),
+            replaces: old.map(|old| old.hash.clone()),
+            content,
+        }
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<(), String> {
+        let content = serde_json::to_vec(self).map_err(|error| error.to_string())?;
+        write(&folder.join(FILE), &content)
+    }
+
+    /// Removes the pending baseline of an eval, if there is one.
+    ///
+    /// # Errors
+    /// A message, if it cannot be removed.
+    pub fn remove(folder: &Path) -> Result<(), String> {
+        let path = folder.join(FILE);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(format!("cannot remove `{}`: {error}", path.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the pending baselines below the folder of all evals, each with its own folder, sorted by package and name.
+    ///
+    /// # Errors
+    /// A message about a file that cannot be read.
+    pub fn all(folder: &Path) -> Result<Vec<(PathBuf, Self)>, String> {
+        let mut pending = Vec::new();
+        let folders = |folder: &Path| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            folders.sort();
+            folders
+        };
+        for eval in folders(folder).iter().flat_map(|package| folders(package)) {
+            let path = eval.join(FILE);
+            let text = match fs::read_to_string(&path) {
+                Ok(text) => text,
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                    ) =>
+                {
+                    continue;
+                }
+                Err(error) => return Err(format!("cannot read `{}`: {error}", path.display())),
+            };
+            let read = serde_json::from_str(&text);
+            let read = read.map_err(|error| {
+                format!(
+                    "cannot read `{}`: {error}; remove it, and run the eval again",
+                    path.display()
+                )
+            })?;
+            pending.push((eval, read));
+        }
+        Ok(pending)
+    }
+
+    /// Returns the baseline that it replaces, or an error if that changed after the run.
+    ///
+    /// # Errors
+    /// A message.
+    pub fn replaced(&self) -> Result<Option<Baseline>, String> {
+        let old = match Baseline::read(&self.baseline, Some(&self.eval)) {
+            Ok(old) => Some(old),
+            Err(BaselineError::Missing(_)) => None,
+            Err(error) => return Err(error.to_string()),
+        };
+        if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
+            return Ok(old);
+        }
+        Err(format!(
+            "the baseline `{}` changed after the run of `{}`; run the eval again",
+            self.baseline.display(),
+            self.eval
+        ))
+    }
+
+    /// Returns the new baseline.
+    ///
+    /// # Errors
+    /// A message, if it is damaged.
+    pub fn accepted(&self) -> Result<Baseline, String> {
+        Baseline::parse(&self.baseline, &self.content).map_err(|reason| {
+            format!("the pending baseline of `{}` is damaged: {reason}", self.eval)
+        })
+    }
+
+    /// Replaces the baseline.
+    ///
+    /// # Errors
+    /// A message, if it cannot be written.
+    pub fn accept(&self) -> Result<(), String> {
+        if let Some(folder) = self.baseline.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|error| format!("cannot create `{}`: {error}", folder.display()))?;
+        }
+        write(&self.baseline, self.content.as_bytes())
+    }
+}

@@ -1,0 +1,220 @@
+//! The budget of all evals of a run of tests (`DSRS_BUDGET`), which several processes share through a file.
+//!
+//! An eval reserves its own budget, or else all that is left, before its first call, and returns what it did not spend. The
+//! reservation of a process that died counts as spent.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The variable with the budget.
+pub(super) const VARIABLE: &str = "DSRS_BUDGET";
+
+/// How long a process waits before it tries again.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// The budget of a run of tests.
+pub(super) struct Pool {
+    path: PathBuf,
+    limit: u64,
+}
+
+/// The content of the file.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct State {
+    spent: u64,
+    /// The reservations, by process and number.
+    reserved: BTreeMap<String, u64>,
+}
+
+/// A reserved amount, in millisatoshis. What is not settled counts as spent.
+pub(super) struct Reservation {
+    path: PathBuf,
+    key: String,
+    pub(super) msats: u64,
+}
+
+impl Pool {
+    /// Returns the budget of this run of tests, if it has one. `folder` is where its file is.
+    pub(super) fn of_run(folder: &Path) -> Result<Option<Self>, String> {
+        let Ok(text) = env::var(VARIABLE) else { return Ok(None) };
+        let limit = crate::lm::parse_msats(&text)
+            .map_err(|error| format!("{VARIABLE}: {error}; write an amount such as 500 sat"))?;
+        Ok(Some(Self { path: folder.join(format!("budget-{}.json", run_id())), limit }))
+    }
+
+    /// Reserves an amount, or all that is left. Waits while other evals have a reservation that may be returned.
+    pub(super) fn reserve(&self, wanted: Option<u64>, key: &str) -> Result<Reservation, String> {
+        let key = format!("{}-{key}", std::process::id());
+        let mut is_told = false;
+        loop {
+            let attempt = self.update(|state| self.try_reserve(state, wanted, &key));
+            let attempt = attempt.map_err(|error| {
+                format!("cannot write the budget of the run `{}`: {error}", self.path.display())
+            })?;
+            match attempt {
+                Some(msats) if msats > 0 => {
+                    return Ok(Reservation { path: self.path.clone(), key, msats });
+                }
+                Some(_) => {
+                    return Err(format!(
+                        "the budget of the run, {VARIABLE} = {} msat, is spent; raise it, or run fewer evals",
+                        self.limit
+                    ));
+                }
+                None => {}
+            }
+            if !std::mem::replace(&mut is_told, true) {
+                let line = "waiting for the part of DSRS_BUDGET that other evals have reserved; give each eval a `budget` to run them side by side\n";
+                // The line is a hint: a closed standard error changes nothing.
+                let _ = io::stderr().write_all(line.as_bytes());
+            }
+            thread::sleep(RETRY);
+        }
+    }
+
+    /// Returns the reserved amount, 0 if everything is spent, and `None` if others may return enough.
+    fn try_reserve(&self, state: &mut State, wanted: Option<u64>, key: &str) -> Option<u64> {
+        let of_dead = |key: &str| key.split('-').next().is_none_or(|process| !is_alive(process));
+        let dead: Vec<String> = state.reserved.keys().filter(|key| of_dead(key)).cloned().collect();
+        for key in dead {
+            state.spent += state.reserved.remove(&key).unwrap_or(0);
+        }
+        let unspent = self.limit.saturating_sub(state.spent);
+        let reserved: u64 = state.reserved.values().sum();
+        let wanted = wanted.map_or(unspent, |wanted| wanted.min(unspent));
+        if reserved > 0 && unspent.saturating_sub(reserved) < wanted {
+            return None;
+        }
+        if wanted > 0 {
+            state.reserved.insert(key.to_owned(), wanted);
+        }
+        Some(wanted)
+    }
+
+    fn update<T>(&self, change: impl FnOnce(&mut State) -> T) -> io::Result<T> {
+        update(&self.path, change)
+    }
+}
+
+impl Reservation {
+    /// Returns what was not spent.
+    pub(super) fn settle(self, spent: u64) -> io::Result<()> {
+        update(&self.path, |state| {
+            state.reserved.remove(&self.key);
+            state.spent = state.spent.saturating_add(spent);
+        })
+    }
+}
+
+/// Changes the file under a lock.
+fn update<T>(path: &Path, change: impl FnOnce(&mut State) -> T) -> io::Result<T> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let mut state = match text.is_empty() {
+        true => State::default(),
+        false => serde_json::from_str(&text)?,
+    };
+    let result = change(&mut state);
+    write(&mut file, &serde_json::to_vec(&state)?)?;
+    file.unlock()?;
+    Ok(result)
+}
+
+fn write(file: &mut File, content: &[u8]) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(content)
+}
+
+/// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.
+pub(super) fn run_id() -> String {
+    let of_nextest = env::var("NEXTEST_RUN_ID").ok();
+    let of_parent = || {
+        #[cfg(unix)]
+        let parent = std::os::unix::process::parent_id();
+        #[cfg(not(unix))]
+        let parent = std::process::id();
+        // The number of a process is used again, and its start is not.
+        let started = fs::read_to_string(format!("/proc/{parent}/stat")).ok();
+        let started = started.and_then(|stat| {
+            let after_name = stat.rsplit_once(')')?.1;
+            after_name.split_whitespace().nth(19).map(str::to_owned)
+        });
+        format!("{parent}-{}", started.unwrap_or_default())
+    };
+    let id = of_nextest.unwrap_or_else(of_parent);
+    id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').take(64).collect()
+}
+
+/// Whether a process of this number runs. Unknown processes are alive, so that nothing is paid twice.
+fn is_alive(process: &str) -> bool {
+    let processes = Path::new("/proc");
+    !processes.join("self").exists() || processes.join(process).exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pool, Reservation};
+
+    fn pool(name: &str) -> (Pool, std::path::PathBuf) {
+        let folder = std::env::temp_dir().join(format!("dsrs-pool-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        (Pool { path: folder.join("budget.json"), limit: 100 }, folder)
+    }
+
+    #[test]
+    fn what_is_not_spent_is_returned_and_nothing_is_spent_twice() {
+        let (pool, folder) = pool("returned");
+        let first = pool.reserve(Some(60), "a").unwrap();
+        assert_eq!(first.msats, 60);
+        first.settle(10).unwrap();
+        let rest = pool.reserve(None, "b").unwrap();
+        assert_eq!(rest.msats, 90);
+        rest.settle(90).unwrap();
+        let error = pool.reserve(Some(1), "c").map(|it| it.msats).unwrap_err();
+        assert_eq!(
+            error,
+            "the budget of the run, DSRS_BUDGET = 100 msat, is spent; raise it, or run fewer evals"
+        );
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn trap_41_a_process_that_died_has_spent_its_reservation() {
+        let (pool, folder) = pool("died");
+        let reservation = pool.reserve(Some(60), "a").unwrap();
+        // No process has this number.
+        let dead = "{\"spent\":0,\"reserved\":{\"4194999-a\":60}}";
+        std::fs::write(&reservation.path, dead).unwrap();
+        assert_eq!(pool.reserve(None, "b").unwrap().msats, 40);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_eval_waits_for_the_reservation_of_another_one() {
+        let (pool, folder) = pool("waits");
+        let first = pool.reserve(Some(80), "a").unwrap();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| pool.reserve(Some(50), "b").unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(120));
+            assert!(!second.is_finished());
+            first.settle(20).unwrap();
+            let second: Reservation = second.join().unwrap();
+            assert_eq!(second.msats, 50);
+        });
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,510 @@
+//! Runs an eval: the rows, the gates, the new baseline, the message.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Write as _};
+use std::panic;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde::Serialize;
+use tokio::runtime::{Builder, Runtime};
+
+use super::baseline::{Baseline, BaselineError};
+use super::condition::Kind;
+use super::decide::{GateResult, GateVerdict, decide};
+use super::eval::{Eval, Gate, Source};
+use super::figures::Finished;
+use super::message::{self, Notes};
+use super::models::EvalModels;
+use super::pending::Pending;
+use super::pool::run_id;
+use super::update::Update;
+use super::{github, journal};
+use crate::core::program::Program;
+use crate::core::rows::pair::Pair;
+use crate::core::spec::Direction;
+use crate::evaluate::files::OutputFile;
+use crate::evaluate::lock::lock;
+use crate::evaluate::{
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running,
+};
+use crate::json::{describe, path};
+use crate::messages::escape;
+use crate::messages::suggest::nearest;
+use crate::results::Results;
+
+/// The time limit of a row without `timeout`, so that a program that never answers fails its row.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+
+impl<G, P> Eval<G, P>
+where
+    G: Serialize + Send + Sync + 'static,
+    P: Serialize + Send + Sync + 'static,
+{
+    /// Runs the program on each row, and fails the test if a gate fails.
+    pub fn run<K: 'static>(self, program: impl Program<G, P, K> + 'static) {
+        self.conclude(|evaluate, runtime| {
+            let run: Running<'_, G, P> = Box::pin(evaluate.run(program));
+            runtime.block_on(run)
+        });
+    }
+
+    /// Scores the rows that a function returns, and fails the test if a gate fails.
+    pub fn score<I: IntoIterator<Item = Pair<G, P>>>(self, rows: impl Future<Output = I>)
+    where
+        I::IntoIter: Send + 'static,
+    {
+        self.try_score(async { Ok::<_, String>(rows.await) });
+    }
+
+    /// Scores the rows that a fallible function returns, and fails the test if a gate fails.
+    pub fn try_score<I: IntoIterator<Item = Pair<G, P>>, E: Display>(
+        self,
+        rows: impl Future<Output = Result<I, E>>,
+    ) where
+        I::IntoIter: Send + 'static,
+    {
+        self.conclude(|evaluate, runtime| {
+            let rows = runtime.block_on(rows);
+            let rows = rows.map_err(|error| {
+                EvaluateError::input(format!("the function of the eval returned an error: {error}"))
+            })?;
+            // In a list, since the iterator of the user may be lazy and slow.
+            let rows: Vec<Pair<G, P>> = rows.into_iter().collect();
+            runtime.block_on(evaluate.score(rows))
+        });
+    }
+
+    /// Runs the eval, and prints its message. A test fails by the panic of its thread.
+    fn conclude(
+        self,
+        evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
+    ) {
+        let (source, is_strict) = (self.source, self.settings.is_strict);
+        match self.execute(evaluate) {
+            Ok(Concluded { gates, message }) => {
+                let is_failure = message::is_failure(&gates, is_strict);
+                if github::is_active() {
+                    print_always(&github::annotations(&source, &gates, is_strict));
+                    let summary = github::summary(source.name, &gates, is_strict);
+                    github::append_summary(&summary)
+                        .unwrap_or_else(|warning| print_always(&warning));
+                }
+                if is_failure {
+                    fail(message);
+                }
+                // Captured, and shown with `--nocapture`.
+                eprint!("{message}");
+                for gate in gates.iter().filter(|gate| gate.verdict == GateVerdict::Undecided) {
+                    let (text, sentence) = (gate.text, &gate.sentence);
+                    print_always(&format!(
+                        "warning: eval `{}`: {text} undecided: {sentence}\n",
+                        source.name
+                    ));
+                }
+            }
+            Err(error) => {
+                let error = format!("eval `{}`: {error}", source.name);
+                if github::is_active() {
+                    print_always(&github::annotation(&source, "error", &error));
+                }
+                fail(format!("{error}\n"));
+            }
+        }
+    }
+
+    fn execute(
+        mut self,
+        evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
+    ) -> Result<Concluded, String> {
+        let (source, settings) = (self.source, self.settings.clone());
+        let update = Update::from_env()?;
+        if let Some(mistake) = settings.mistake {
+            return Err(mistake);
+        }
+        check_gates(&self.gates, &self.evaluate.metric_names().collect::<Vec<_>>())?;
+        let folder = source.eval_folder();
+        let _owner = Owner::claim(&source, &folder)?;
+        let baseline_path = settings.baseline.as_deref();
+        let baseline_path =
+            baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
+        let baseline = read_baseline(&source, baseline_path.as_deref())?;
+
+        if let Some(rows) = settings.limit {
+            self.evaluate = self.evaluate.sampled(rows, settings.seed);
+        }
+        if let Some(field) = settings.group {
+            self.evaluate = grouped(self.evaluate, field);
+        }
+        if !settings.has_timeout {
+            self.evaluate = self.evaluate.timeout(DEFAULT_TIMEOUT);
+        }
+        let journal = match self.journal {
+            Some(add) => {
+                let folder = journal::folder(&folder, &self.evaluate)?;
+                self.evaluate = add(self.evaluate, folder.clone());
+                Some(folder)
+            }
+            None => None,
+        };
+        let progress = self.evaluate.display_progress(shows_output());
+        let models = EvalModels::new(&source, &self.settings, update, &folder)?;
+        let evaluation = models.recorded(progress).label(source.name).build();
+        let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
+        let runtime = runtime(settings.is_current_thread)?;
+        let result = models.scope(|| evaluate(evaluation, &runtime));
+        let spent = models.finish(result.as_ref().ok())?;
+        // A program that never answers must not keep the test from ending.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        let result = result.map_err(|error| explained(&error, &settings))?;
+        complete(&result)?;
+        if let Some(journal) = journal {
+            fs::remove_dir_all(&journal).map_err(|error| {
+                format!("cannot remove the journal `{}`: {error}; remove it", journal.display())
+            })?;
+        }
+
+        let results =
+            Results::of(&result).map_err(|error| error.to_string())?.with_name(source.name);
+        let run = Finished::new(&result, &results, settings.group);
+        check_directions(&self.gates, &run)?;
+        let baseline_or_reason = baseline_or_reason(&source, baseline, baseline_path.as_deref());
+        let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
+
+        let mut notes = Notes::default();
+        notes.lines.extend(spent);
+        notes.lines.extend(rows_of_both(&baseline_or_reason, &results));
+        if let Some(path) = &baseline_path {
+            let content = Baseline::render(source.name, &results, settings.baseline_has_rows)
+                .map_err(|error| format!("cannot write the baseline: {error}"))?;
+            let old = baseline_or_reason.as_ref().ok();
+            let pending = Pending::new(&source, path, old, content);
+            notes.next.extend(updated(update, &folder, pending, old)?);
+        }
+        let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
+        notes.next.splice(0..0, report(&folder, &run, old)?);
+        let is_failure = message::is_failure(&gates, settings.is_strict);
+        let rows = is_failure.then(|| explaining_rows(&gates, &run, old)).flatten();
+        let message = message::message(source.name, &gates, settings.is_strict, rows, &notes);
+        Ok(Concluded { gates, message })
+    }
+}
+
+struct Concluded {
+    gates: Vec<GateResult>,
+    message: String,
+}
+
+/// Fails the test. The message is printed as the output of the test; the panic itself prints nothing.
+fn fail(message: String) -> ! {
+    eprint!("{message}");
+    panic::resume_unwind(Box::new(message))
+}
+
+/// Prints text that the test harness does not capture.
+fn print_always(text: &str) {
+    // A closed standard error changes no verdict.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Whether the test harness shows the output of tests as it is printed.
+fn shows_output() -> bool {
+    let is_set = std::env::var("RUST_TEST_NOCAPTURE").is_ok_and(|value| value != "0");
+    is_set || std::env::args().any(|it| matches!(&*it, "--nocapture" | "--no-capture"))
+}
+
+fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
+    let mut builder = match is_current_thread {
+        true => Builder::new_current_thread(),
+        false => Builder::new_multi_thread(),
+    };
+    builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
+}
+
+/// Checks that each gate is on a metric of the run, for metrics whose names the compiler does not know.
+fn check_gates(gates: &[Gate], metrics: &[&str]) -> Result<(), String> {
+    let named = |gate: &Gate| metric_of(&gate.condition.0);
+    let unknown = |gate: &&Gate| named(gate).is_some_and(|metric| !metrics.contains(&metric));
+    let Some(gate) = gates.iter().find(unknown) else { return Ok(()) };
+    let metric = named(gate).unwrap_or_default();
+    let hint = match nearest(metric, metrics.iter().copied()) {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None => format!("`metrics(..)` has {}", escape::names(metrics.iter().copied())),
+    };
+    Err(format!("gate `{}`: there is no metric `{metric}`; {hint}", gate.text))
+}
+
+fn metric_of(kind: &Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Score { metric, .. } | Kind::NoWorse { metric, .. } | Kind::Better { metric } => {
+            Some(metric)
+        }
+        Kind::PassedAt { metric, .. } => *metric,
+        Kind::Each { condition, .. } => metric_of(condition),
+        Kind::Failed { .. } | Kind::Abstained { .. } | Kind::Latency { .. } => None,
+    }
+}
+
+/// Checks the direction of gates on metrics that the compiler does not know.
+fn check_directions(gates: &[Gate], run: &Finished<'_>) -> Result<(), String> {
+    for gate in gates {
+        let mut kind = &gate.condition.0;
+        while let Kind::Each { condition, .. } = kind {
+            kind = condition;
+        }
+        let Kind::Score { metric, bound, .. } = kind else { continue };
+        let direction = match run.metric(metric) {
+            Some(metric) => metric.direction,
+            None => continue,
+        };
+        let is_wrong = match bound {
+            super::Bound::AtLeast(_) => direction == Direction::LowerIsBetter,
+            super::Bound::AtMost(_) => direction == Direction::HigherIsBetter,
+        };
+        if is_wrong {
+            let (better, operator) = match direction {
+                Direction::HigherIsBetter => ("higher", ">="),
+                Direction::LowerIsBetter => ("lower", "<="),
+            };
+            return Err(format!(
+                "gate `{}`: {better} is better for `{metric}`; write `{operator}`",
+                gate.text
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the baseline; `None` if it is missing, or the eval has none.
+fn read_baseline(source: &Source, path: Option<&Path>) -> Result<Option<Baseline>, String> {
+    let Some(path) = path else { return Ok(None) };
+    match Baseline::read(path, Some(source.name)) {
+        Ok(baseline) => Ok(Some(baseline)),
+        Err(BaselineError::Missing(_)) => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn baseline_or_reason(
+    source: &Source,
+    baseline: Option<Baseline>,
+    path: Option<&Path>,
+) -> Result<Baseline, String> {
+    baseline.ok_or_else(|| match path {
+        Some(path) => format!(
+            "there is no baseline `{}` yet; record one: DSRS_UPDATE=new cargo test {}, then dsrs-metrics accept {}",
+            shown_path(source, path), source.name, source.name
+        ),
+        None => "the eval has no baseline".to_owned(),
+    })
+}
+
+/// A path relative to the package, if it is inside.
+fn shown_path(source: &Source, path: &Path) -> String {
+    let package = source.package_folder();
+    path.strip_prefix(&package).unwrap_or(path).display().to_string()
+}
+
+/// Sets the group of each row: a field of any path, or of the gold row.
+fn grouped<G, P>(evaluate: EvaluateBuilder<G, P>, field: &'static str) -> EvaluateBuilder<G, P>
+where
+    G: Serialize + Send + Sync + 'static,
+    P: Serialize + Send + Sync + 'static,
+{
+    evaluate.named_group(field, move |row| {
+        let at = |path: &str, of: &serde_json::Value| {
+            path::find(path, |name| of.get(name)).cloned().and_then(describe::text)
+        };
+        let gold = |path: &str| at(path, &serde_json::to_value(&*row.gold).ok()?);
+        let pred = |path: &str| at(path, &serde_json::to_value(&row.pred).ok()?);
+        let attribute = path::find(field, |name| row.attributes.get(name)).cloned();
+        attribute.and_then(describe::text).or_else(|| match field.split_once('.') {
+            Some(("gold", path)) => gold(path),
+            Some(("pred", path)) => pred(path),
+            _ => gold(field),
+        })
+    })
+}
+
+/// The message of an error, with what to write in the attribute.
+fn explained(error: &EvaluateError, settings: &super::eval::Settings) -> String {
+    match error {
+        EvaluateError::NoRows => match settings.limit {
+            Some(limit) => format!(
+                "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
+            ),
+            None => "the devset has no rows, and a gate on no rows means nothing; add rows to it"
+                .to_owned(),
+        },
+        EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
+            format!(
+                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
+            )
+        }
+        error => error.to_string(),
+    }
+}
+
+/// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
+fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
+    if result.ending != Ending::Complete {
+        return Err(format!("after {} rows: {}", result.rows, result.ending));
+    }
+    match &result.first_error {
+        Some(error) if result.failed_rows == result.rows => {
+            let hint = match error.contains("timed out") || error.contains("no reply within") {
+                true => "; write a longer `timeout`, such as `timeout = \"10 min\"`",
+                false => "",
+            };
+            Err(format!(
+                "all {} rows failed; first error: {}{hint}",
+                result.rows,
+                escape::escaped(error)
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Lines about the rows that only the baseline or only the run has.
+fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Option<String> {
+    let baseline = &baseline.as_ref().ok()?.results;
+    let missing = |of: &Results, other: &Results| {
+        of.rows().iter().filter(|row| other.row(&row.id).is_none()).count()
+    };
+    let (added, removed) = (missing(results, baseline), missing(baseline, results));
+    let common = results.rows().len() - added;
+    (added + removed > 0).then(|| {
+        format!(
+            "compared with the baseline: {common} rows; {added} rows added, {removed} removed since"
+        )
+    })
+}
+
+/// Writes the new baseline where the mode says. Returns what to do next.
+fn updated(
+    update: Update,
+    folder: &Path,
+    pending: Pending,
+    old: Option<&Baseline>,
+) -> Result<Vec<String>, String> {
+    let is_same = old.is_some_and(|old| old.is_same(&pending.content));
+    match update {
+        _ if is_same => {
+            Pending::remove(folder)?;
+            Ok(Vec::new())
+        }
+        Update::No => Ok(Vec::new()),
+        Update::Always => {
+            pending.accept()?;
+            Pending::remove(folder)?;
+            Ok(vec![format!("the baseline was replaced: {}", pending.baseline.display())])
+        }
+        Update::New { .. } => {
+            let command = format!("dsrs-metrics accept {}", pending.eval);
+            pending.write(folder)?;
+            Ok(vec![format!("to accept these results as the baseline: {command}")])
+        }
+    }
+}
+
+/// Writes the HTML report, if the feature is on. Returns its path.
+#[cfg(feature = "html")]
+fn report(
+    folder: &Path,
+    run: &Finished<'_>,
+    old: Option<&Results>,
+) -> Result<Option<String>, String> {
+    use crate::results::HtmlReport;
+    let mut report = HtmlReport::new(run.results);
+    let old = old.map(|old| old.clone().with_name("baseline"));
+    let common = |old: &&Results| old.rows().iter().any(|row| run.results.row(&row.id).is_some());
+    if let Some(old) = old.as_ref().filter(common) {
+        report = HtmlReport::comparison(old, run.results);
+    }
+    if let Some(group) = &run.group {
+        report = report.group(group);
+    }
+    let path = folder.join("report.html");
+    // Gold rows that changed cannot be compared side by side.
+    let html = report.to_html().or_else(|_| HtmlReport::new(run.results).to_html());
+    let html = html.map_err(|error| error.to_string())?;
+    write(&path, html.as_bytes())?;
+    Ok(Some(format!("report: {}", path.display())))
+}
+
+#[cfg(not(feature = "html"))]
+fn report(_: &Path, _: &Finished<'_>, _: Option<&Results>) -> Result<Option<String>, String> {
+    Ok(None)
+}
+
+/// Writes a file that appears when it is complete.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+    let written =
+        OutputFile::create(path).and_then(|file| file.write(|out| out.write_all(content)));
+    written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+/// Returns the rows that explain the first gate that is not passed.
+fn explaining_rows(
+    gates: &[GateResult],
+    run: &Finished<'_>,
+    old: Option<&Results>,
+) -> Option<String> {
+    let mut worst: Vec<&GateResult> = gates.iter().filter(|gate| gate.metric.is_some()).collect();
+    worst.sort_by_key(|gate| std::cmp::Reverse(gate.verdict));
+    let gate = worst.first()?;
+    let metric = gate.metric?;
+    let is_lower = run.metric(metric).is_some_and(|it| it.direction == Direction::LowerIsBetter);
+    let old = old.filter(|_| gate.is_relative);
+    message::rows(metric, is_lower, old, run.results)
+}
+
+/// The claim of an eval on its name, for as long as it runs.
+struct Owner {
+    key: (String, String),
+}
+
+/// The evals that run in this process: where each is.
+static RUNNING: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
+
+impl Owner {
+    /// Returns an error if another eval of the package has the same name, in this run of tests.
+    fn claim(source: &Source, folder: &Path) -> Result<Self, String> {
+        let key = (source.package.to_owned(), source.name.to_owned());
+        let place = format!("{} at {}:{}", source.module, source.file, source.line);
+        let two = |other: &str| {
+            format!(
+                "two evals of the package `{}` have this name: {place}, and {other}; rename one, since they share baseline and folder",
+                source.package
+            )
+        };
+        if let Some(other) = lock(&RUNNING).get(&key).filter(|other| **other != place) {
+            return Err(two(other));
+        }
+        let unwritable = |error: io::Error| {
+            format!(
+                "cannot write below the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
+                source.target_folder().display()
+            )
+        };
+        fs::create_dir_all(folder).map_err(unwritable)?;
+        let file = folder.join("owner");
+        let (run, found) = (run_id(), fs::read_to_string(&file).unwrap_or_default());
+        if let Some(other) = found.strip_prefix(&format!("{run}\n")).filter(|it| *it != place) {
+            return Err(two(other));
+        }
+        fs::write(&file, format!("{run}\n{place}")).map_err(unwritable)?;
+        lock(&RUNNING).insert(key.clone(), place);
+        Ok(Self { key })
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        lock(&RUNNING).remove(&self.key);
+    }
+}

@@ -1,0 +1,61 @@
+//! When a new baseline is written, and where.
+
+use std::env;
+
+/// The variable that decides it.
+pub(super) const VARIABLE: &str = "DSRS_UPDATE";
+
+/// When a new baseline is written, as insta does with snapshots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Update {
+    /// Nothing is written.
+    No,
+    /// A run whose outcomes differ from the baseline is written as pending, below the target folder. Calls that a replay
+    /// lacks are recorded only if `records`.
+    New { records: bool },
+    /// The baseline is replaced, and all calls of a replay are recorded anew.
+    Always,
+}
+
+impl Update {
+    /// Returns the mode that the environment asks for.
+    pub(super) fn from_env() -> Result<Self, String> {
+        Self::of(env::var(VARIABLE).ok().as_deref(), is_ci())
+    }
+
+    fn of(value: Option<&str>, is_ci: bool) -> Result<Self, String> {
+        match value.map(str::trim) {
+            None | Some("" | "auto") if is_ci => Ok(Self::No),
+            None | Some("" | "auto") => Ok(Self::New { records: false }),
+            Some("no") => Ok(Self::No),
+            Some("new") => Ok(Self::New { records: true }),
+            Some("always") => Ok(Self::Always),
+            Some(other) => Err(format!(
+                "{VARIABLE} is {other:?}; expected `auto` (`no` in CI, else a pending baseline), `no`, `new` or `always`"
+            )),
+        }
+    }
+}
+
+/// Whether this runs in CI, by the variable that CI systems set.
+fn is_ci() -> bool {
+    env::var("CI").is_ok_and(|value| !matches!(&*value, "" | "0" | "false"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Update;
+
+    #[test]
+    fn auto_is_no_in_ci() {
+        assert_eq!(Update::of(None, true), Ok(Update::No));
+        assert_eq!(Update::of(Some("auto"), false), Ok(Update::New { records: false }));
+        assert_eq!(Update::of(Some("new"), true), Ok(Update::New { records: true }));
+        assert_eq!(Update::of(Some("always"), true), Ok(Update::Always));
+        assert_eq!(Update::of(Some("no"), false), Ok(Update::No));
+        assert_eq!(
+            Update::of(Some("yes"), false).unwrap_err(),
+            "DSRS_UPDATE is \"yes\"; expected `auto` (`no` in CI, else a pending baseline), `no`, `new` or `always`"
+        );
+    }
+}
