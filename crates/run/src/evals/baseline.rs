@@ -20,7 +20,7 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest, canonical_hash};
+use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest, canonical_hash, sorted};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::messages::escape;
 use crate::results::Results;
@@ -236,8 +236,8 @@ impl Line<'_> {
             id: Cow::Borrowed(&row.id),
             gold_hash: gold_hash(row.gold.as_ref()),
             scores: row.scores.iter().map(score).collect(),
-            gold: row.gold.clone().filter(|_| has_rows),
-            pred: row.pred.clone().filter(|_| has_rows),
+            gold: row.gold.as_ref().filter(|_| has_rows).map(sorted),
+            pred: row.pred.as_ref().filter(|_| has_rows).map(sorted),
         }
     }
 

@@ -297,7 +297,11 @@ fn relative(
     if let Some(reason) = &comparison.not_tested {
         return Finding(GateVerdict::Undecided, reason.clone());
     }
-    let (Some(difference), Some(interval)) = (it.difference, it.ci95) else {
+    // Rows that all change by the same amount have no standard error.
+    let constant =
+        it.difference.filter(|_| it.n > 1 && it.wins.max(it.losses).max(it.ties) == it.n);
+    let constant = constant.map(|difference| Interval { low: difference, high: difference });
+    let (Some(difference), Some(interval)) = (it.difference, it.ci95.or(constant)) else {
         let reason =
             format!("not enough rows to compare with the baseline: {} in both have a score", it.n);
         return Finding(GateVerdict::Undecided, reason);
@@ -328,6 +332,9 @@ fn relative(
         let adjusted = if tests > 1 { "adjusted " } else { "" };
         format!("{adjusted}p {}, ", crate::results::p_equals(p))
     });
+    if it.ties == it.n {
+        return Finding(verdict, format!("no row changed against the baseline ({found})"));
+    }
     let mut sentence = format!(
         "{} {} against the baseline ({p}{found})",
         unit.change_with_unit(difference),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::condition::Condition;
+use super::environment::Environment;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
@@ -37,6 +38,7 @@ pub(super) struct Gate {
 
 /// An evaluation with gates, which a test runs.
 pub struct Eval<G = Example, P = Prediction> {
+    pub(super) environment: Environment,
     pub(super) source: Source,
     pub(super) evaluate: EvaluateBuilder<G, P>,
     pub(super) gates: Vec<Gate>,
@@ -69,8 +71,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     #[must_use]
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new();
-        let settings = Settings::default();
-        Self { source, evaluate, gates: Vec::new(), settings, journal: None }
+        let (settings, environment) = (Settings::default(), Environment::of_process(&source));
+        Self { environment, source, evaluate, gates: Vec::new(), settings, journal: None }
     }
 
     /// Sets the rows that the program is run on.

@@ -9,11 +9,6 @@ use super::decide::{GateResult, GateVerdict};
 use super::eval::Source;
 use super::message::is_failure;
 
-/// Returns whether GitHub Actions runs the test.
-pub(super) fn is_active() -> bool {
-    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
-}
-
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
 pub(super) fn annotations(source: &Source, gates: &[GateResult], is_strict: bool) -> String {
     let line = |gate: &GateResult| {

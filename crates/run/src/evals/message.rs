@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal as _};
 use serde_json::Value;
 
 use super::decide::{GateResult, GateVerdict};
+use crate::evaluate::manifest::sorted;
 use crate::evaluate::report::ResultRow;
 use crate::messages::escape;
 use crate::results::Results;
@@ -151,7 +152,7 @@ fn shown(metric: &str, row: &ResultRow, old: Option<&ResultRow>) -> String {
     };
     let mut line = |name: &str, value: Option<&Value>| {
         if let Some(value) = value {
-            let _ = writeln!(lines, "    {name}  {}", text(&value.to_string()));
+            let _ = writeln!(lines, "    {name}  {}", text(&sorted(value).to_string()));
         }
     };
     line("gold", row.gold.as_ref());

@@ -1,7 +1,7 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
 //! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its program.
-//! `run.rs` runs it: `devset.rs` reads the rows, `baseline.rs` the outcomes of an earlier run, `update.rs` when these are
+//! `run.rs` runs it: `devset.rs` reads the rows, `baseline.rs` the outcomes of an earlier run, `environment.rs` when these are
 //! replaced, `paths.rs` where files are. `figures.rs` has the figures of all rows and of groups of rows, `decide.rs` the
 //! verdicts of the gates. `models.rs` has the language models, `pool.rs` the budget of all evals of a run of tests, `journal.rs`
 //! the journal of an eval, `pending.rs` a baseline that is not accepted yet. `message.rs` has the message of a test that fails, `github.rs` the annotations of GitHub.
@@ -9,6 +9,7 @@
 mod baseline;
 mod condition;
 mod decide;
+mod environment;
 mod eval;
 mod figures;
 mod github;
@@ -20,7 +21,8 @@ mod paths;
 mod pending;
 mod pool;
 mod run;
-mod update;
+#[cfg(test)]
+mod tests;
 
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::condition::{Bound, Condition};
@@ -28,3 +30,4 @@ pub use self::eval::{Eval, Source};
 pub use self::inputs::{input, inputs_as, returned};
 pub use self::paths::FOLDER;
 pub use self::pending::Pending;
+pub use self::run::verdicts;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::environment::Update;
 use super::eval::{Settings as EvalSettings, Source};
 use super::pool::{Pool, Reservation};
-use super::update::Update;
 use crate::core::judge::Models;
 use crate::core::metric::settings::Settings;
 use crate::evaluate::{EvaluateBuilder, EvaluationResult};

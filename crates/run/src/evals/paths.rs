@@ -23,8 +23,8 @@ impl Source {
     }
 
     /// Returns the folder for what the eval writes below the target folder.
-    pub(super) fn eval_folder(&self) -> PathBuf {
-        self.target_folder().join(FOLDER).join(self.package).join(self.name)
+    pub(super) fn eval_folder(&self, target: &Path) -> PathBuf {
+        target.join(FOLDER).join(self.package).join(self.name)
     }
 
     /// Returns the target folder: the folder with cargo's tag above the test binary, or else `target` in the package.

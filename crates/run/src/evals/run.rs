@@ -13,15 +13,15 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::{Baseline, BaselineError};
-use super::condition::Kind;
+use super::condition::{Condition, Kind};
 use super::decide::{GateResult, GateVerdict, decide};
+use super::environment::{Environment, Update};
 use super::eval::{Eval, Gate, Source};
 use super::figures::Finished;
 use super::message::{self, Notes};
 use super::models::EvalModels;
 use super::pending::Pending;
 use super::pool::run_id;
-use super::update::Update;
 use super::{github, journal};
 use crate::core::program::Program;
 use crate::core::rows::pair::Pair;
@@ -83,11 +83,11 @@ where
         self,
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
     ) {
-        let (source, is_strict) = (self.source, self.settings.is_strict);
+        let (source, is_github) = (self.source, self.environment.is_github);
         match self.execute(evaluate) {
-            Ok(Concluded { gates, message }) => {
+            Ok(Concluded { gates, message, is_strict }) => {
                 let is_failure = message::is_failure(&gates, is_strict);
-                if github::is_active() {
+                if is_github {
                     print_always(&github::annotations(&source, &gates, is_strict));
                     let summary = github::summary(source.name, &gates, is_strict);
                     github::append_summary(&summary)
@@ -108,7 +108,7 @@ where
             }
             Err(error) => {
                 let error = format!("eval `{}`: {error}", source.name);
-                if github::is_active() {
+                if is_github {
                     print_always(&github::annotation(&source, "error", &error));
                 }
                 fail(format!("{error}\n"));
@@ -121,13 +121,14 @@ where
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
     ) -> Result<Concluded, String> {
         let (source, settings) = (self.source, self.settings.clone());
-        let update = Update::from_env()?;
+        let Environment { update, target_folder, .. } = self.environment.clone();
+        let update = update?;
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
         }
         check_gates(&self.gates, &self.evaluate.metric_names().collect::<Vec<_>>())?;
-        let folder = source.eval_folder();
-        let _owner = Owner::claim(&source, &folder)?;
+        let folder = source.eval_folder(&target_folder);
+        let _owner = Owner::claim(&source, &folder, &target_folder)?;
         let baseline_path = settings.baseline.as_deref();
         let baseline_path =
             baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
@@ -186,16 +187,21 @@ where
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
         notes.next.splice(0..0, report(&folder, &run, old)?);
-        let is_failure = message::is_failure(&gates, settings.is_strict);
+        // The run that records the first baseline has none to compare with.
+        let is_first = update == Update::Always && baseline_or_reason.is_err();
+        let is_strict = settings.is_strict && !is_first;
+        let is_failure = message::is_failure(&gates, is_strict);
         let rows = is_failure.then(|| explaining_rows(&gates, &run, old)).flatten();
-        let message = message::message(source.name, &gates, settings.is_strict, rows, &notes);
-        Ok(Concluded { gates, message })
+        let message = message::message(source.name, &gates, is_strict, rows, &notes);
+        Ok(Concluded { gates, message, is_strict })
     }
 }
 
 struct Concluded {
     gates: Vec<GateResult>,
     message: String,
+    /// Whether an undecided gate fails the eval.
+    is_strict: bool,
 }
 
 /// Fails the test. The message is printed as the output of the test; the panic itself prints nothing.
@@ -339,6 +345,9 @@ fn explained(error: &EvaluateError, settings: &super::eval::Settings) -> String 
             None => "the devset has no rows, and a gate on no rows means nothing; add rows to it"
                 .to_owned(),
         },
+        EvaluateError::Input { message } if message.ends_with("found none") => {
+            format!("{message}; add rows to the devset")
+        }
         EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
             format!(
                 "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
@@ -355,7 +364,7 @@ fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
     }
     match &result.first_error {
         Some(error) if result.failed_rows == result.rows => {
-            let hint = match error.contains("timed out") || error.contains("no reply within") {
+            let hint = match error.contains(" within ") {
                 true => "; write a longer `timeout`, such as `timeout = \"10 min\"`",
                 false => "",
             };
@@ -473,7 +482,7 @@ static RUNNING: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap:
 
 impl Owner {
     /// Returns an error if another eval of the package has the same name, in this run of tests.
-    fn claim(source: &Source, folder: &Path) -> Result<Self, String> {
+    fn claim(source: &Source, folder: &Path, target: &Path) -> Result<Self, String> {
         let key = (source.package.to_owned(), source.name.to_owned());
         let place = format!("{} at {}:{}", source.module, source.file, source.line);
         let two = |other: &str| {
@@ -488,7 +497,7 @@ impl Owner {
         let unwritable = |error: io::Error| {
             format!(
                 "cannot write below the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
-                source.target_folder().display()
+                target.display()
             )
         };
         fs::create_dir_all(folder).map_err(unwritable)?;
@@ -507,4 +516,26 @@ impl Drop for Owner {
     fn drop(&mut self) {
         lock(&RUNNING).remove(&self.key);
     }
+}
+
+/// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
+///
+/// # Errors
+/// A message, if the runs kept no rows.
+pub fn verdicts<G: Serialize, P: Serialize>(
+    gates: &[(&'static str, Condition)],
+    old: &EvaluationResult<G, P>,
+    new: &EvaluationResult<G, P>,
+    group: Option<&str>,
+) -> Result<Vec<(&'static str, String)>, String> {
+    let results = |of| Results::of(of).map_err(|error| error.to_string());
+    let (old, results) = (results(old)?, results(new)?);
+    let content = Baseline::render("runs", &old, false).map_err(|error| error.to_string())?;
+    let baseline = Baseline::parse(Path::new("baseline"), &content);
+    let gate =
+        |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
+    let gates: Vec<Gate> = gates.iter().map(gate).collect();
+    let run = Finished::new(new, &results, group);
+    let decided = decide(&gates, &run, &baseline, 0);
+    Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
 }

@@ -284,7 +284,7 @@ pub(crate) fn canonical_hash(value: &Value) -> String {
 }
 
 /// Returns the value with sorted keys. The features of `serde_json` determine whether they are sorted already.
-fn sorted(value: &Value) -> Value {
+pub(crate) fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let sorted: BTreeMap<&String, Value> =

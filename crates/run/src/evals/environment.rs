@@ -1,9 +1,31 @@
-//! When a new baseline is written, and where.
+//! What an eval reads from the environment of its process.
 
 use std::env;
+use std::path::PathBuf;
+
+use super::eval::Source;
 
 /// The variable that decides it.
 pub(super) const VARIABLE: &str = "DSRS_UPDATE";
+
+/// The environment of an eval.
+#[derive(Debug, Clone)]
+pub(super) struct Environment {
+    pub(super) update: Result<Update, String>,
+    pub(super) target_folder: PathBuf,
+    /// Whether GitHub Actions runs the test.
+    pub(super) is_github: bool,
+}
+
+impl Environment {
+    pub(super) fn of_process(source: &Source) -> Self {
+        Self {
+            update: Update::from_env(),
+            target_folder: source.target_folder(),
+            is_github: env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
+        }
+    }
+}
 
 /// When a new baseline is written, as insta does with snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +41,7 @@ pub(super) enum Update {
 
 impl Update {
     /// Returns the mode that the environment asks for.
-    pub(super) fn from_env() -> Result<Self, String> {
+    fn from_env() -> Result<Self, String> {
         Self::of(env::var(VARIABLE).ok().as_deref(), is_ci())
     }
 

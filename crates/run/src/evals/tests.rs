@@ -1,0 +1,389 @@
+//! Evals that fail, with the first line of their message, and the files that they leave.
+
+use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::environment::{Environment, Update};
+use super::{Bound, Condition, Eval, Pending, Source};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::{example, metric_fn, prediction};
+
+/// A package in a folder of its own, which is removed at the end.
+struct Package {
+    /// The name of the test.
+    name: &'static str,
+    folder: &'static str,
+}
+
+impl Package {
+    fn new(name: &'static str) -> Self {
+        let folder = std::env::temp_dir().join(format!("dsrs-evals-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        // A `Source` is static.
+        let folder = folder.canonicalize().unwrap().to_string_lossy().into_owned();
+        Self { name, folder: String::leak(folder) }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        Path::new(self.folder).join(path)
+    }
+
+    fn write(&self, path: &str, content: &str) {
+        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+        fs::write(self.path(path), content).unwrap();
+    }
+
+    fn eval_of(&self, name: &'static str, module: &'static str, update: Update) -> Eval {
+        let source = Source {
+            name,
+            module,
+            file: "evals.rs",
+            line: 3,
+            package: self.name,
+            folder: self.folder,
+        };
+        let mut eval = Eval::<Example, Prediction>::new(source);
+        let target_folder = self.path("target");
+        eval.environment = Environment { update: Ok(update), target_folder, is_github: false };
+        eval.metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
+    }
+
+    fn eval(&self, update: Update) -> Eval {
+        self.eval_of("capitals", "demo", update)
+    }
+
+    /// The folder of the eval below the target folder.
+    fn eval_folder(&self) -> PathBuf {
+        self.path("target/dsrs-metrics/evals").join(self.name).join("capitals")
+    }
+}
+
+impl Drop for Package {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.folder);
+    }
+}
+
+const NEW: Update = Update::New { records: false };
+const SAME: &str = "same >= 0.5";
+
+fn same(bound: f64) -> Condition {
+    Condition::score("same", Bound::AtLeast(bound))
+}
+
+fn no_worse() -> Condition {
+    Condition::no_worse("same", 0.02)
+}
+
+fn rows(count: u32) -> Vec<Example> {
+    (0..count).map(|n| example! { "n" => n, "answer" => n % 2, "topic" => n % 3 }).collect()
+}
+
+/// A program that is right on all rows but the ones in this list.
+fn wrong_on(
+    wrong: &'static [u64],
+) -> impl Fn(Example) -> std::future::Ready<Prediction> + Send + Sync + Clone {
+    move |row: Example| {
+        let n = row.get("n").and_then(|n| n.as_u64()).unwrap();
+        let answer = if wrong.contains(&n) { 9 } else { n % 2 };
+        std::future::ready(prediction! { "answer" => answer })
+    }
+}
+
+/// The message of an eval that fails, and `passed` of one that passes.
+fn message(eval: impl FnOnce()) -> String {
+    match panic::catch_unwind(AssertUnwindSafe(eval)) {
+        Ok(()) => "passed".to_owned(),
+        Err(panic) => *panic.downcast::<String>().unwrap(),
+    }
+}
+
+fn first_line(eval: impl FnOnce()) -> String {
+    message(eval).lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_eval_passes_and_fails_by_its_gates() {
+    let package = Package::new("gates");
+    let run = |gates: &[(&'static str, Condition)]| {
+        let mut eval = package.eval(NEW).devset(rows(12)).inputs(&["n"], &[]);
+        for (text, condition) in gates {
+            eval = eval.gate(text, condition.clone());
+        }
+        first_line(|| eval.run(wrong_on(&[0, 3, 6])))
+    };
+    assert_eq!(run(&[(SAME, same(0.5))]), "passed");
+    let figure = "75.00% [46.77, 91.11] (9/12, 0 failed)";
+    assert_eq!(
+        run(&[("same >= 0.8", same(0.8)), (SAME, same(0.5))]),
+        format!("eval `capitals` failed: same >= 0.8 failed: {figure} (1 of 2 gates passed)")
+    );
+    assert_eq!(run(&[("lower(same) >= 0.4", Condition::lower("same", 0.4))]), "passed");
+    assert_eq!(
+        run(&[("lower(same) >= 0.5", Condition::lower("same", 0.5))]),
+        format!(
+            "eval `capitals` failed: lower(same) >= 0.5 failed: {figure} (0 of 1 gates passed)"
+        )
+    );
+    assert_eq!(run(&[("failed <= 0", Condition::failed(0.0))]), "passed");
+    assert_eq!(run(&[("abstained <= 0", Condition::abstained(0.0))]), "passed");
+    assert_eq!(run(&[("latency <= 60", Condition::latency(60.0))]), "passed");
+    assert!(
+        run(&[("latency <= 0", Condition::latency(0.0))]).contains("s per row (mean of 12 rows)")
+    );
+    let each = Condition::each("topic", same(0.5));
+    assert_eq!(
+        run(&[("each(\"topic\", same >= 0.5)", each)]),
+        "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed) (0 of 1 gates passed)"
+    );
+    let each = Condition::each("subject", same(0.5));
+    assert!(
+        run(&[("each(\"subject\", same >= 0.5)", each)]).contains("no row has the field `subject`")
+    );
+}
+
+#[test]
+fn trap_45_a_gate_that_cannot_tell_is_undecided() {
+    let package = Package::new("undecided");
+    let eval = |update| {
+        let eval = package.eval(update).devset(rows(40)).inputs(&["n"], &[]);
+        eval.baseline(None).gate("same.no_worse(by = 0.02)", no_worse())
+    };
+    // Without a baseline it passes with a warning, and `strict` fails.
+    assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
+    assert_eq!(
+        first_line(|| eval(NEW).strict().run(wrong_on(&[]))),
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: there is no baseline `evals/capitals.baseline.jsonl` yet; record one: DSRS_UPDATE=new cargo test capitals, then dsrs-metrics accept capitals (0 of 1 gates passed)"
+    );
+    // Recorded, and unchanged.
+    assert_eq!(message(|| eval(Update::Always).run(wrong_on(&[]))), "passed");
+    assert_eq!(message(|| eval(Update::No).strict().run(wrong_on(&[]))), "passed");
+    // One row of 40 is worse: that may be chance.
+    assert_eq!(
+        first_line(|| eval(Update::No).strict().run(wrong_on(&[0]))),
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: -2.50 percentage points [-7.56, 2.56] against the baseline (p = 1.000, 40 rows); these rows can show a difference of 7.00 percentage points, not of 2.00 percentage points, which takes about 500 rows (0 of 1 gates passed)"
+    );
+    assert_eq!(message(|| eval(Update::No).run(wrong_on(&[0]))), "passed");
+    let failed = message(|| eval(Update::No).run(wrong_on(&[0, 1, 2, 3, 4, 5, 6, 7])));
+    assert_eq!(
+        failed.lines().next().unwrap(),
+        "eval `capitals` failed: same.no_worse(by = 0.02) failed: -20.00 percentage points [-32.96, -7.04] against the baseline (p = 0.008, 40 rows) (0 of 1 gates passed)"
+    );
+    let row = "  0  1 -> 0\n    gold  {\"answer\":0,\"n\":0,\"topic\":0}\n    old   \"not in the baseline; write `baseline_rows`\"\n    new   {\"answer\":9}\n";
+    assert!(failed.contains(&format!("rows that changed most by same, of 8:\n{row}")), "{failed}");
+    assert!(!failed.contains("dsrs-metrics accept"), "nothing is pending: {failed}");
+}
+
+#[test]
+fn a_new_baseline_is_pending_until_it_is_accepted() {
+    let package = Package::new("pending");
+    let eval = |update| {
+        let eval = package.eval(update).devset(rows(6)).inputs(&["n"], &[]).baseline(None);
+        eval.baseline_rows().gate(SAME, same(0.5))
+    };
+    let baseline = package.path("evals/capitals.baseline.jsonl");
+    eval(Update::No).run(wrong_on(&[]));
+    assert_eq!(Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().len(), 0);
+    eval(NEW).run(wrong_on(&[]));
+    assert!(!baseline.exists());
+    let (folder, pending) =
+        Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().remove(0);
+    assert_eq!((folder, &*pending.eval), (package.eval_folder(), "capitals"));
+    assert!(pending.replaced().unwrap().is_none());
+    pending.accept().unwrap();
+    let text = fs::read_to_string(&baseline).unwrap();
+    let second = text.lines().nth(1).unwrap();
+    assert!(
+        second.starts_with(r#"{"id":"0","gold_hash":""#)
+            && second.ends_with(
+                r#"","scores":{"same":{"outcome":"scored","value":1.0,"passed":true}},"gold":{"answer":0,"n":0,"topic":0},"pred":{"answer":0}}"#
+            ),
+        "{second}"
+    );
+    // The same outcomes: nothing is pending.
+    eval(NEW).run(wrong_on(&[]));
+    assert_eq!(Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().len(), 0);
+    // Other outcomes, and then the baseline changes.
+    eval(NEW).run(wrong_on(&[1]));
+    let (_, pending) = Pending::all(&package.path("target/dsrs-metrics/evals")).unwrap().remove(0);
+    assert_eq!(pending.replaced().unwrap().unwrap().results.rows().len(), 6);
+    eval(Update::Always).run(wrong_on(&[2]));
+    assert_eq!(
+        pending.replaced().map(|_| ()).unwrap_err(),
+        format!(
+            "the baseline `{}` changed after the run of `capitals`; run the eval again",
+            baseline.display()
+        )
+    );
+}
+
+#[test]
+fn rows_are_added_removed_and_changed() {
+    let package = Package::new("rows");
+    let eval = |update, rows: Vec<Example>| {
+        let eval = package.eval(update).devset(rows).inputs(&["n"], &[]).baseline(None);
+        eval.strict().gate("same.no_worse(by = 0.02)", no_worse())
+    };
+    eval(Update::Always, rows(10)).run(wrong_on(&[]));
+    assert_eq!(message(|| eval(Update::No, rows(12)).run(wrong_on(&[]))), "passed");
+    assert_eq!(message(|| eval(Update::No, rows(8)).run(wrong_on(&[]))), "passed");
+    let mut changed = rows(10);
+    changed[4] = example! { "n" => 4, "answer" => 7 };
+    assert!(
+        first_line(|| eval(Update::No, changed).run(wrong_on(&[])))
+            .contains("undecided: the gold rows of `4` changed since the baseline")
+    );
+}
+
+#[test]
+fn trap_42_a_baseline_of_another_metric_is_undecided() {
+    let package = Package::new("identity");
+    let eval = |update, threshold: f64| {
+        let number = metric_fn("length", |_, pred| {
+            pred.get("answer").and_then(|it| it.as_f64()).unwrap_or_default()
+        });
+        let eval = package.eval(update).metric(number.with_threshold(threshold));
+        let eval = eval.devset(rows(10)).inputs(&["n"], &[]).baseline(None).strict();
+        eval.gate("length.better()", Condition::better("length"))
+            .gate("same.no_worse(by = 0.02)", no_worse())
+    };
+    let _ = message(|| eval(Update::Always, 0.5).run(wrong_on(&[])));
+    assert_eq!(
+        first_line(|| eval(Update::No, 0.7).run(wrong_on(&[]))),
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: length.better() undecided: not compared: length: `threshold` is 0.5 in the baseline, 0.7 now (1 of 2 gates passed)"
+    );
+}
+
+#[test]
+fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
+    let package = Package::new("bad");
+    let eval = || package.eval(NEW).gate(SAME, same(0.5));
+    let line = |eval: Eval| first_line(|| eval.inputs(&["n"], &[]).run(wrong_on(&[])));
+
+    let expected = package.path("evals/no.jsonl");
+    assert_eq!(
+        line(eval().devset_file("evals/no.jsonl")),
+        format!(
+            "eval `capitals`: there is no devset `evals/no.jsonl`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+            expected.display()
+        )
+    );
+    package.write("evals/empty.jsonl", "");
+    assert_eq!(
+        line(eval().devset_file("evals/empty.jsonl")),
+        format!(
+            "eval `capitals`: {}: expected at least one row, found none; add rows to the devset",
+            package.path("evals/empty.jsonl").display()
+        )
+    );
+    assert!(line(eval().devset_file("../outside.jsonl")).contains("is outside the package"));
+    assert_eq!(
+        line(eval().devset(rows(5)).limit(0)),
+        "eval `capitals`: no row is left after `limit = 0`; write a larger limit, or add rows to the devset"
+    );
+    let unknown =
+        eval().devset(rows(5)).gate("samo >= 0.5", Condition::score("samo", Bound::AtLeast(0.5)));
+    assert_eq!(
+        line(unknown),
+        "eval `capitals`: gate `samo >= 0.5`: there is no metric `samo`; did you mean `same`?"
+    );
+
+    package.write("evals/capitals.baseline.jsonl", "{\"eval\":\"capitals\"");
+    let damaged = line(eval().devset(rows(5)).baseline(None));
+    assert!(
+        damaged.starts_with("eval `capitals`: cannot read the baseline `")
+            && damaged.ends_with(
+                "restore it, such as with `git checkout`, or remove it and accept a new one"
+            ),
+        "{damaged}"
+    );
+    fs::remove_file(package.path("evals/capitals.baseline.jsonl")).unwrap();
+    let mut other = package.eval_of("rivers", "demo", Update::Always).gate(SAME, same(0.5));
+    other =
+        other.devset(rows(5)).inputs(&["n"], &[]).baseline(Some("evals/capitals.baseline.jsonl"));
+    other.run(wrong_on(&[]));
+    assert!(
+        line(eval().devset(rows(5)).baseline(None))
+            .contains("is of the eval `rivers`, not of `capitals`")
+    );
+    let path = package.path("evals/capitals.baseline.jsonl");
+    let edited = fs::read_to_string(&path).unwrap().replacen("rivers", "capitals", 1);
+    fs::write(&path, edited.replacen("\"value\":1.0", "\"value\":0.0", 1)).unwrap();
+    assert!(
+        line(eval().devset(rows(5)).baseline(None))
+            .contains("a row was changed after the file was written")
+    );
+}
+
+#[test]
+fn two_evals_of_one_name_are_an_error() {
+    let package = Package::new("names");
+    let eval = |module| {
+        let eval = package.eval_of("capitals", module, NEW).gate(SAME, same(0.5));
+        eval.devset(rows(5)).inputs(&["n"], &[])
+    };
+    assert_eq!(message(|| eval("demo::a").run(wrong_on(&[]))), "passed");
+    assert_eq!(message(|| eval("demo::a").run(wrong_on(&[]))), "passed");
+    assert_eq!(
+        first_line(|| eval("demo::b").run(wrong_on(&[]))),
+        "eval `capitals`: two evals of the package `names` have this name: demo::b at evals.rs:3, and demo::a at evals.rs:3; rename one, since they share baseline and folder"
+    );
+}
+
+#[test]
+fn a_program_that_panics_times_out_or_never_answers() {
+    let package = Package::new("programs");
+    let eval = || package.eval(NEW).devset(rows(3)).inputs(&["n"], &[]).gate(SAME, same(0.5));
+    let panics = |_: Example| async { panic!("no answer") as Prediction };
+    assert_eq!(
+        first_line(|| eval().run(panics)),
+        "eval `capitals`: all 3 rows failed; first error: row `0`: the program panicked: no answer"
+    );
+    let never = |_: Example| std::future::pending::<Prediction>();
+    let line = first_line(|| eval().timeout(Duration::from_millis(20)).run(never));
+    assert!(line.ends_with("write a longer `timeout`, such as `timeout = \"10 min\"`"), "{line}");
+    // Some rows fail: the gate sees the denominator.
+    let some = |row: Example| async move {
+        if row.get("n").is_some_and(|n| *n == 1) {
+            Err("down")
+        } else {
+            Ok(prediction! { "answer" => 0 })
+        }
+    };
+    assert_eq!(
+        first_line(|| eval().gate("failed <= 0.02", Condition::failed(0.02)).run(some)),
+        "eval `capitals` failed: failed <= 0.02 failed: 33.33% failed (1/3 rows) (1 of 2 gates passed)"
+    );
+}
+
+#[test]
+fn a_target_folder_that_cannot_be_written_is_named() {
+    let package = Package::new("readonly");
+    // Root may write everywhere, but not below a file.
+    package.write("target", "");
+    let eval = package.eval(NEW).devset(rows(3)).inputs(&["n"], &[]).gate(SAME, same(0.5));
+    let line = first_line(|| eval.run(wrong_on(&[])));
+    assert!(
+        line.starts_with("eval `capitals`: cannot write below the target folder")
+            && line.ends_with("make it writable, or set CARGO_TARGET_DIR"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_sample_of_the_rows_is_stable() {
+    let package = Package::new("limit");
+    let ids = |rows: Vec<Example>| {
+        let eval = package.eval(Update::Always).devset(rows).inputs(&["n"], &[]).baseline(None);
+        eval.limit(20).seed(7).gate(SAME, same(0.5)).run(wrong_on(&[]));
+        let text = fs::read_to_string(package.path("evals/capitals.baseline.jsonl")).unwrap();
+        let ids = text.lines().skip(1).map(|line| line.split('"').nth(3).unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let (few, more) = (ids(rows(100)), ids(rows(110)));
+    assert_eq!(few.len(), 20);
+    assert!(few.iter().filter(|id| more.contains(id)).count() >= 15, "{few:?} {more:?}");
+    assert_eq!(few, ids(rows(100)));
+}
