@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::accept::AcceptArguments;
 use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping};
 use crate::limit::Limit;
@@ -30,6 +31,7 @@ pub(super) enum Command {
     Agree(AgreeArguments),
     Compare(CompareArguments),
     Report(ReportArguments),
+    Accept(AcceptArguments),
 }
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters

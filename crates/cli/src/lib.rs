@@ -1,11 +1,12 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report` and `accept` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
 //! of the library uses this module.
 
+mod accept;
 mod agree;
 mod args;
 mod compare;
@@ -91,6 +92,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Rejudge(args) => {
             rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
+        Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
 }

@@ -1,0 +1,123 @@
+//! `accept`: makes the results of evals their new baselines, after it has shown the comparison.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use dsrs_metrics_run::evals::{Baseline, FOLDER, Pending};
+
+use super::error::CliError;
+use super::stdio::{print, print_error};
+use crate::messages::escape;
+use crate::messages::suggest::nearest;
+use crate::results::{CompareError, Comparison};
+
+/// Accept the results of evals as their new baselines, which are then to be committed
+///
+/// A run of an eval (`#[eval]`) whose outcomes differ from its baseline leaves them below the target
+/// folder. This command shows the comparison with the baseline, and replaces it.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input, such as a baseline that changed after the run.
+#[derive(Debug, Args)]
+pub(super) struct AcceptArguments {
+    /// The evals; all that have new results by default
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Show the comparisons, and change nothing
+    #[arg(long)]
+    show: bool,
+    /// The target folder of the tests; by default CARGO_TARGET_DIR, or else the first folder `target` with
+    /// evals in this folder or above it
+    #[arg(long, value_name = "DIR")]
+    target_dir: Option<PathBuf>,
+}
+
+/// Why results cannot be accepted.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error(
+        "no folder `{FOLDER}` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR"
+    )]
+    NoFolder,
+    #[error("`{}` has no new results{hint}", escape::name(name))]
+    Unknown { name: String, hint: String },
+    #[error("{0}")]
+    Pending(String),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+pub(super) fn run(args: &AcceptArguments) -> Result<ExitCode, Error> {
+    let folder = folder(args.target_dir.as_deref())?;
+    let mut pending = Pending::all(&folder).map_err(Error::Pending)?;
+    for name in &args.names {
+        if !pending.iter().any(|(_, pending)| pending.eval == *name) {
+            let known = pending.iter().map(|(_, pending)| &*pending.eval);
+            let hint = match nearest(name, known.clone()) {
+                Some(nearest) => format!("; did you mean `{nearest}`?"),
+                None if pending.is_empty() => ", and no other eval has".to_owned(),
+                None => format!("; new results have {}", escape::names(known)),
+            };
+            return Err(Error::Unknown { name: name.clone(), hint });
+        }
+    }
+    pending.retain(|(_, pending)| args.names.is_empty() || args.names.contains(&pending.eval));
+    if pending.is_empty() {
+        print_error("no eval has new results");
+    }
+    // All are checked before the first one is accepted.
+    let texts = pending.iter().map(|(_, pending)| shown(pending)).collect::<Result<Vec<_>, _>>();
+    let texts = texts.map_err(Error::Pending)?;
+    for ((folder, pending), text) in pending.iter().zip(texts) {
+        print(&text).map_err(CliError::StandardOutput)?;
+        if args.show {
+            continue;
+        }
+        pending.accept().map_err(Error::Pending)?;
+        Pending::remove(folder).map_err(Error::Pending)?;
+        print_error(format_args!("accepted: {}", pending.baseline.display()));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the folder of all evals.
+fn folder(target: Option<&Path>) -> Result<PathBuf, Error> {
+    let of_variable = || env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let found = match target.map(Path::to_owned).or_else(of_variable) {
+        Some(target) => Some(target.join(FOLDER)),
+        None => {
+            let here = env::current_dir().unwrap_or_default();
+            let mut folders = here.ancestors().map(|folder| folder.join("target").join(FOLDER));
+            folders.find(|folder| folder.is_dir())
+        }
+    };
+    found.filter(|folder| folder.is_dir()).ok_or(Error::NoFolder)
+}
+
+/// Returns the comparison of the new results with the baseline.
+fn shown(pending: &Pending) -> Result<String, String> {
+    let (old, new) = (pending.replaced()?, pending.accepted()?);
+    let title = format!("{} ({})\n", pending.eval, pending.package);
+    let Some(old) = old else {
+        let rows = new.results.rows().len();
+        return Ok(format!("{title}first baseline, {rows} rows\n\n"));
+    };
+    Ok(format!("{title}{}\n\n", compared(&old, new)))
+}
+
+fn compared(old: &Baseline, new: Baseline) -> String {
+    let (old, new) = (old.results.clone().with_name("baseline"), new.results.with_name("new"));
+    let comparison = Comparison::builder().only_paired(true).of(&old, &new);
+    match comparison {
+        Ok(comparison) => comparison.to_string().trim_end().to_owned(),
+        // Other metrics, judges or rows are a reason to accept a new baseline.
+        Err(CompareError::DifferentMetrics { .. }) => {
+            let metrics: Vec<&str> =
+                new.metrics().filter(|name| old.metrics().any(|other| other == *name)).collect();
+            let others = Comparison::builder().only_paired(true).metrics(metrics).of(&old, &new);
+            others.map_or_else(|error| error.to_string(), |it| it.to_string().trim_end().to_owned())
+        }
+        Err(error) => error.to_string(),
+    }
+}
