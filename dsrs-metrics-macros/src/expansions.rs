@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 
 use crate::shared::item_kind::is_struct;
-use crate::{added_metrics, composite, judge, judge_output, metric, param_group, record};
+use crate::{added_metrics, composite, eval, judge, judge_output, metric, param_group, record};
 
 pub(crate) fn expand_metric(args: TokenStream, item: &TokenStream) -> TokenStream {
     if is_struct(item) {
@@ -15,6 +15,10 @@ pub(crate) fn expand_metric(args: TokenStream, item: &TokenStream) -> TokenStrea
 
 pub(crate) fn expand_judge(args: TokenStream, item: &TokenStream) -> TokenStream {
     judge::expand(args, item)
+}
+
+pub(crate) fn expand_eval(args: TokenStream, item: &TokenStream) -> TokenStream {
+    eval::expand(args, item)
 }
 
 pub(crate) fn expand_judge_output(args: TokenStream, item: &TokenStream) -> TokenStream {

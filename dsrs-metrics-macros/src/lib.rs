@@ -1,4 +1,4 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]`, `#[derive(Record)]` and
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]`, `#[eval]`, `#[derive(Record)]` and
 //! `#[derive(ParamGroup)]`.
 //! Use them through that crate, which contains their documentation.
 //!
@@ -15,6 +15,7 @@ mod any_tokens;
 mod composite;
 #[cfg(test)]
 mod documented;
+mod eval;
 mod expansions;
 mod judge;
 mod judge_output;
@@ -26,8 +27,8 @@ mod record;
 mod shared;
 
 use expansions::{
-    expand_added_metrics, expand_judge, expand_judge_output, expand_metric, expand_param_group,
-    expand_record,
+    expand_added_metrics, expand_eval, expand_judge, expand_judge_output, expand_metric,
+    expand_param_group, expand_record,
 };
 use proc_macro::TokenStream;
 
@@ -48,6 +49,21 @@ pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
     expand_judge_output(args.into(), &item.into()).into()
+}
+
+/// Turns a program into a test that evaluates it. See the crate `dsrs-metrics`.
+#[proc_macro_attribute]
+pub fn eval(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand_eval(args.into(), &item.into()).into()
+}
+
+/// `#[eval]` of the crate `dsrs-metrics` without its feature `evaluate`.
+#[proc_macro_attribute]
+pub fn eval_without_harness(_: TokenStream, item: TokenStream) -> TokenStream {
+    let error = "`#[eval]` requires the feature `evaluate`; write `features = [\"evaluate\"]` after the version of `dsrs-metrics` in Cargo.toml";
+    let error: TokenStream =
+        syn::Error::new(proc_macro2::Span::call_site(), error).into_compile_error().into();
+    error.into_iter().chain(item).collect()
 }
 
 /// Adds the metrics of `dsrs_metrics::main!` to its registry. It is not part of the public API.

@@ -178,6 +178,12 @@ pub use dsrs_metrics_core::{
 };
 #[doc(inline)]
 pub use dsrs_metrics_lm as lm;
+#[cfg(feature = "evaluate")]
+#[doc = include_str!("../docs/eval.md")]
+pub use dsrs_metrics_macros::eval;
+#[cfg(not(feature = "evaluate"))]
+#[doc(hidden)]
+pub use dsrs_metrics_macros::eval_without_harness as eval;
 #[doc = include_str!("../docs/judge.md")]
 pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/judge_output.md")]

@@ -15,6 +15,6 @@ pub use crate::rows::Trace;
 pub use crate::scoring::DefaultMetrics;
 pub use crate::stats::harmonic_mean;
 pub use crate::{
-    Example, Metric, Outcome, ParamGroup, Prediction, Record, async_trait, example, judge,
+    Example, Metric, Outcome, ParamGroup, Prediction, Record, async_trait, eval, example, judge,
     judge_output, metric, metric_fn, prediction,
 };

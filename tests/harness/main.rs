@@ -3,6 +3,7 @@
 mod agree;
 mod all_rows;
 mod data;
+mod evals;
 mod evaluate;
 mod hostile;
 mod journal;

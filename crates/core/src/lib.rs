@@ -28,6 +28,8 @@ pub mod declared;
 #[doc(hidden)]
 pub mod dedup;
 #[doc(hidden)]
+pub mod gate_rules;
+#[doc(hidden)]
 pub mod interned_names;
 pub mod judge;
 #[doc(hidden)]

@@ -6,7 +6,6 @@ mod component;
 mod expand;
 mod expression;
 mod item;
-mod number;
 mod parse;
 
 use proc_macro2::TokenStream;

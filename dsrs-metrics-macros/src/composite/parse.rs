@@ -7,10 +7,10 @@ use syn::{Error, Expr, Ident, Token, token};
 
 use super::component::{content, not_a_part};
 use super::expression::{Combination, Component, Expression, Gate, Kind, Part};
-use super::number::number;
 use crate::shared::combinators::is_combinator;
 use crate::shared::errors::Errors;
 use crate::shared::list;
+use crate::shared::number::number;
 use crate::shared::tokens::as_written;
 
 impl Expression {

@@ -57,6 +57,7 @@ impl Expander {
             Macro::Metric => crate::expand_metric(used.args.clone(), &item),
             Macro::Judge => crate::expand_judge(used.args.clone(), &item),
             Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
+            Macro::Eval => crate::expand_eval(used.args.clone(), &item),
             // A derive adds to its item.
             Macro::Record => item.clone().into_iter().chain(crate::expand_record(item)).collect(),
             Macro::ParamGroup => {
@@ -133,6 +134,7 @@ enum Macro {
     Metric,
     Judge,
     JudgeOutput,
+    Eval,
     Record,
     ParamGroup,
 }
@@ -160,6 +162,7 @@ impl Use {
             "metric" => Macro::Metric,
             "judge" => Macro::Judge,
             "judge_output" => Macro::JudgeOutput,
+            "eval" => Macro::Eval,
             "derive" => {
                 let derived = Punctuated::<Path, Token![,]>::parse_terminated.parse2(args).ok()?;
                 let (of, path) = derived.iter().find_map(|path| match name(path)?.as_str() {

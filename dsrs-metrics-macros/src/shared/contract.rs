@@ -1,6 +1,6 @@
 //! What every metric's expansion has in common, whatever the metric was made of: a function, components.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 use syn::Visibility;
 use syn::ext::IdentExt as _;
@@ -111,6 +111,27 @@ pub(crate) fn calls(
         ) -> #runtime::__private::Answer<'call> {
             #answer
         }
+    }
+}
+
+/// Emits a constant whose evaluation fails with the message of a rule of the runtime crate, if it has one. `path` is the
+/// module of the rule, and the message is at the tokens from `start` to `end`.
+pub(crate) fn rule(
+    span: Span,
+    path: &TokenStream,
+    (start, end): (Span, Span),
+    name: &str,
+    args: &TokenStream,
+) -> TokenStream {
+    let rule = Ident::new(name, span);
+    let message = quote_spanned!(span=> "{}", found.as_str());
+    let mut message = Group::new(Delimiter::Parenthesis, message);
+    message.set_span(end);
+    let panic = quote_spanned!(start=> ::core::panic!);
+    quote_spanned! {span=>
+        const _: () = if let ::core::option::Option::Some(found) = #path::#rule(#args) {
+            #panic #message
+        };
     }
 }
 

@@ -1,4 +1,4 @@
-//! Modules that several macros use. `metric`, `composite`, `judge`, `record` and `judge_output`
+//! Modules that several macros use. `metric`, `composite`, `judge`, `record`, `eval` and `judge_output`
 //! import from here, never from each other. A module imports only from modules above it in this
 //! list.
 
@@ -18,6 +18,7 @@ pub(crate) mod types;
 pub(crate) mod values;
 
 pub(crate) mod attrs;
+pub(crate) mod number;
 
 pub(crate) mod settings;
 

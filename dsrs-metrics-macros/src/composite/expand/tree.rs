@@ -1,7 +1,7 @@
 //! Emits for each part of the expression the constant that the compiler derives for it, and the
 //! rules for it. A violated rule is a constant whose evaluation fails at the token in question.
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
@@ -11,7 +11,8 @@ use super::leaves;
 use crate::composite::expression::{
     Combination, Component, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold,
 };
-use crate::composite::number::{is_literal, may_be_a_number};
+use crate::shared::contract::rule;
+use crate::shared::number::{is_literal, may_be_a_number};
 use crate::shared::tokens::ends;
 use crate::shared::values::{cost_msats, number, text};
 
@@ -74,18 +75,8 @@ impl Writer<'_> {
     }
 
     /// Emits a constant whose evaluation fails with the message of the rule, if there is one.
-    fn rule(&mut self, (start, end): (Span, Span), rule: &str, args: &TokenStream) {
-        let Context { span, compiled, .. } = self.cx;
-        let rule = Ident::new(rule, *span);
-        let message = quote_spanned!(*span=> "{}", found.as_str());
-        let mut message = Group::new(Delimiter::Parenthesis, message);
-        message.set_span(end);
-        let panic = quote_spanned!(start=> ::core::panic!);
-        self.items.extend(quote_spanned! {*span=>
-            const _: () = if let ::core::option::Option::Some(found) = #compiled::#rule(#args) {
-                #panic #message
-            };
-        });
+    fn rule(&mut self, at: (Span, Span), name: &str, args: &TokenStream) {
+        self.items.extend(rule(self.cx.span, &self.cx.compiled, at, name, args));
     }
 
     fn rule_of(&mut self, part: &Expression, rule: &str, derived: &Ident) {

@@ -21,6 +21,20 @@ pub(crate) struct Function {
 
 impl Function {
     pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> Option<Self> {
+        Self::parse_for("metric", item, errors)
+    }
+
+    /// Parses the function of the attribute of this name.
+    pub(crate) fn parse_for(
+        attribute: &str,
+        item: TokenStream,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        let form = match attribute {
+            "eval" => "#[eval(..)] async fn name(question: String) -> Prediction",
+            _ => "#[metric] fn name(#[gold] .., #[pred] ..) -> bool",
+        };
+        let not_a_function = |found: &str| not_a_function(found, form);
         let kind = item_kind(&item);
         let parser = |input: ParseStream<'_>| {
             let attrs = input.call(Attribute::parse_outer)?;
@@ -35,7 +49,7 @@ impl Function {
             Ok(Self { attrs, vis, sig, body: input.parse()? })
         };
         let mut function: Self = errors.ok(parser.parse2(item))?;
-        take_duplicates(&mut function.attrs, "metric", errors);
+        take_duplicates(&mut function.attrs, attribute, errors);
         Some(function)
     }
 
@@ -60,10 +74,8 @@ impl Function {
     }
 }
 
-fn not_a_function(found: &str) -> String {
-    format!(
-        "expected a function, found {found}; write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"
-    )
+fn not_a_function(found: &str, form: &str) -> String {
+    format!("expected a function, found {found}; write `{form}`")
 }
 
 /// Returns the item without `#[gold]`, `#[pred]` and `#[param]`, which rustc does not know.

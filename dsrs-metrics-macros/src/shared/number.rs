@@ -1,16 +1,16 @@
-//! Weights and thresholds inside an expression: a number, or a constant.
+//! Weights, thresholds and bounds: a number, or a constant.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::{BinOp, Error, Expr};
 
-use crate::shared::list;
-use crate::shared::tokens::as_written;
-use crate::shared::values::{literal, too_large};
+use super::list;
+use super::tokens::as_written;
+use super::values::{literal, too_large};
 
 /// Parses a number or a constant up to the next comma.
-pub(super) fn number(
+pub(crate) fn number(
     operator: &impl ToTokens,
     input: ParseStream<'_>,
     form: &str,
@@ -61,11 +61,11 @@ fn is_condition(op: &BinOp) -> bool {
 }
 
 /// Whether a weight or threshold is a number literal.
-pub(super) fn is_literal(expr: &Expr) -> bool {
+pub(crate) fn is_literal(expr: &Expr) -> bool {
     literal(expr).is_some()
 }
 
 /// Whether an expression may be a number: a number literal, or not a literal.
-pub(super) fn may_be_a_number(expr: &Expr) -> bool {
+pub(crate) fn may_be_a_number(expr: &Expr) -> bool {
     !matches!(expr, Expr::Lit(_)) || is_literal(expr)
 }

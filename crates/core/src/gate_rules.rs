@@ -1,0 +1,172 @@
+//! The rules of the gates of `#[eval]` that need the specs of its metrics. Each returns the message that `cargo check` shows
+//! if it is broken: the mistake, the value that was found, a correction. The macro provides the place.
+//!
+//! `specs` are the specs of the metrics whose types the attribute names.
+
+use crate::sentence::{Sentence, same};
+use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
+
+const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
+    let mut index = 0;
+    while index < specs.len() {
+        if same(specs[index].name, name) {
+            return Some(index);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn says(what: &str) -> Sentence {
+    Sentence::new().text(what)
+}
+
+/// A gate must be on a metric of `metrics(..)`. If not all of them are known, the run checks it.
+#[must_use]
+pub const fn is_listed(
+    specs: &[MetricSpec<'_>],
+    is_complete: bool,
+    name: &str,
+) -> Option<Sentence> {
+    if !is_complete || position(specs, name).is_some() {
+        return None;
+    }
+    let mut sentence = says("`metrics(..)` has no metric ").name(name).text("; it has ");
+    let mut index = 0;
+    while index < specs.len() {
+        if index > 0 {
+            sentence = sentence.text(", ");
+        }
+        sentence = sentence.name(specs[index].name);
+        index += 1;
+    }
+    Some(sentence.text(": write one of these, or add the metric"))
+}
+
+/// A bound must be on the side of the scores that are worse. `end` is `lower`, `upper` or empty.
+#[must_use]
+pub const fn points_right(
+    specs: &[MetricSpec<'_>],
+    name: &str,
+    end: &str,
+    is_at_least: bool,
+    bound: &str,
+) -> Option<Sentence> {
+    let Some(at) = position(specs, name) else { return None };
+    let higher = specs[at].higher_is_better();
+    let is_end = !same(end, "");
+    let right_end = if higher { "lower" } else { "upper" };
+    if is_at_least == higher && (!is_end || same(end, right_end)) {
+        return None;
+    }
+    let found = says(if higher { "higher" } else { "lower" }).text(" is better for ").name(name);
+    let write = match is_end {
+        true => found.text("; write `").text(right_end).text("(").text(name).text(")"),
+        false => found.text("; write `").text(name),
+    };
+    Some(write.text(if higher { " >= " } else { " <= " }).text(bound).text("`"))
+}
+
+const fn in_range(sentence: Sentence, range: ScoreRange) -> Sentence {
+    sentence.decimal(range.min).text("..=").decimal(range.max)
+}
+
+/// A bound must be one that some scores reach and others do not.
+#[must_use]
+pub const fn bound_fits(
+    specs: &[MetricSpec<'_>],
+    name: &str,
+    is_at_least: bool,
+    bound: f64,
+) -> Option<Sentence> {
+    let Some(at) = position(specs, name) else { return None };
+    let spec = &specs[at];
+    // A wrong direction breaks another rule.
+    if is_at_least != spec.higher_is_better() {
+        return None;
+    }
+    if !bound.is_finite() {
+        return Some(
+            says("the bound ").decimal(bound).text(" is not finite; write a finite number"),
+        );
+    }
+    let range = match (spec.range, spec.kind) {
+        (Some(range), _) => range,
+        (None, ScoreKind::Bool) => ScoreRange::UNIT,
+        _ => return None,
+    };
+    let found = says("the bound ").decimal(bound);
+    if bound < range.min || bound > range.max {
+        let found = in_range(found.text(" is outside the range of ").name(name).text(", "), range);
+        let is_percent = range.min == 0.0 && range.max == 1.0 && bound > 1.0 && bound <= 100.0;
+        return Some(match is_percent {
+            true => {
+                found.text(": write a fraction in place of a percentage, ").decimal(bound / 100.0)
+            }
+            false => found.text("; write a bound within it"),
+        });
+    }
+    let worst = if is_at_least { range.min } else { range.max };
+    if bound == worst {
+        let found =
+            in_range(found.text(" never fails: every score of ").name(name).text(" is in "), range);
+        return Some(found.text(if is_at_least {
+            "; write a larger one"
+        } else {
+            "; write a smaller one"
+        }));
+    }
+    None
+}
+
+/// A margin must be narrower than the range of the metric.
+#[must_use]
+pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
+    let Some(at) = position(specs, name) else { return None };
+    let range = match (specs[at].range, specs[at].kind) {
+        (Some(range), _) => range,
+        (None, ScoreKind::Bool) => ScoreRange::UNIT,
+        _ => return None,
+    };
+    let width = range.max - range.min;
+    if by < width {
+        return None;
+    }
+    let found = says("the margin ").decimal(by).text(" is as wide as the range of ").name(name);
+    let found = in_range(found.text(", "), range).text(", so the gate never fails; write `by = ");
+    let smaller = if width == 1.0 && by <= 100.0 && by > 1.0 { by / 100.0 } else { width / 50.0 };
+    Some(found.decimal(smaller).text("`"))
+}
+
+/// pass@k needs a verdict for each repeat.
+#[must_use]
+pub const fn has_verdict(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
+    let Some(at) = position(specs, name) else { return None };
+    if matches!(specs[at].kind, ScoreKind::Bool) || specs[at].threshold.is_some() {
+        return None;
+    }
+    let found =
+        says("`passed_at` needs a verdict, and ").name(name).text(" has a score without one");
+    Some(found.text("; set its threshold, such as `").text(name).text("` with `threshold = 0.5`"))
+}
+
+/// The declared cost of one row must be within the budget.
+#[must_use]
+pub const fn budget_covers(
+    specs: &[MetricSpec<'_>],
+    repeats: u64,
+    budget_msats: u64,
+) -> Option<Sentence> {
+    let (mut index, mut cost) = (0, 0_u64);
+    while index < specs.len() {
+        cost = cost.saturating_add(specs[index].cost_msats);
+        index += 1;
+    }
+    let cost = cost.saturating_mul(repeats);
+    if cost <= budget_msats {
+        return None;
+    }
+    let found =
+        says("one row may cost ").whole(cost as u128).text(" msat, more than the budget of ");
+    Some(found.whole(budget_msats as u128).text(" msat; write a larger budget, or fewer repeats"))
+}

@@ -1,0 +1,407 @@
+//! Expands a checked eval into its rules and its test.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, Lit, LitStr};
+
+use super::attr::{EvalAttrs, milliseconds};
+use super::gate::{End, Gate, Kind, Limited};
+use super::metrics::{MetricOfEval, Value};
+use super::params::{self, Input, Params};
+use crate::shared::attributes::is_cfg;
+use crate::shared::contract::{hidden, rule};
+use crate::shared::function::item::Function;
+use crate::shared::names;
+use crate::shared::tokens::{as_written, ends};
+use crate::shared::types::{Form, last_segment_is};
+use crate::shared::values::{cost_msats, number};
+
+struct Context<'a> {
+    function: &'a Function,
+    attrs: &'a EvalAttrs,
+    params: &'a Params,
+    span: Span,
+    runtime: TokenStream,
+    private: TokenStream,
+    evals: TokenStream,
+}
+
+pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) -> TokenStream {
+    let span = function.sig.ident.span();
+    let runtime = names::runtime(attrs.settings.krate.as_ref(), span);
+    let cx = &Context {
+        function,
+        attrs,
+        params,
+        span,
+        private: quote_spanned!(span=> #runtime::__private),
+        evals: quote_spanned!(span=> #runtime::__private::evals),
+        runtime,
+    };
+    let cfgs = function.attrs.iter().filter(|attr| is_cfg(attr));
+    let cfgs = quote!(#(#cfgs)*);
+    let (rules, test) = (hidden(span, &cfgs, &cx.rules()), cx.test());
+    quote!(#rules #cfgs #test)
+}
+
+impl Context<'_> {
+    fn metrics(&self) -> &[MetricOfEval] {
+        self.attrs.metrics.as_ref().map_or(&[], |list| &list.items)
+    }
+
+    fn gates(&self) -> &[Gate] {
+        self.attrs.gates.as_ref().map_or(&[], |list| &list.items)
+    }
+
+    /// The specs of the metrics whose types the tokens name, and the rules on them.
+    fn rules(&self) -> TokenStream {
+        let Self { span, runtime, private, .. } = self;
+        let known: Vec<_> = self.metrics().iter().filter(|metric| metric.ty.is_some()).collect();
+        let specs = known.iter().map(|metric| {
+            let (ty, span) = (&metric.ty, metric.span);
+            let runtime = names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
+            quote_spanned!(span=> <#ty as #runtime::Declared>::SPEC)
+        });
+        let (count, is_complete) = (known.len(), known.len() == self.metrics().len());
+        let mut rules = quote_spanned! {*span=>
+            const __SPECS: [#private::MetricSpec<'static>; #count] = [#(#specs),*];
+        };
+        let _ = runtime;
+        for gate in self.gates() {
+            rules.extend(self.rules_of(gate, is_complete));
+        }
+        if let Some(budget) = &self.attrs.settings.budget {
+            let repeats = self.attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u64>().ok());
+            let repeats = repeats.unwrap_or(1);
+            let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
+            let args = quote_spanned!(*span=> &__SPECS, #repeats, #msats);
+            rules.extend(self.rule((budget.span(), budget.span()), "budget_covers", &args));
+        }
+        rules
+    }
+
+    fn rules_of(&self, gate: &Gate, is_complete: bool) -> TokenStream {
+        if let Kind::Each { gate, .. } = &gate.kind {
+            return self.rules_of(gate, is_complete);
+        }
+        let Some(metric) = gate.metric() else { return TokenStream::new() };
+        let (span, name, at) = (self.span, metric.to_string(), (metric.span(), metric.span()));
+        let args = quote_spanned!(span=> &__SPECS, #is_complete, #name);
+        let mut rules = self.rule(at, "is_listed", &args);
+        match &gate.kind {
+            Kind::Score { end, operator, bound, .. } => {
+                let is_at_least = operator.is_at_least;
+                let (text, value) = (as_written(bound), number(bound));
+                let at = match end {
+                    End::Estimate => (operator.span, operator.span),
+                    End::Lower | End::Upper => gate.ends,
+                };
+                let end = match end {
+                    End::Estimate => "",
+                    End::Lower => "lower",
+                    End::Upper => "upper",
+                };
+                let args = quote_spanned!(span=> &__SPECS, #name, #end, #is_at_least, #text);
+                rules.extend(self.rule(at, "points_right", &args));
+                let args = quote_spanned!(span=> &__SPECS, #name, #is_at_least, #value);
+                rules.extend(self.rule(ends(bound), "bound_fits", &args));
+            }
+            Kind::NoWorse { by, .. } => {
+                let value = number(by);
+                let args = quote_spanned!(span=> &__SPECS, #name, #value);
+                rules.extend(self.rule(ends(by), "margin_fits", &args));
+            }
+            Kind::PassedAt { .. } => {
+                let args = quote_spanned!(span=> &__SPECS, #name);
+                rules.extend(self.rule(at, "has_verdict", &args));
+            }
+            Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
+        }
+        rules
+    }
+
+    fn rule(&self, at: (Span, Span), name: &str, args: &TokenStream) -> TokenStream {
+        let private = &self.private;
+        rule(self.span, &quote_spanned!(self.span=> #private::gates), at, name, args)
+    }
+
+    fn test(&self) -> TokenStream {
+        let Self { span, evals, attrs, .. } = self;
+        let (name, function) = (params::test_name(self.function), &self.function.sig.ident);
+        let text = function.to_string();
+        let text = text.trim_start_matches("r#");
+        let ignore = attrs.live.as_ref().filter(|_| attrs.replay.is_none()).map(|live| {
+            let what = live.name.as_ref().map_or("a language model".to_owned(), LitStr::value);
+            let reason = format!("calls {what}; run with --ignored");
+            quote_spanned!(*span=> #[ignore = #reason])
+        });
+        let (gold, pred) = self.row_types();
+        let (settings, gates, run) = (self.settings(), self.gate_calls(), self.run(&pred));
+        let values = self.metrics().iter().map(|metric| self.metric(metric));
+        // At the attribute.
+        let line = quote_spanned!(Span::call_site()=> ::core::line!());
+        quote_spanned! {*span=>
+            #[::core::prelude::v1::test]
+            #ignore
+            fn #name() {
+                #evals::Eval::<#gold, #pred>::new(#evals::Source {
+                    name: #text,
+                    module: ::core::module_path!(),
+                    file: ::core::file!(),
+                    line: #line,
+                    package: ::core::env!("CARGO_PKG_NAME"),
+                    folder: ::core::env!("CARGO_MANIFEST_DIR"),
+                })
+                #settings
+                #(.metric(#values))*
+                #gates
+                #run;
+            }
+        }
+    }
+
+    /// The types of gold rows and predictions.
+    fn row_types(&self) -> (TokenStream, TokenStream) {
+        let Self { span, runtime, attrs, .. } = self;
+        if matches!(self.params, Params::None) {
+            return (quote!(_), quote!(_));
+        }
+        let gold = match attrs.gold() {
+            Some(gold) => gold.to_token_stream(),
+            None => quote_spanned!(*span=> #runtime::Example),
+        };
+        let (pred, _) = params::returned(self.function);
+        let pred = match pred {
+            Some(pred) => pred.to_token_stream(),
+            None => quote_spanned!(*span=> ()),
+        };
+        (gold, pred)
+    }
+
+    fn metric(&self, metric: &MetricOfEval) -> TokenStream {
+        let span = metric.span;
+        match (&metric.value, &metric.ty) {
+            (Value::Expression(expression), _) => expression.to_token_stream(),
+            (Value::Default, ty) => {
+                let runtime =
+                    names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
+                quote_spanned!(span=> <#ty as #runtime::Declared>::start().build())
+            }
+        }
+    }
+
+    fn settings(&self) -> TokenStream {
+        let (span, attrs) = (self.span, self.attrs);
+        let mut calls = TokenStream::new();
+        let mut call = |method: &str, argument: Option<TokenStream>| {
+            let method = Ident::new(method, span);
+            calls.extend(quote_spanned!(span=> .#method(#argument)));
+        };
+        match &attrs.devset {
+            Some(Expr::Lit(ExprLit { lit: Lit::Str(path), .. })) => {
+                let method =
+                    if attrs.gold().is_some() { "typed_devset_file" } else { "devset_file" };
+                call(method, Some(path.to_token_stream()));
+            }
+            Some(rows) => call("devset", Some(rows.to_token_stream())),
+            None => {}
+        }
+        match self.params {
+            Params::Inputs(inputs) if attrs.gold().is_none() => {
+                let (optional, required): (Vec<&Input>, Vec<&Input>) =
+                    inputs.iter().partition(|input| input.is_optional());
+                let (required, optional) = (params::names(&required), params::names(&optional));
+                call("inputs", Some(quote!(#required, #optional)));
+            }
+            Params::Whole { .. } => {
+                let names = attrs.inputs.iter().flat_map(|list| &list.items).map(Ident::to_string);
+                call("inputs", Some(quote!(&[#(#names),*], &[])));
+            }
+            _ => {}
+        }
+        let numbers = [
+            ("repeats", &attrs.repeats),
+            ("concurrency", &attrs.concurrency),
+            ("seed", &attrs.seed),
+        ];
+        for (method, number) in numbers {
+            if let Some(number) = number {
+                call(method, Some(number.to_token_stream()));
+            }
+        }
+        if let Some(budget) = &attrs.settings.budget {
+            let msats = cost_msats("budget", &budget.value()).unwrap_or_default();
+            call("budget", Some(quote!(#msats)));
+        }
+        if let Some(timeout) = &attrs.timeout {
+            let millis = milliseconds(&timeout.value()).unwrap_or_default();
+            call("timeout", Some(quote!(::core::time::Duration::from_millis(#millis))));
+        }
+        if let Some(limit) = &attrs.limit {
+            call("limit", Some(limit.to_token_stream()));
+        }
+        if let Some(score) = &attrs.failure_score {
+            call("failure_score", Some(number(score)));
+        }
+        for (method, text) in [("group", &attrs.group), ("replay", &attrs.replay)] {
+            if let Some(text) = text {
+                call(method, Some(text.to_token_stream()));
+            }
+        }
+        for (method, named) in [("baseline", &attrs.baseline), ("live", &attrs.live)] {
+            if let Some(named) = named {
+                let name = match &named.name {
+                    Some(name) => quote!(::core::option::Option::Some(#name)),
+                    None => quote!(::core::option::Option::None),
+                };
+                call(method, Some(name));
+            }
+        }
+        if attrs.flavor.as_ref().is_some_and(|it| it.value() == "current_thread") {
+            call("current_thread", None);
+        }
+        // A run that pays for calls continues after it was killed, where its predictions can be stored.
+        let is_dynamic =
+            params::returned(self.function).0.is_some_and(|it| last_segment_is(&it, "Prediction"));
+        let has_journal = attrs.journal.is_some()
+            || attrs.live.is_some()
+                && attrs.replay.is_none()
+                && is_dynamic
+                && attrs.gold().is_none();
+        let flags = [
+            ("baseline_rows", attrs.baseline_rows.is_some()),
+            ("strict", attrs.strict.is_some()),
+            ("journal", has_journal),
+        ];
+        for (method, is_set) in flags {
+            if is_set {
+                call(method, None);
+            }
+        }
+        calls
+    }
+
+    fn gate_calls(&self) -> TokenStream {
+        let gates = self.gates().iter().map(|gate| {
+            let (text, condition) = (&gate.text, self.condition(gate));
+            quote_spanned!(self.span=> .gate(#text, #condition))
+        });
+        gates.collect()
+    }
+
+    fn condition(&self, gate: &Gate) -> TokenStream {
+        let Self { span, evals, .. } = self;
+        let condition = quote_spanned!(*span=> #evals::Condition);
+        match &gate.kind {
+            Kind::Score { metric, end, operator, bound } => {
+                let (metric, bound) = (metric.to_string(), number(bound));
+                match end {
+                    End::Lower => quote_spanned!(*span=> #condition::lower(#metric, #bound)),
+                    End::Upper => quote_spanned!(*span=> #condition::upper(#metric, #bound)),
+                    End::Estimate => {
+                        let kind = if operator.is_at_least { "AtLeast" } else { "AtMost" };
+                        let kind = Ident::new(kind, *span);
+                        quote_spanned!(*span=> #condition::score(#metric, #evals::Bound::#kind(#bound)))
+                    }
+                }
+            }
+            Kind::PassedAt { metric, k, bound, .. } => {
+                let bound = number(bound);
+                let metric = match metric.as_ref().map(Ident::to_string) {
+                    Some(metric) => quote!(::core::option::Option::Some(#metric)),
+                    None => quote!(::core::option::Option::None),
+                };
+                quote_spanned!(*span=> #condition::passed_at(#metric, #k, #bound))
+            }
+            Kind::Limited { what, bound, .. } => {
+                let method = match what {
+                    Limited::Failed => "failed",
+                    Limited::Abstained => "abstained",
+                    Limited::Latency => "latency",
+                };
+                let (method, bound) = (Ident::new(method, *span), number(bound));
+                quote_spanned!(*span=> #condition::#method(#bound))
+            }
+            Kind::NoWorse { metric, by } => {
+                let (metric, by) = (metric.to_string(), number(by));
+                quote_spanned!(*span=> #condition::no_worse(#metric, #by))
+            }
+            Kind::Better { metric } => {
+                let metric = metric.to_string();
+                quote_spanned!(*span=> #condition::better(#metric))
+            }
+            Kind::Each { field, gate } => {
+                let inner = self.condition(gate);
+                quote_spanned!(*span=> #condition::each(#field, #inner))
+            }
+        }
+    }
+
+    /// The call that runs the eval.
+    fn run(&self, pred: &TokenStream) -> TokenStream {
+        let Self { span, evals, private, runtime, .. } = self;
+        let function = &self.function.sig.ident;
+        let awaited = self.function.sig.asyncness.is_some().then(|| quote_spanned!(*span=> .await));
+        let (_, is_result) = params::returned(self.function);
+        let returned = |arguments: TokenStream| quote_spanned!(*span=> #evals::returned::<#pred, _>(#function(#arguments) #awaited));
+        let (row, body) = match self.params {
+            Params::None => {
+                let method = Ident::new(if is_result { "try_score" } else { "score" }, *span);
+                return quote_spanned!(*span=> .#method(async { #function() #awaited }));
+            }
+            Params::Whole { ty } if last_segment_is(ty, "Example") => {
+                (quote_spanned!(*span=> #runtime::Example), returned(quote!(row)))
+            }
+            Params::Whole { ty } => {
+                let read = quote_spanned!(ty.span()=> #evals::inputs_as::<#ty>(row)?);
+                (quote_spanned!(*span=> #runtime::Example), returned(read))
+            }
+            Params::Inputs(inputs) if self.attrs.gold().is_some() => {
+                let gold = self.attrs.gold().to_token_stream();
+                let fields = inputs.iter().map(field).collect::<Vec<_>>();
+                (gold, returned(quote!(#(#fields),*)))
+            }
+            Params::Inputs(inputs) => {
+                let locals: Vec<Ident> = (0..inputs.len())
+                    .map(|index| format_ident!("__input{index}", span = *span))
+                    .collect();
+                let reads = inputs.iter().zip(&locals).map(|(input, local)| {
+                    let (form, is_option) = Form::of(&input.ty);
+                    let ty = form.read_type().map(|ty| ty.to_token_stream()).unwrap_or_default();
+                    let mut form = form.read_as(private, &ty);
+                    if is_option {
+                        form = quote_spanned!(*span=> #private::Optional<#form>);
+                    }
+                    let (name, written) = (&input.name, as_written(&input.ty));
+                    quote_spanned!(input.ty.span()=> let #local = #evals::input::<#form>(&row, #name, #written)?;)
+                });
+                let arguments =
+                    inputs.iter().zip(&locals).map(|(input, local)| match Form::of(&input.ty) {
+                        (Form::Slice(_) | Form::Ref(_), true) => {
+                            quote_spanned!(*span=> #local.as_deref())
+                        }
+                        (Form::Slice(_) | Form::Ref(_), false) => quote_spanned!(*span=> &#local),
+                        _ => local.to_token_stream(),
+                    });
+                let returned = returned(quote!(#(#arguments),*));
+                (quote_spanned!(*span=> #runtime::Example), quote!(#(#reads)* #returned))
+            }
+        };
+        // A block of its own, so that the return type of the closure is inferred.
+        let mut body = Group::new(Delimiter::Brace, body);
+        body.set_span(*span);
+        quote_spanned!(*span=> .run(|row: #row| async move #body))
+    }
+}
+
+/// The field of a typed row as an argument.
+fn field(input: &Input) -> TokenStream {
+    let span = input.span;
+    let name = Ident::new(&input.name, span);
+    match Form::of(&input.ty) {
+        (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&row.#name)),
+        (_, true) => quote_spanned!(span=> row.#name.as_deref()),
+        (_, false) => quote_spanned!(span=> &row.#name),
+    }
+}

@@ -1,0 +1,75 @@
+//! A metric of `metrics(..)`: the path of its function or struct, or an expression.
+
+use proc_macro2::Span;
+use syn::parse::ParseStream;
+use syn::{Error, Expr, Path};
+
+use crate::shared::list;
+use crate::shared::names::name_struct;
+use crate::shared::tokens::{as_written, ends};
+
+/// A metric of an eval.
+pub(super) struct MetricOfEval {
+    pub(super) value: Value,
+    /// The struct of the metric, if the tokens name it.
+    pub(super) ty: Option<Path>,
+    pub(super) span: Span,
+}
+
+pub(super) enum Value {
+    /// The default value of the struct.
+    Default,
+    Expression(Box<Expr>),
+}
+
+impl MetricOfEval {
+    pub(super) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let found = list::to_comma(&input.fork())?;
+        let wrong = |message: String| Error::new_spanned(&found, message);
+        let written = as_written(&found);
+        let expression = match input.call(Expr::parse_without_eager_brace) {
+            Ok(expression) if list::at_end(input) => expression,
+            _ => {
+                return Err(wrong(format!(
+                    "expected the name of a metric, or an expression that returns one, found `{written}`; write `f1`, `F1` or `F1::default()`"
+                )));
+            }
+        };
+        let (span, _) = ends(&expression);
+        match expression {
+            Expr::Path(mut path) => {
+                name_struct(&mut path.path);
+                Ok(Self { value: Value::Default, ty: Some(path.path), span })
+            }
+            Expr::Assign(_) | Expr::Binary(_) | Expr::Lit(_) | Expr::Range(_) => {
+                Err(wrong(format!(
+                    "expected a metric, found `{written}`; write its name alone, and its bound in `gate(..)`"
+                )))
+            }
+            expression => {
+                let ty = struct_of(&expression);
+                Ok(Self { value: Value::Expression(Box::new(expression)), ty, span })
+            }
+        }
+    }
+}
+
+/// Returns the struct of `F1::builder()..build()` and `F1::default()..`: the path before the associated function.
+fn struct_of(expression: &Expr) -> Option<Path> {
+    match expression {
+        Expr::MethodCall(call) => struct_of(&call.receiver),
+        Expr::Try(tried) => struct_of(&tried.expr),
+        Expr::Paren(paren) => struct_of(&paren.expr),
+        Expr::Group(group) => struct_of(&group.expr),
+        Expr::Call(call) => {
+            let Expr::Path(path) = &*call.func else { return None };
+            let mut path = path.path.clone();
+            path.segments.pop();
+            path.segments.pop_punct();
+            let last = path.segments.last()?.ident.to_string();
+            // A function of a module has no struct.
+            last.starts_with(|first: char| first.is_uppercase()).then_some(path)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,143 @@
+//! The parameters of the program, which are its inputs.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, FnArg, GenericArgument, LitStr, Meta, Pat, PathArguments, ReturnType, Type};
+
+use super::attr::EvalAttrs;
+use crate::shared::errors::Errors;
+use crate::shared::function::item::Function;
+use crate::shared::tokens::as_written;
+use crate::shared::types::{last_segment_is, option_of, ungrouped};
+
+/// What the program receives.
+pub(super) enum Params {
+    /// Nothing: the function returns rows.
+    None,
+    /// Each parameter is an input.
+    Inputs(Vec<Input>),
+    /// One parameter receives the fields of `inputs(..)`.
+    Whole { ty: Type },
+}
+
+/// An input of the program.
+pub(super) struct Input {
+    pub(super) name: String,
+    pub(super) span: Span,
+    pub(super) ty: Type,
+}
+
+impl Input {
+    pub(super) fn is_optional(&self) -> bool {
+        option_of(&self.ty).is_some()
+    }
+}
+
+/// Removes the attributes of the macro from the parameters, and parses them.
+pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Errors) -> Params {
+    let mut inputs = Vec::new();
+    for param in &mut function.sig.inputs {
+        let FnArg::Typed(param) = param else {
+            errors
+                .at(param, "an eval is a function without `self`; move it out of the `impl` block");
+            continue;
+        };
+        let rename = rename(&mut param.attrs, errors);
+        let ident = match &*param.pat {
+            Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => Some(&pat.ident),
+            _ => None,
+        };
+        let name = rename.as_ref().map(LitStr::value).or_else(|| Some(ident?.unraw().to_string()));
+        let Some(name) = name else {
+            let found = as_written(&param.pat);
+            errors.at(&param.pat, format!("expected the name of an input, found the pattern `{found}`; write `question: String`, or `#[input(\"question\")]` before it"));
+            continue;
+        };
+        let span = rename.as_ref().map_or_else(|| param.pat.span(), LitStr::span);
+        inputs.push(Input { name, span, ty: (*param.ty).clone() });
+    }
+    match &attrs.inputs {
+        Some(list) if inputs.len() != 1 => {
+            let found = inputs.len();
+            errors.at(&list.key, format!("`inputs(..)` is for one parameter that receives these fields, found {found} parameters; remove `inputs(..)`, since each parameter is an input by its name"));
+            Params::Inputs(inputs)
+        }
+        Some(_) => match inputs.pop() {
+            Some(input) => Params::Whole { ty: input.ty },
+            None => Params::None,
+        },
+        None if inputs.is_empty() => Params::None,
+        None => {
+            for input in &inputs {
+                if last_segment_is(&input.ty, "Example") && !attrs.has("inputs") {
+                    errors.at_span(input.ty.span(), "an `Example` would have the expected answer too; write `inputs(question)` in `#[eval]` with the fields that the program may read");
+                }
+            }
+            Params::Inputs(inputs)
+        }
+    }
+}
+
+/// Removes `#[input("name")]`, and returns the name.
+fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
+    let mut name = None;
+    attrs.retain(|attr| {
+        if !attr.path().is_ident("input") {
+            return true;
+        }
+        match &attr.meta {
+            Meta::Path(_) => {}
+            Meta::List(list) => match list.parse_args::<LitStr>() {
+                Ok(found) if found.value().is_empty() => {
+                    errors.at(&found, "empty name of an input; write `#[input(\"question\")]`")
+                }
+                Ok(found) if name.is_none() => name = Some(found),
+                Ok(found) => errors.at(&found, "duplicate `#[input]`; keep one"),
+                Err(_) => errors.at(
+                    &list.tokens,
+                    "expected the name of a field as a string; write `#[input(\"question\")]`",
+                ),
+            },
+            Meta::NameValue(pair) => errors.at(
+                &pair.value,
+                "expected `#[input(..)]`, found `#[input = ..]`; write `#[input(\"question\")]`",
+            ),
+        }
+        false
+    });
+    name
+}
+
+/// The type of the prediction: the return type without `Result` and `ProgramOutput`; and whether it is a `Result`.
+pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
+    let ReturnType::Type(_, ty) = &function.sig.output else { return (None, false) };
+    let (ty, is_result) = match first_argument(ty, |name| name.ends_with("Result")) {
+        Some(inner) => (inner, true),
+        None => (&**ty, false),
+    };
+    let ty = first_argument(ty, |name| name == "ProgramOutput").unwrap_or(ty);
+    (Some(ty.clone()), is_result)
+}
+
+fn first_argument(ty: &Type, is_named: impl Fn(&str) -> bool) -> Option<&Type> {
+    let Type::Path(path) = ungrouped(ty) else { return None };
+    let last = path.path.segments.last().filter(|last| is_named(&last.ident.to_string()))?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) => Some(ungrouped(inner)),
+        _ => None,
+    }
+}
+
+/// The name of the test.
+pub(super) fn test_name(function: &Function) -> Ident {
+    let ident = &function.sig.ident;
+    Ident::new(&format!("{}_eval", ident.unraw()), ident.span())
+}
+
+/// The tokens of the fields of `inputs(..)`.
+pub(super) fn names(inputs: &[&Input]) -> TokenStream {
+    let names = inputs.iter().map(|input| &input.name);
+    quote::quote!(&[#(#names),*])
+}
