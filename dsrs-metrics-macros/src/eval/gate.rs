@@ -53,7 +53,7 @@ const METHODS: [&str; 3] = ["no_worse", "better", "passed_at"];
 impl Gate {
     pub(super) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let found = list::to_comma(&input.fork())?;
-        let (text, ends) = (as_written(&found), ends(&found));
+        let (text, ends) = (spaced(&as_written(&found)), ends(&found));
         Ok(Self { kind: Kind::parse(input, &found)?, text, ends })
     }
 
@@ -68,6 +68,15 @@ impl Gate {
             Kind::Each { gate, .. } => gate.metric(),
         }
     }
+}
+
+/// Returns a gate as it is usually written, with spaces around its operator and none around a dot.
+pub(super) fn spaced(text: &str) -> String {
+    let operator = |text: String, operator: &str| {
+        let sides: Vec<&str> = text.split(operator).map(str::trim).collect();
+        sides.join(&format!(" {operator} "))
+    };
+    operator(operator(text.replace(". ", "."), ">="), "<=")
 }
 
 impl Kind {
@@ -95,11 +104,11 @@ impl Kind {
             "abstained" => Limited::Abstained,
             "latency" => Limited::Latency,
             _ => {
-                let (operator, bound) = compared(input, &name)?;
+                let (operator, bound) = compared(input, word.span(), &name)?;
                 return Ok(Self::Score { metric: word, end: End::Estimate, operator, bound });
             }
         };
-        let (operator, bound) = compared(input, &name)?;
+        let (operator, bound) = compared(input, word.span(), &name)?;
         Ok(Self::Limited { what, word, operator, bound })
     }
 
@@ -119,7 +128,8 @@ impl Kind {
                         ),
                     )
                 })?;
-                let (operator, bound) = compared(input, &format!("{function}({metric})"))?;
+                let (operator, bound) =
+                    compared(input, word.span(), &format!("{function}({metric})"))?;
                 let end = if function == "lower" { End::Lower } else { End::Upper };
                 Ok(Self::Score { metric, end, operator, bound })
             }
@@ -230,7 +240,7 @@ impl Kind {
         let k = syn::parse2::<LitInt>(content).map_err(|_| {
             Error::new(word.span(), "expected the number of attempts; write `passed_at(3) >= 0.9`")
         })?;
-        let (operator, bound) = compared(input, &format!("passed_at({k})"))?;
+        let (operator, bound) = compared(input, word.span(), &format!("passed_at({k})"))?;
         Ok(Self::PassedAt { metric, k, operator, bound })
     }
 }
@@ -249,7 +259,7 @@ fn each(span: Span) -> Error {
 
 /// A gate that begins with its bound.
 fn turned(found: &TokenStream) -> Error {
-    let written = as_written(found);
+    let written = spaced(&as_written(found));
     let operators = [("<=", ">="), (">=", "<="), ("<", ">="), (">", "<=")];
     let turned = operators.iter().find_map(|(operator, turned)| {
         let (bound, metric) = written.split_once(operator)?;
@@ -263,7 +273,7 @@ fn turned(found: &TokenStream) -> Error {
 }
 
 /// Parses the operator and the bound after `text`.
-fn compared(input: ParseStream<'_>, text: &str) -> syn::Result<(Operator, Expr)> {
+fn compared(input: ParseStream<'_>, span: Span, text: &str) -> syn::Result<(Operator, Expr)> {
     let found = list::to_comma(&input.fork())?;
     let (start, _) = ends(&found);
     let rest = as_written(&found);
@@ -271,7 +281,7 @@ fn compared(input: ParseStream<'_>, text: &str) -> syn::Result<(Operator, Expr)>
     let bound = if bound.is_empty() { "0.8".to_owned() } else { bound };
     let wrong = |operator: &str| {
         let message = format!("expected `>=` or `<=`; write `{text} {operator} {bound}`");
-        if found.is_empty() { input.error(message) } else { Error::new(start, message) }
+        Error::new(if found.is_empty() { span } else { start }, message)
     };
     let is_at_least = input.peek(Token![>=]);
     if !is_at_least && !input.peek(Token![<=]) {

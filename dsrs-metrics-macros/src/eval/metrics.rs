@@ -4,6 +4,7 @@ use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Error, Expr, Path};
 
+use super::gate::spaced;
 use crate::shared::list;
 use crate::shared::names::name_struct;
 use crate::shared::tokens::{as_written, ends};
@@ -26,7 +27,7 @@ impl MetricOfEval {
     pub(super) fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let found = list::to_comma(&input.fork())?;
         let wrong = |message: String| Error::new_spanned(&found, message);
-        let written = as_written(&found);
+        let written = spaced(&as_written(&found));
         let expression = match input.call(Expr::parse_without_eager_brace) {
             Ok(expression) if list::at_end(input) => expression,
             _ => {

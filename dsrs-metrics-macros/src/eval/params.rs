@@ -67,7 +67,7 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
             Some(input) => Params::Whole { ty: input.ty },
             None => Params::None,
         },
-        None if inputs.is_empty() => Params::None,
+        None if function.sig.inputs.is_empty() => Params::None,
         None => {
             for input in &inputs {
                 if last_segment_is(&input.ty, "Example") && !attrs.has("inputs") {

@@ -93,7 +93,7 @@ macro_rules! topics {
     };
 }
 
-topics! { attribute composite item judge names param_group params record returns several typed value verdict }
+topics! { attribute composite eval item judge names param_group params record returns several typed value verdict }
 
 #[test]
 fn every_folder_is_a_topic() {

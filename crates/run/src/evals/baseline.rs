@@ -189,7 +189,12 @@ impl Baseline {
             // A `String` can always be written to.
             let _ = writeln!(rows, "{line}");
         }
-        let run = results.manifest().map(|manifest| &manifest.run);
+        let run = results.manifest().map(|manifest| {
+            let mut run = manifest.run.clone();
+            // They depend on the other packages that cargo builds at the same time.
+            run.library.features.clear();
+            run
+        });
         let header = Header {
             eval: eval.to_owned(),
             format: FORMAT,
@@ -197,7 +202,9 @@ impl Baseline {
             xxh3: hash(rows.lines()),
             run,
         };
-        Ok(format!("{}\n{rows}", serde_json::to_string(&header)?))
+        // Sorted, since the order of keys depends on features too.
+        let header = sorted(&serde_json::to_value(&header)?);
+        Ok(format!("{header}\n{rows}"))
     }
 
     /// Returns the ids of the rows whose gold row is another one than in these results.

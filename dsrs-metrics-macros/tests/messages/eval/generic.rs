@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[eval(devset = "evals/x.jsonl", metrics(f1), gate(f1 >= 0.8))]
+async fn answers<T>(question: T) -> Prediction { program(question).await }
+
+fn main() {}

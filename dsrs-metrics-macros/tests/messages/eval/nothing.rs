@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[eval]
+async fn answers(question: String) -> Prediction {
+    program(question).await
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use dsrs_metrics::metrics::F1;
+use dsrs_metrics::prelude::*;
+
+#[eval(devset = "evals/x.jsonl", metrics(F1), gate(f1.passed_at(2) >= 0.9), repeats = 2)]
+async fn answers(question: String) -> Prediction {
+    prediction! { "answer" => question }
+}
+
+fn main() {}
