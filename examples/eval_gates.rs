@@ -82,10 +82,10 @@ async fn run(scenario: &Scenario, difficulty: u64, draws: u64, change: f64) -> E
     evaluate.score(rows).await.expect("valid rows")
 }
 
-/// The standard deviation of the differences between rows, from one large pair of runs.
+/// The standard deviation of the differences between rows, from one large pair of runs with the same change.
 async fn deviation(scenario: &Scenario) -> f64 {
     let large = Scenario { rows: 20_000, metrics: 1, ..*scenario };
-    let [a, b] = [run(&large, 1, 2, 0.0).await, run(&large, 1, 3, 0.0).await];
+    let [a, b] = [run(&large, 1, 2, 0.0).await, run(&large, 1, 3, scenario.change).await];
     let group = (scenario.group > 1).then_some("gold.topic");
     let [a, b] = [&a, &b].map(|it| dsrs_metrics::results::Results::of(it).expect("rows"));
     let mut builder = dsrs_metrics::results::Comparison::builder().draws(1_000);

@@ -138,28 +138,35 @@ pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Optio
     Some(found.decimal(smaller).text("`"))
 }
 
-/// pass@k needs a verdict for each repeat.
+/// pass@k needs a verdict for each repeat. A metric that is an expression may have a threshold.
 #[must_use]
-pub const fn has_verdict(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
+pub const fn has_verdict(
+    specs: &[MetricSpec<'_>],
+    is_default: &[bool],
+    name: &str,
+) -> Option<Sentence> {
     let Some(at) = position(specs, name) else { return None };
-    if matches!(specs[at].kind, ScoreKind::Bool) || specs[at].threshold.is_some() {
+    let spec = &specs[at];
+    if !is_default[at] || matches!(spec.kind, ScoreKind::Bool) || spec.threshold.is_some() {
         return None;
     }
-    let found =
-        says("`passed_at` needs a verdict, and ").name(name).text(" has a score without one");
-    Some(found.text("; set its threshold, such as `").text(name).text("` with `threshold = 0.5`"))
+    let found = says("`passed_at` needs a verdict, and ").name(name).text(" has none; write its");
+    Some(found.text(" threshold in `metrics(..)`, such as `F1::default().with_threshold(0.5)`"))
 }
 
-/// The declared cost of one row must be within the budget.
+/// The declared cost of one row must be within the budget. A metric that is an expression may have another cost.
 #[must_use]
 pub const fn budget_covers(
     specs: &[MetricSpec<'_>],
+    is_default: &[bool],
     repeats: u64,
     budget_msats: u64,
 ) -> Option<Sentence> {
     let (mut index, mut cost) = (0, 0_u64);
     while index < specs.len() {
-        cost = cost.saturating_add(specs[index].cost_msats);
+        if is_default[index] {
+            cost = cost.saturating_add(specs[index].cost_msats);
+        }
         index += 1;
     }
     let cost = cost.saturating_mul(repeats);
@@ -168,5 +175,6 @@ pub const fn budget_covers(
     }
     let found =
         says("one row may cost ").whole(cost as u128).text(" msat, more than the budget of ");
-    Some(found.whole(budget_msats as u128).text(" msat; write a larger budget, or fewer repeats"))
+    let found = found.whole(budget_msats as u128).text(" msat");
+    Some(found.text("; write a larger budget, or fewer repeats"))
 }

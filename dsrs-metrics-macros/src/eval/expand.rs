@@ -56,18 +56,20 @@ impl Context<'_> {
 
     /// The specs of the metrics whose types the tokens name, and the rules on them.
     fn rules(&self) -> TokenStream {
-        let Self { span, runtime, private, .. } = self;
+        let Self { span, private, .. } = self;
         let known: Vec<_> = self.metrics().iter().filter(|metric| metric.ty.is_some()).collect();
         let specs = known.iter().map(|metric| {
             let (ty, span) = (&metric.ty, metric.span);
             let runtime = names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
             quote_spanned!(span=> <#ty as #runtime::Declared>::SPEC)
         });
+        // An expression may set another threshold or cost than the spec of its type.
+        let is_default = known.iter().map(|metric| matches!(metric.value, Value::Default));
         let (count, is_complete) = (known.len(), known.len() == self.metrics().len());
         let mut rules = quote_spanned! {*span=>
             const __SPECS: [#private::MetricSpec<'static>; #count] = [#(#specs),*];
+            const __IS_DEFAULT: [::core::primitive::bool; #count] = [#(#is_default),*];
         };
-        let _ = runtime;
         for gate in self.gates() {
             rules.extend(self.rules_of(gate, is_complete));
         }
@@ -75,7 +77,7 @@ impl Context<'_> {
             let repeats = self.attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u64>().ok());
             let repeats = repeats.unwrap_or(1);
             let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
-            let args = quote_spanned!(*span=> &__SPECS, #repeats, #msats);
+            let args = quote_spanned!(*span=> &__SPECS, &__IS_DEFAULT, #repeats, #msats);
             rules.extend(self.rule((budget.span(), budget.span()), "budget_covers", &args));
         }
         rules
@@ -113,7 +115,7 @@ impl Context<'_> {
                 rules.extend(self.rule(ends(by), "margin_fits", &args));
             }
             Kind::PassedAt { .. } => {
-                let args = quote_spanned!(span=> &__SPECS, #name);
+                let args = quote_spanned!(span=> &__SPECS, &__IS_DEFAULT, #name);
                 rules.extend(self.rule(at, "has_verdict", &args));
             }
             Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
@@ -174,7 +176,7 @@ impl Context<'_> {
         let (pred, _) = params::returned(self.function);
         let pred = match pred {
             Some(pred) => pred.to_token_stream(),
-            None => quote_spanned!(*span=> ()),
+            None => quote_spanned!(*span=> #runtime::Prediction),
         };
         (gold, pred)
     }
@@ -263,7 +265,7 @@ impl Context<'_> {
         }
         // A run that pays for calls continues after it was killed, where its predictions can be stored.
         let is_dynamic =
-            params::returned(self.function).0.is_some_and(|it| last_segment_is(&it, "Prediction"));
+            params::returned(self.function).0.is_none_or(|it| last_segment_is(&it, "Prediction"));
         let has_journal = attrs.journal.is_some()
             || attrs.live.is_some()
                 && attrs.replay.is_none()

@@ -109,13 +109,19 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     name
 }
 
-/// The type of the prediction: the return type without `Result` and `ProgramOutput`; and whether it is a `Result`.
+/// The type of the prediction: the return type without `Result` and `ProgramOutput`, `None` for `Prediction` by default; and
+/// whether it is a `Result`.
 pub(super) fn returned(function: &Function) -> (Option<Type>, bool) {
-    let ReturnType::Type(_, ty) = &function.sig.output else { return (None, false) };
+    let ReturnType::Type(_, ty) = &function.sig.output else {
+        return (Some(syn::parse_quote!(())), false);
+    };
     let (ty, is_result) = match first_argument(ty, |name| name.ends_with("Result")) {
         Some(inner) => (inner, true),
         None => (&**ty, false),
     };
+    if last_segment_is(ty, "ProgramOutput") {
+        return (None, is_result);
+    }
     let ty = first_argument(ty, |name| name == "ProgramOutput").unwrap_or(ty);
     (Some(ty.clone()), is_result)
 }

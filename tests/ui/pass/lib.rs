@@ -24,6 +24,7 @@ cases! {
     attributes
     composites
     composites_of_private_metrics
+    evals
     generic_records
     generics
     inside_a_function

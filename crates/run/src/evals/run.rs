@@ -39,13 +39,14 @@ use crate::results::Results;
 /// The time limit of a row without `timeout`, so that a program that never answers fails its row.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
-impl<G, P> Eval<G, P>
-where
-    G: Serialize + Send + Sync + 'static,
-    P: Serialize + Send + Sync + 'static,
-{
+// The bounds are those of the methods, so that rustc names the type that does not implement `Serialize`.
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Runs the program on each row, and fails the test if a gate fails.
-    pub fn run<K: 'static>(self, program: impl Program<G, P, K> + 'static) {
+    pub fn run<K: 'static>(self, program: impl Program<G, P, K> + 'static)
+    where
+        G: Serialize,
+        P: Serialize,
+    {
         self.conclude(|evaluate, runtime| {
             let run: Running<'_, G, P> = Box::pin(evaluate.run(program));
             runtime.block_on(run)
@@ -55,7 +56,8 @@ where
     /// Scores the rows that a function returns, and fails the test if a gate fails.
     pub fn score<I: IntoIterator<Item = Pair<G, P>>>(self, rows: impl Future<Output = I>)
     where
-        I::IntoIter: Send + 'static,
+        G: Serialize,
+        P: Serialize,
     {
         self.try_score(async { Ok::<_, String>(rows.await) });
     }
@@ -65,7 +67,8 @@ where
         self,
         rows: impl Future<Output = Result<I, E>>,
     ) where
-        I::IntoIter: Send + 'static,
+        G: Serialize,
+        P: Serialize,
     {
         self.conclude(|evaluate, runtime| {
             let rows = runtime.block_on(rows);
@@ -77,7 +80,13 @@ where
             runtime.block_on(evaluate.score(rows))
         });
     }
+}
 
+impl<G, P> Eval<G, P>
+where
+    G: Serialize + Send + Sync + 'static,
+    P: Serialize + Send + Sync + 'static,
+{
     /// Runs the eval, and prints its message. A test fails by the panic of its thread.
     fn conclude(
         self,

@@ -10,7 +10,7 @@ struct Polite {
     polite: bool,
 }
 
-#[eval(devset = "evals/x.jsonl", metrics(F1, PoliteJudge::default()), gate(polite >= 0.9), repeats = 3, budget = "200 msat")]
+#[eval(devset = "evals/x.jsonl", metrics(F1, polite_judge), gate(polite >= 0.9), repeats = 3, budget = "200 msat")]
 async fn answers(question: String) -> Prediction {
     prediction! { "answer" => question }
 }
