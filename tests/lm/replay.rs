@@ -9,7 +9,7 @@ use dsrs_metrics::contract::{RepeatNumber, Settings};
 use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
 use dsrs_metrics::lm::replay::{Replay, ReplayError, Summary};
 use dsrs_metrics::lm::{
-    CacheMode, LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
+    CacheMode, LanguageModel, Lm, LmBudget, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, runs::EvaluationResult};
@@ -280,6 +280,31 @@ async fn equal_calls_are_made_once_and_repeat_their_reply() {
     assert!((3..12).all(|call| recorded[call] == recorded[call % 3]), "{recorded:?}");
     let replay = Arc::new(Replay::read(&file).unwrap());
     assert_eq!(replay.scope(texts(Run::offline())).await, recorded);
+}
+
+#[tokio::test]
+async fn a_budget_reserves_nothing_for_recorded_calls() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("x.replay");
+    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).budget(LmBudget::msats(1 << 20));
+    let lm = lm.build().unwrap();
+    let is_reserved = || [ask("?"), ask("!")].map(|request| lm.quote(&request).is_some());
+    let replay = Arc::new(Replay::recording(&file, false).unwrap());
+    let record = async {
+        let before = is_reserved();
+        lm.complete(&ask("?")).await.unwrap();
+        (before, is_reserved())
+    };
+    assert_eq!(replay.scope(record).await, ([true, true], [false, true]));
+    replay.finish().unwrap();
+    let replaying = async |replay: Replay| Arc::new(replay).scope(async { is_reserved() }).await;
+    let anew = Replay::recording(&file, false).unwrap();
+    assert_eq!(replaying(anew).await, [true, true]);
+    let only_new = Replay::recording(&file, true).unwrap();
+    assert_eq!(replaying(only_new).await, [false, true]);
+    assert_eq!(replaying(Replay::read(&file).unwrap()).await, [false, false]);
+    assert_eq!(is_reserved(), [true, true]);
 }
 
 #[tokio::test]

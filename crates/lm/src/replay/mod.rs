@@ -1,8 +1,8 @@
 //! Recorded calls in a file of a repository, which a test replays without network and key.
 //!
 //! [`Lm`](super::Lm) looks up the replay of its scope before its layers. Other models are not recorded.
-//! The file is JSON Lines: a header, then one call per line, sorted, so that the same calls are the same bytes. It contains no key and no
-//! local address.
+//! The file is JSON Lines: a header, then one call per line, sorted, so that the same calls are the same bytes. It
+//! contains no key and no local address. `file.rs` reads and writes it.
 
 mod error;
 mod file;
@@ -110,7 +110,8 @@ impl Replay {
     }
 
     /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls that the file has are replayed;
-    /// otherwise each call is made again. Equal calls are made once.
+    /// otherwise each call is made again. Equal calls are made once. A reply from the reply cache is recorded with the cost that
+    /// the file has for it, or without one.
     ///
     /// # Errors
     /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read. With `keep`
