@@ -2,7 +2,7 @@
 //!
 //! `lm_cached_calls DIRECTORY CALLS`: the model appends the number of each paid call to
 //! `DIRECTORY/paid`, and the program prints the number of each call that has returned.
-//! `lm_cached_calls DIRECTORY hold` opens the cache and waits for the end of standard input.
+//! With a third argument `hold`, it then prints `held`, and closes the cache at the end of standard input.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ const CONCURRENCY: usize = 64;
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let dir = PathBuf::from(arguments.next().expect("a directory"));
-    let calls = arguments.next().expect("a number of calls, or `hold`");
+    let calls = arguments.next().and_then(|calls| calls.parse().ok()).expect("a number of calls");
     let cache = match ReplyCache::open(&dir, 1 << 30) {
         Ok(cache) => cache,
         Err(error) => {
@@ -27,12 +27,11 @@ async fn main() {
             std::process::exit(2);
         }
     };
-    if calls == "hold" {
+    run(&dir, cache.clone(), calls).await;
+    if arguments.next().as_deref() == Some("hold") {
         println!("held");
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
-        return;
     }
-    run(&dir, cache, calls.parse().expect("a number")).await;
 }
 
 async fn run(dir: &std::path::Path, cache: ReplyCache, calls: u64) {

@@ -26,6 +26,7 @@ mod providers;
 mod redirects;
 mod refusals;
 mod rejudge;
+mod replay;
 mod reported_models;
 mod server;
 mod settings;

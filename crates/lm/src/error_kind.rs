@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use dsrs_metrics_values::messages::escape;
+
 use super::error::LmError;
 
 /// The reason why a call to a language model failed, see [`LmError::kind`].
@@ -233,6 +235,20 @@ pub enum LmErrorKind {
     /// The model estimates its calls, and makes none; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,
+    /// The file of recorded calls that a test replays does not have the call.
+    #[error(
+        "call not recorded in {path}: purpose `{}`, last message `{}`; record it: DSRS_UPDATE=new cargo test",
+        escape::escaped(purpose),
+        escape::escaped(message)
+    )]
+    NotRecorded {
+        /// The file of recorded calls.
+        path: String,
+        /// The purpose of the call.
+        purpose: String,
+        /// The first 80 characters of the last message.
+        message: String,
+    },
     /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
     #[error("no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`")]
     Unscripted {

@@ -25,6 +25,8 @@
 //!
 //! For an estimate one layer replaces all of these (`LmBuilder::estimate`): it returns the replies that the cache has, and
 //! counts all other calls.
+//!
+//! Within the scope of a replay, `Lm` returns the replies that a file has, above all layers, or records them there.
 
 #[macro_use]
 extern crate dsrs_metrics_values;
@@ -57,6 +59,9 @@ mod private_dir;
 pub mod recording;
 #[cfg(feature = "lm")]
 mod registry;
+#[cfg(feature = "lm")]
+#[doc(hidden)]
+pub mod replay;
 mod reply;
 mod request;
 mod scripted;

@@ -198,8 +198,6 @@ macro_rules! forward_language_model {
         }
     )*};
 }
-#[cfg(feature = "lm")]
-pub(super) use forward_language_model;
 
 forward_language_model! {
     impl[L: LanguageModel + ?Sized] for &L => |model| **model;

@@ -1,11 +1,14 @@
 //! `Lm`: the client of a provider with all layers around it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use async_trait::async_trait;
+
 use super::client::Variables;
-use super::model::forward_language_model;
-use super::{LanguageModel, Ledger, LmBuilder, LmError, ReplyCache};
+use super::replay::{self, Replay};
+use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, ReplyCache};
 
 /// A language model of a provider, with retries, limits, prices and a cache. Clones share
 /// everything.
@@ -154,6 +157,36 @@ impl fmt::Debug for Lm {
     }
 }
 
-forward_language_model! {
-    impl[] for Lm => |lm| lm.layers;
+#[async_trait]
+impl LanguageModel for Lm {
+    fn id(&self) -> &str {
+        self.layers.id()
+    }
+
+    fn endpoint(&self) -> Option<&str> {
+        self.layers.endpoint()
+    }
+
+    fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.layers.effective_request(request)
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        match Replay::current() {
+            Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
+            None => self.layers.complete(request).await,
+        }
+    }
+
+    fn quote(&self, request: &LmRequest) -> Option<Quote> {
+        let is_called = Replay::current().is_none_or(|replay| replay.is_called(self, request));
+        is_called.then(|| self.layers.quote(request)).flatten()
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        match replay::is_replaying() {
+            true => Ok(None),
+            false => self.layers.probe().await,
+        }
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::error::JudgeError;
 use crate::lm::{JudgeModel, LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
-use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest};
+use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, replay};
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
 
@@ -172,13 +172,15 @@ impl Models {
         id: Option<String>,
         set_up: impl Fn(LmBuilder) -> LmBuilder + Send + Sync + 'static,
     ) -> Self {
-        let known: Mutex<HashMap<String, Arc<dyn LanguageModel>>> = Mutex::default();
+        // A model that is built where calls are replayed may have neither key nor cache, so other tests do not share it.
+        let known: Mutex<HashMap<(String, bool), Arc<dyn LanguageModel>>> = Mutex::default();
         let ledger = Ledger::new();
         let configured = id.map(JudgeModel::Named);
         let models = Self { configured, connect: None, ledger: Some(ledger.clone()) };
         models.connecting(move |id| {
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(lm) = known.get(id) {
+            let key = (id.to_owned(), replay::is_replaying());
+            if let Some(lm) = known.get(&key) {
                 return Ok(Arc::clone(lm));
             }
             let builder = Lm::builder(id).ledger(ledger.clone());
@@ -186,7 +188,7 @@ impl Models {
                 Ok(lm) => Arc::new(lm),
                 Err(error) => Arc::new(WithoutKey::new(error)?),
             };
-            known.insert(id.to_owned(), Arc::clone(&lm));
+            known.insert(key, Arc::clone(&lm));
             Ok(lm)
         })
     }

@@ -29,8 +29,14 @@ const OTHER_DIRECTORY: &str =
     "set DSRS_CACHE to another directory, or disable the cache (--no-cache)";
 
 impl File {
-    pub(super) fn open(path: &Path) -> Result<Self, LmError> {
-        Self::of(path, open)
+    /// Opens or creates the file. `None` if it is in use: another process has it open, or this process is about to close it
+    /// on another thread.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>, LmError> {
+        let database = opened(path, |path| match open(path) {
+            Err(DatabaseError::DatabaseAlreadyOpen) => Ok(None),
+            opened => opened.map(Some),
+        });
+        Ok(database?.map(|database| Self::new(path, database)))
     }
 }
 
@@ -38,30 +44,21 @@ impl File<ReadOnlyDatabase> {
     /// Opens an existing file, and writes nothing. A file that a killed process left open is repaired first, without which it
     /// cannot be read.
     pub(super) fn open_read_only(path: &Path) -> Result<Self, LmError> {
-        Self::of(path, |path| match unless_in_use(|| ReadOnlyDatabase::open(path)) {
+        let database = opened(path, |path| match unless_in_use(|| ReadOnlyDatabase::open(path)) {
             Err(DatabaseError::RepairAborted) => {
-                drop(open(path)?);
+                drop(unless_in_use(|| open(path))?);
                 ReadOnlyDatabase::open(path)
             }
             opened => opened,
-        })
+        });
+        Ok(Self::new(path, database?))
     }
 }
 
 impl<D> File<D> {
-    fn of(
-        path: &Path,
-        open: impl FnOnce(&Path) -> Result<D, DatabaseError>,
-    ) -> Result<Self, LmError> {
-        match catch_panic(|| open(path)) {
-            Ok(Ok(database)) => Ok(Self {
-                path: path.to_owned(),
-                database: Some(database),
-                is_damaged: AtomicBool::new(false),
-            }),
-            Ok(Err(error)) => Err(open_error(path, error)),
-            Err(Panicked) => Err(cache_error(path, DAMAGED)),
-        }
+    fn new(path: &Path, database: D) -> Self {
+        let (path, is_damaged) = (path.to_owned(), AtomicBool::new(false));
+        Self { path, database: Some(database), is_damaged }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -113,17 +110,27 @@ fn catch_panic<T>(access: impl FnOnce() -> T) -> Result<T, Panicked> {
     panic::catch_unwind(AssertUnwindSafe(access)).map_err(|_| Panicked)
 }
 
-/// Opens or creates the file.
-fn open(path: &Path) -> Result<Database, DatabaseError> {
-    unless_in_use(|| {
-        let file = open_private(path).map_err(StorageError::from)?;
-        let backend = FileBackend::new(file)?;
-        Database::builder().set_cache_size(32 << 20).create_with_backend(backend)
-    })
+/// Opens a file, and converts a panic or an error.
+fn opened<T>(
+    path: &Path,
+    open: impl FnOnce(&Path) -> Result<T, DatabaseError>,
+) -> Result<T, LmError> {
+    match catch_panic(|| open(path)) {
+        Ok(Ok(opened)) => Ok(opened),
+        Ok(Err(error)) => Err(open_error(path, error)),
+        Err(Panicked) => Err(cache_error(path, DAMAGED)),
+    }
 }
 
-/// Opens a file. If it is in use, waits up to half a second: the last clone of a cache may be about to close it on another
-/// thread.
+/// Opens or creates the file.
+fn open(path: &Path) -> Result<Database, DatabaseError> {
+    let file = open_private(path).map_err(StorageError::from)?;
+    let backend = FileBackend::new(file)?;
+    Database::builder().set_cache_size(32 << 20).create_with_backend(backend)
+}
+
+/// Opens a file to read it. If it is in use, waits up to half a second: the last clone of a cache may be about to close it on
+/// another thread.
 fn unless_in_use<D>(open: impl Fn() -> Result<D, DatabaseError>) -> Result<D, DatabaseError> {
     let mut result = open();
     for _ in 0..50 {

@@ -23,9 +23,9 @@ use super::{LmError, LmReply};
 /// and the draw
 /// ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). The file
 /// contains the whole key, and a reply is returned only for an equal one. API keys are not part of
-/// it. Several models of one process share the file. A second process cannot open it; the error
-/// names `DSRS_CACHE`, which sets another directory. Only the user can read the file, since prompts
-/// quote rows.
+/// it. Several models of one process share the file. A second process waits until the first one has
+/// closed it, and then reads its replies; `DSRS_CACHE` sets another directory. Only the user can
+/// read the file, since prompts quote rows.
 ///
 /// ```
 /// use dsrs_metrics::lm::ReplyCache;
@@ -52,6 +52,9 @@ impl ReplyCache {
     /// about twice that size; it does not shrink, but reuses its space. If this process has the
     /// cache open already, its `max_bytes` remains unchanged.
     ///
+    /// If another process has the cache open, the thread is blocked until that process has closed it. After a
+    /// second, a line on standard error names the file.
+    ///
     /// ```
     /// use dsrs_metrics::lm::ReplyCache;
     ///
@@ -68,8 +71,8 @@ impl ReplyCache {
     /// ```
     ///
     /// # Errors
-    /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the directory is not writable, another
-    /// process uses the file, or the file is damaged.
+    /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the directory is not writable, or the
+    /// file is damaged.
     pub fn open(dir: impl AsRef<Path>, max_bytes: u64) -> Result<Self, LmError> {
         Ok(Self { store: Store::open(dir.as_ref(), max_bytes)? })
     }

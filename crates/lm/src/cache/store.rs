@@ -1,10 +1,10 @@
 //! Stored replies, and the thread that writes them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
 use std::thread::JoinHandle;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use redb::{ReadOnlyDatabase, ReadableDatabase, TableError};
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,10 @@ use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
 use super::ReplyCache;
-use super::file::{File, cache_error, not_creatable};
+use super::file::{File, not_creatable};
 use super::tables::{self, Batch, REPLIES};
 use crate::key::{Hash, Key};
+use crate::lock::lock;
 use crate::private_dir::create_private_dir;
 
 /// A stored reply with its whole key.
@@ -68,32 +69,73 @@ pub(crate) fn now_micros() -> u64 {
 }
 
 /// The open files of this process. A file can be opened only once, so several models share one.
-static OPEN_FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = LazyLock::new(Mutex::default);
+static OPEN_FILES: LazyLock<Mutex<OpenFiles>> = LazyLock::new(Mutex::default);
+
+#[derive(Default)]
+struct OpenFiles {
+    stores: HashMap<PathBuf, Weak<Store>>,
+    /// The files that another process uses, with a line about it on standard error.
+    announced: HashSet<PathBuf>,
+}
+
+impl OpenFiles {
+    fn get(&self, path: &Path) -> Option<Arc<Store>> {
+        self.stores.get(path).and_then(Weak::upgrade)
+    }
+}
+
+/// The time between two attempts to open a file that is in use.
+const RETRY_AFTER: Duration = Duration::from_millis(50);
+/// The time after which a line on standard error names the file that is in use.
+const ANNOUNCE_AFTER: Duration = Duration::from_secs(1);
 
 impl Store {
+    /// Opens the file, or returns the open one of this process. Waits while another process uses it.
     pub(super) fn open(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
         let failed = |error| not_creatable(dir, error);
         create_private_dir(dir).map_err(failed)?;
         let path = dir.canonicalize().map_err(failed)?.join(ReplyCache::FILE);
-        let mut open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
-            return Ok(store);
+        let begun = Instant::now();
+        loop {
+            // Unlocked between two attempts, so that no thread waits for the file of another one.
+            if let Some(store) = Self::try_open(&path, max_bytes, begun)? {
+                return Ok(store);
+            }
+            std::thread::sleep(RETRY_AFTER);
         }
-        let store = Arc::new(Self::create(&path, max_bytes)?);
-        open.retain(|_, store| store.strong_count() > 0);
-        open.insert(path, Arc::downgrade(&store));
-        Ok(store)
     }
 
-    fn create(path: &Path, max_bytes: u64) -> Result<Self, LmError> {
-        let file = Arc::new(File::open(path)?);
+    /// `None` if the file is in use.
+    fn try_open(path: &Path, max_bytes: u64, begun: Instant) -> Result<Option<Arc<Self>>, LmError> {
+        let mut open = lock(&OPEN_FILES);
+        if let Some(store) = open.get(path) {
+            return Ok(Some(store));
+        }
+        let Some(file) = File::open(path)? else {
+            if begun.elapsed() >= ANNOUNCE_AFTER && open.announced.insert(path.to_owned()) {
+                eprintln!(
+                    "waiting for the reply cache {}, which another process uses; set DSRS_CACHE to another directory to run beside it",
+                    path.display()
+                );
+            }
+            return Ok(None);
+        };
+        let store = Arc::new(Self::create(file, max_bytes)?);
+        open.announced.remove(path);
+        open.stores.retain(|_, store| store.strong_count() > 0);
+        open.stores.insert(path.to_owned(), Arc::downgrade(&store));
+        Ok(Some(store))
+    }
+
+    fn create(file: File, max_bytes: u64) -> Result<Self, LmError> {
+        let file = Arc::new(file);
         file.with(tables::create)?;
         let (jobs, queue) = mpsc::channel();
         let written = Arc::clone(&file);
         let writer = std::thread::Builder::new()
             .name("reply-cache".to_owned())
             .spawn(move || write(&written, &queue, max_bytes))
-            .map_err(|error| cache_error(path, &error).with_source(error))?;
+            .map_err(|error| file.error(&error).with_source(error))?;
         Ok(Self { file, jobs: Some(jobs), writer: Some(writer) })
     }
 
@@ -185,8 +227,8 @@ impl StoredReplies {
         let Ok(path) = dir.canonicalize().map(|dir| dir.join(ReplyCache::FILE)) else {
             return Ok(Self::none());
         };
-        let open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+        let open = lock(&OPEN_FILES);
+        if let Some(store) = open.get(&path) {
             return Ok(Self(Source::Open(store)));
         }
         match path.metadata() {

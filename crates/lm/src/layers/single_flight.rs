@@ -11,7 +11,7 @@ type CallResult = Result<LmReply, LmError>;
 
 /// The calls in progress, by the hash of their key.
 #[derive(Debug, Default)]
-pub(super) struct SingleFlight {
+pub(crate) struct SingleFlight {
     calls: Mutex<Calls>,
 }
 
@@ -22,7 +22,7 @@ type Calls = HashMap<Hash, Arc<SharedCall>>;
 type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
 
 /// The result of [`SingleFlight::run`].
-pub(super) enum Flight {
+pub(crate) enum Flight {
     /// The given call was made.
     Own(CallResult),
     /// An equal concurrent call had this result.
@@ -32,7 +32,7 @@ pub(super) enum Flight {
 impl SingleFlight {
     /// Makes `call`, unless a call with the same hash is in progress: then waits for its result. If
     /// that call is dropped before it returns, one of the waiting calls is made instead.
-    pub(super) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
+    pub(crate) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
         let entry = self.enter(hash);
         let mut result = entry.call.lock().await;
         if let Some(result) = &*result {

@@ -31,10 +31,13 @@ where
         (Arc::new(program), Settings::current(), Arc::new(Notify::new()));
     let spawn = |tasks: &mut JoinSet<()>, row| {
         let (run, program, begun) = (Arc::clone(run), Arc::clone(&program), Arc::clone(&begun));
-        tasks.spawn(settings.clone().scope(async move {
+        let work = settings.clone().scope(async move {
             begun.notify_one();
             run.work(Some(row), &*program).await;
-        }));
+        });
+        #[cfg(feature = "lm")]
+        let work = crate::lm::replay::in_scope(work);
+        tasks.spawn(work);
     };
     let _wake_up = WakeUp::start(&Handle::current());
     let mut tasks = JoinSet::new();

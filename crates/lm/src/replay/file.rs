@@ -1,0 +1,165 @@
+//! The file: a header, then one call per line.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::ReplayError;
+use crate::key::Hash;
+use crate::{LanguageModel, LmReply, LmRequest};
+
+/// The version of the format, to be incremented with every change, except for a field that may be absent.
+const VERSION: u64 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    replay: u64,
+    #[serde(default)]
+    about: String,
+}
+
+const ABOUT: &str =
+    "replies of language models that tests replay; written by DSRS_UPDATE=new cargo test";
+
+/// What a recorded reply depends on, in the order of the lines. The endpoint is not part of it: a local server may have another
+/// port in each run.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CallKey {
+    purpose: String,
+    model: String,
+    /// The request as JSON.
+    request: String,
+}
+
+impl CallKey {
+    pub(super) fn new(model: &str, request: &LmRequest) -> Self {
+        let json = serde_json::to_string(request);
+        Self {
+            purpose: request.purpose.clone(),
+            model: model.to_owned(),
+            request: json.expect("the keys of a request are strings"),
+        }
+    }
+
+    pub(super) fn hash(&self) -> Hash {
+        Sha256::digest(format!("{}\n{}", self.model, self.request)).into()
+    }
+}
+
+/// A line of the file.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Call {
+    model: String,
+    /// Absent for the provider's default, and for an address of the local machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    endpoint: Option<String>,
+    request: LmRequest,
+    pub(super) reply: LmReply,
+}
+
+pub(super) type Calls = BTreeMap<CallKey, Call>;
+
+impl Call {
+    pub(super) fn new(lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) -> Self {
+        // Whether the reply came from the cache is not a property of the call.
+        let reply = LmReply { cached: false, ..reply.clone() };
+        let endpoint = lm.endpoint().filter(|endpoint| !is_local(endpoint)).map(str::to_owned);
+        Self { model: lm.id().to_owned(), endpoint, request: request.clone(), reply }
+    }
+}
+
+fn is_local(endpoint: &str) -> bool {
+    let Ok(url) = Url::parse(endpoint) else { return false };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Reads the calls; `None` if the file does not exist.
+pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
+    let owned = || path.to_owned();
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ReplayError::Read { path: owned(), source }),
+    };
+    let mut lines = bytes.split(|byte| *byte == b'\n');
+    let header = lines.next().and_then(|line| serde_json::from_slice(line).ok());
+    let Some(Header { replay: found, .. }) = header else {
+        return Err(ReplayError::NotReplay { path: owned() });
+    };
+    if found != VERSION {
+        return Err(ReplayError::Version { path: owned(), found, expected: VERSION });
+    }
+    let mut calls = Calls::new();
+    // The header is line 1.
+    for (line, bytes) in (2..).zip(lines).filter(|(_, bytes)| !bytes.trim_ascii().is_empty()) {
+        let damaged = |reason| ReplayError::Line { path: owned(), line, reason };
+        let call: Call =
+            serde_json::from_slice(bytes).map_err(|error| damaged(reason_of(&error)))?;
+        let key = CallKey::new(&call.model, &call.request);
+        if calls.insert(key, call).is_some() {
+            return Err(damaged("a call that an earlier line has".to_owned()));
+        }
+    }
+    Ok(Some(calls))
+}
+
+/// The message without its line number, which counts from the beginning of one line of the file.
+fn reason_of(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&position).unwrap_or(&message);
+    format!("{message} at column {}", error.column())
+}
+
+/// Writes the calls, unless the file has them already.
+pub(super) fn write(path: &Path, calls: &BTreeMap<&CallKey, &Call>) -> Result<(), ReplayError> {
+    let written = encode(calls).and_then(|bytes| {
+        if fs::read(path).is_ok_and(|old| old == bytes) {
+            return Ok(());
+        }
+        replace(path, &bytes)
+    });
+    written.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
+}
+
+fn encode(calls: &BTreeMap<&CallKey, &Call>) -> io::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(&Header { replay: VERSION, about: ABOUT.to_owned() })?;
+    bytes.push(b'\n');
+    for call in calls.values() {
+        serde_json::to_writer(&mut bytes, call)?;
+        bytes.push(b'\n');
+    }
+    Ok(bytes)
+}
+
+/// Replaces the file by a rename, so that a crash leaves the earlier one.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    // A symbolic link remains one.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?.to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let renamed = File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)
+    });
+    if renamed.is_err() {
+        // It fails if the file was not created.
+        let _ = fs::remove_file(&temporary);
+    }
+    renamed
+}

@@ -1,0 +1,260 @@
+//! Recorded calls in a file of a repository, which a test replays without network and key.
+//!
+//! [`Lm`](super::Lm) looks up the replay of its scope before its layers. Other models are not recorded.
+//! The file is JSON Lines: a header, then one call per line, sorted, so that the same calls are the same bytes. It
+//! contains no key and no local address. `file.rs` reads and writes it.
+
+mod error;
+mod file;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+pub use self::error::ReplayError;
+use self::file::{Call, CallKey, Calls};
+use super::layers::{Flight, SingleFlight};
+use super::lock::lock;
+use super::{LanguageModel, Ledger, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+
+tokio::task_local! {
+    static CURRENT: Option<Arc<Replay>>;
+}
+
+/// The calls of a scope: recorded ones, or calls to record.
+///
+/// ```
+/// use std::sync::Arc;
+/// use dsrs_metrics::lm::replay::{Replay, Summary};
+/// use dsrs_metrics::lm::{LanguageModel, Lm, LmRequest};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = std::env::temp_dir().join(format!("dsrs-doc-replay-{}", std::process::id()));
+/// let call = r#"{"model":"openai:m","request":{"messages":[{"role":"user","content":"?"}],"schema":null,"#.to_owned()
+///     + r#""sampling":{},"purpose":"example","draw":0},"reply":{"text":"yes","stop_reason":"end","usage":{},"#
+///     + r#""model":"m-1","cost_msats":7,"cached":false}}"#;
+/// std::fs::write(&path, format!("{{\"replay\":1}}\n{call}\n"))?;
+/// let replay = Arc::new(Replay::read(&path)?);
+/// let run = async {
+///     let lm = Lm::builder("openai:m").variables(|_| None).build()?; // no key is needed
+///     lm.complete(&LmRequest::new("example").user("?")).await
+/// };
+/// let reply = replay.scope(run).await?;
+/// assert_eq!((&*reply.text, &*reply.model, reply.cost_msats), ("yes", "m-1", Some(0)));
+/// assert_eq!(replay.finish()?, Summary { recorded: 0, replayed: 1, unused: 0 });
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Replay {
+    path: PathBuf,
+    mode: Mode,
+    /// The calls of the file.
+    stored: Calls,
+    state: Mutex<State>,
+    in_progress: SingleFlight,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Replaying,
+    /// Calls that the file has are replayed.
+    RecordingNew,
+    RecordingAll,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    replayed: BTreeSet<CallKey>,
+    recorded: Calls,
+}
+
+/// The number of characters of a message that an error shows.
+const SHOWN: usize = 80;
+
+/// Returns whether the scope replays calls and records none, so that models need no key and no cache.
+#[must_use]
+pub fn is_replaying() -> bool {
+    Replay::current().is_some_and(|replay| !replay.is_recording())
+}
+
+/// Runs a future within the replay of the caller's scope, for a task that the caller spawns.
+pub fn in_scope<F: Future>(future: F) -> impl Future<Output = F::Output> + use<F> {
+    CURRENT.scope(Replay::current(), future)
+}
+
+/// The number of different calls of a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// The calls that were recorded.
+    pub recorded: usize,
+    /// The calls of the file that were replayed.
+    pub replayed: usize,
+    /// The calls of the file that were neither replayed nor recorded again. They remain in the file, unless all calls were
+    /// recorded anew.
+    pub unused: usize,
+}
+
+impl Replay {
+    /// Reads a file of recorded calls, which are replayed. Any other call is an error, [`LmErrorKind::NotRecorded`].
+    ///
+    /// # Errors
+    /// [`ReplayError`], if the file is missing, cannot be read, has another format version, or a line is damaged.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
+        let path = path.as_ref();
+        let stored =
+            file::read(path)?.ok_or_else(|| ReplayError::Missing { path: path.to_owned() })?;
+        Ok(Self::new(path, Mode::Replaying, stored))
+    }
+
+    /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls that the file has are replayed;
+    /// otherwise each call is made again. Equal calls are made once. A reply from the reply cache is recorded with the cost that
+    /// the file has for it, or without one.
+    ///
+    /// # Errors
+    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read. With `keep`
+    /// also if a line is damaged.
+    pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
+        let path = path.as_ref();
+        let mode = if keep { Mode::RecordingNew } else { Mode::RecordingAll };
+        let stored = match file::read(path) {
+            // All lines are replaced.
+            Err(ReplayError::Line { .. }) if !keep => Calls::new(),
+            stored => stored?.unwrap_or_default(),
+        };
+        Ok(Self::new(path, mode, stored))
+    }
+
+    fn new(path: &Path, mode: Mode, stored: Calls) -> Self {
+        let (state, in_progress) = (Mutex::default(), SingleFlight::default());
+        Self { path: path.to_owned(), mode, stored, state, in_progress }
+    }
+
+    /// Runs a future within which models replay or record their calls. A task that the future spawns is not part of it, see
+    /// [`in_scope`].
+    pub fn scope<F: Future>(
+        self: &Arc<Self>,
+        future: F,
+    ) -> impl Future<Output = F::Output> + use<F> {
+        CURRENT.scope(Some(Arc::clone(self)), future)
+    }
+
+    /// Returns the replay of the scope.
+    #[must_use]
+    pub fn current() -> Option<Arc<Self>> {
+        CURRENT.try_with(Clone::clone).ok().flatten()
+    }
+
+    /// Returns whether calls are recorded.
+    #[must_use]
+    pub fn is_recording(&self) -> bool {
+        self.mode != Mode::Replaying
+    }
+
+    /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the earlier file or the
+    /// complete new one.
+    ///
+    /// # Errors
+    /// [`ReplayError::Write`], if the file cannot be written.
+    pub fn finish(&self) -> Result<Summary, ReplayError> {
+        let state = lock(&self.state);
+        let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
+        let summary = Summary {
+            recorded: state.recorded.len(),
+            replayed: state.replayed.len(),
+            unused: self.stored.keys().filter(|key| !is_used(key)).count(),
+        };
+        match self.mode {
+            Mode::Replaying => {}
+            Mode::RecordingAll => file::write(&self.path, &state.recorded.iter().collect())?,
+            Mode::RecordingNew => {
+                let calls: BTreeMap<_, _> = self.stored.iter().chain(&state.recorded).collect();
+                file::write(&self.path, &calls)?;
+            }
+        }
+        Ok(summary)
+    }
+
+    /// Returns the recorded reply, or else records the reply of the model. The ledger counts calls that are not made; the layers
+    /// of the model count the others.
+    pub(super) async fn complete(
+        &self,
+        lm: &dyn LanguageModel,
+        request: &LmRequest,
+        ledger: &Ledger,
+    ) -> Result<LmReply, LmError> {
+        let key = CallKey::new(lm.id(), request);
+        let not_made = |result: Result<LmReply, LmError>| {
+            ledger.record(&request.purpose, &result);
+            result
+        };
+        if let Some(reply) = self.find(&key) {
+            return not_made(Ok(reply));
+        }
+        if !self.is_recording() {
+            return not_made(Err(self.not_recorded(lm, request)));
+        }
+        let call = async {
+            // It may have been recorded meanwhile.
+            if let Some(reply) = self.find(&key) {
+                return not_made(Ok(reply));
+            }
+            let reply = lm.complete(request).await?;
+            self.record(&key, lm, request, &reply);
+            Ok(reply)
+        };
+        match self.in_progress.run(key.hash(), call).await {
+            Flight::Own(result) => result,
+            Flight::Shared(Ok(reply)) => not_made(Ok(reply.into_cached())),
+            Flight::Shared(Err(error)) => {
+                not_made(Err(error.with_usage(Usage::default()).with_cost_msats(Some(0))))
+            }
+        }
+    }
+
+    /// Returns whether a model is called for this request.
+    pub(super) fn is_called(&self, lm: &dyn LanguageModel, request: &LmRequest) -> bool {
+        let key = CallKey::new(lm.id(), request);
+        self.is_recording()
+            && !lock(&self.state).recorded.contains_key(&key)
+            && self.replayable(&key).is_none()
+    }
+
+    /// The call of the file, unless all calls are made again.
+    fn replayable(&self, key: &CallKey) -> Option<&Call> {
+        self.stored.get(key).filter(|_| self.mode != Mode::RecordingAll)
+    }
+
+    fn find(&self, key: &CallKey) -> Option<LmReply> {
+        let mut state = lock(&self.state);
+        if let Some(call) = state.recorded.get(key) {
+            return Some(call.reply.clone().into_cached());
+        }
+        let call = self.replayable(key)?;
+        state.replayed.insert(key.clone());
+        Some(call.reply.clone().into_cached())
+    }
+
+    fn record(&self, key: &CallKey, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
+        let mut call = Call::new(lm, request, reply);
+        if reply.cached {
+            // The reply cache does not return what the call cost, but the earlier recording may have it.
+            let earlier = self.stored.get(key).map(|call| &call.reply);
+            let earlier = earlier.filter(|earlier| earlier.text == reply.text);
+            call.reply.cost_msats = earlier.and_then(|earlier| earlier.cost_msats);
+        }
+        lock(&self.state).recorded.insert(key.clone(), call);
+    }
+
+    fn not_recorded(&self, lm: &dyn LanguageModel, request: &LmRequest) -> LmError {
+        let message = request.messages.last().map_or("", |message| &message.content);
+        let kind = LmErrorKind::NotRecorded {
+            path: self.path.display().to_string(),
+            purpose: request.purpose.clone(),
+            message: message.chars().take(SHOWN).collect(),
+        };
+        LmError::new(lm.id(), kind)
+    }
+}
