@@ -1,7 +1,7 @@
 //! Expands a checked eval into its rules and its test.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitStr};
 
@@ -370,7 +370,7 @@ impl Context<'_> {
                     .collect();
                 let reads = inputs.iter().zip(&locals).map(|(input, local)| {
                     let (form, is_option) = Form::of(&input.ty);
-                    let ty = form.read_type().map(|ty| ty.to_token_stream()).unwrap_or_default();
+                    let ty = form.read_type().map(ToTokens::to_token_stream).unwrap_or_default();
                     let mut form = form.read_as(private, &ty);
                     if is_option {
                         form = quote_spanned!(*span=> #private::Optional<#form>);

@@ -90,7 +90,7 @@ fn rename(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
             Meta::Path(_) => {}
             Meta::List(list) => match list.parse_args::<LitStr>() {
                 Ok(found) if found.value().is_empty() => {
-                    errors.at(&found, "empty name of an input; write `#[input(\"question\")]`")
+                    errors.at(&found, "empty name of an input; write `#[input(\"question\")]`");
                 }
                 Ok(found) if name.is_none() => name = Some(found),
                 Ok(found) => errors.at(&found, "duplicate `#[input]`; keep one"),

@@ -141,6 +141,11 @@ impl Replay {
         CURRENT.scope(Some(Arc::clone(self)), future)
     }
 
+    /// As [`scope`](Self::scope), for a function, such as one that blocks on a runtime.
+    pub fn scope_sync<T>(self: &Arc<Self>, run: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(Some(Arc::clone(self)), run)
+    }
+
     /// Returns the replay of the scope.
     #[must_use]
     pub fn current() -> Option<Arc<Self>> {

@@ -44,8 +44,10 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) gates: Vec<Gate>,
     pub(super) settings: Settings,
     /// Adds a journal, if there is one, which requires that predictions can be read again.
-    pub(super) journal: Option<fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>>,
+    pub(super) journal: Option<AddJournal<G, P>>,
 }
+
+type AddJournal<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
 
 /// The settings apart from those of the evaluation.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,8 @@
 //! The language models of an eval: the model of judges that name none, the budget, recorded calls.
 
 use std::path::Path;
+#[cfg(feature = "lm")]
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -10,8 +12,12 @@ use super::pool::{Pool, Reservation};
 use crate::core::judge::Models;
 use crate::core::metric::settings::Settings;
 use crate::evaluate::{EvaluateBuilder, EvaluationResult};
+use crate::lm::Ledger;
 #[cfg(feature = "lm")]
-use crate::lm::LmBudget;
+use crate::lm::{
+    LmBudget,
+    replay::{Replay, Summary},
+};
 
 /// The language models of an eval.
 pub(super) struct EvalModels {
@@ -21,6 +27,9 @@ pub(super) struct EvalModels {
     reserved: Option<Reservation>,
     #[cfg(feature = "lm")]
     budget: Option<LmBudget>,
+    /// Recorded calls.
+    #[cfg(feature = "lm")]
+    replay: Option<Arc<Replay>>,
 }
 
 impl EvalModels {
@@ -31,7 +40,13 @@ impl EvalModels {
         update: Update,
         folder: &Path,
     ) -> Result<Self, String> {
-        let _ = update;
+        #[cfg(feature = "lm")]
+        let replay = replay(source, settings, update)?;
+        #[cfg(not(feature = "lm"))]
+        if settings.replay.is_some() || settings.is_live {
+            let _ = update;
+            return Err("`live` and `replay` need the feature `lm`; write `features = [\"lm\"]` after the version of `dsrs-metrics` in Cargo.toml".to_owned());
+        }
         let folder = folder.parent().and_then(Path::parent).unwrap_or(folder);
         let pool = match settings.is_live {
             true => Pool::of_run(folder)?,
@@ -63,6 +78,8 @@ impl EvalModels {
             reserved,
             #[cfg(feature = "lm")]
             budget,
+            #[cfg(feature = "lm")]
+            replay,
         })
     }
 
@@ -80,15 +97,25 @@ impl EvalModels {
 
     /// Runs the eval with these models.
     pub(super) fn scope<T>(&self, run: impl FnOnce() -> T) -> T {
-        Settings::new().with(self.models.clone()).scope_sync(run)
+        let run = || Settings::new().with(self.models.clone()).scope_sync(run);
+        #[cfg(feature = "lm")]
+        if let Some(replay) = &self.replay {
+            return replay.scope_sync(run);
+        }
+        run()
     }
 
-    /// Settles the cost of the eval. Returns a line about it, or an error if it is more than the budget.
+    /// Settles the cost of the eval. Returns lines about it, or an error if it is more than the budget.
     pub(super) fn finish<G: Serialize, P: Serialize>(
         self,
         result: Option<&EvaluationResult<G, P>>,
-    ) -> Result<Option<String>, String> {
-        let of_ledger = self.models.ledger().map(|ledger| ledger.total());
+    ) -> Result<Vec<String>, String> {
+        #[cfg(feature = "lm")]
+        let replayed = match &self.replay {
+            Some(replay) => Some(replay.finish().map_err(|error| error.to_string())?),
+            None => None,
+        };
+        let of_ledger = self.models.ledger().map(Ledger::total);
         let of_rows = result.map_or(0, cost);
         let spent = of_ledger.map_or(0, |total| total.cost_msats).max(of_rows);
         if let Some(reserved) = self.reserved {
@@ -107,11 +134,37 @@ impl EvalModels {
             Some(budget) if spent > budget => Err(format!(
                 "the eval cost {spent} msat, more than its budget of {budget} msat; raise `budget`"
             )),
-            _ => Ok(of_ledger
-                .filter(|total| total.calls + total.refused > 0)
-                .map(|total| format!("language models: {total}"))),
+            _ => {
+                let mut lines = Vec::new();
+                if let Some(total) = of_ledger.filter(|total| total.calls + total.refused > 0) {
+                    lines.push(format!("language models: {total}"));
+                }
+                #[cfg(feature = "lm")]
+                lines.extend(replayed.map(|summary| {
+                    let Summary { recorded, replayed, unused } = summary;
+                    format!("recorded calls: {replayed} replayed, {recorded} recorded, {unused} not used")
+                }));
+                Ok(lines)
+            }
         }
     }
+}
+
+/// Opens the recorded calls of the eval. They are recorded anew or completed as the baseline is.
+#[cfg(feature = "lm")]
+fn replay(
+    source: &Source,
+    settings: &EvalSettings,
+    update: Update,
+) -> Result<Option<Arc<Replay>>, String> {
+    let Some(path) = settings.replay else { return Ok(None) };
+    let file = source.in_package("replay", path)?;
+    let replay = match update {
+        Update::Always => Replay::recording(file, false),
+        Update::New { records: true } => Replay::recording(file, true),
+        Update::New { records: false } | Update::No => Replay::read(file),
+    };
+    replay.map(|replay| Some(Arc::new(replay))).map_err(|error| error.to_string())
 }
 
 /// The cost of programs and metrics, as they returned it.

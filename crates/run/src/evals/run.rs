@@ -192,7 +192,7 @@ where
                 .map_err(|error| format!("cannot write the baseline: {error}"))?;
             let old = baseline_or_reason.as_ref().ok();
             let pending = Pending::new(&source, path, old, content);
-            notes.next.extend(updated(update, &folder, pending, old)?);
+            notes.next.extend(updated(update, &folder, &pending, old)?);
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
         notes.next.splice(0..0, report(&folder, &run, old)?);
@@ -406,7 +406,7 @@ fn rows_of_both(baseline: &Result<Baseline, String>, results: &Results) -> Optio
 fn updated(
     update: Update,
     folder: &Path,
-    pending: Pending,
+    pending: &Pending,
     old: Option<&Baseline>,
 ) -> Result<Vec<String>, String> {
     let is_same = old.is_some_and(|old| old.is_same(&pending.content));
