@@ -7,6 +7,7 @@ mod cache;
 mod errors;
 mod estimate;
 mod estimate_command;
+mod evals;
 mod fault_table;
 mod faults;
 mod journal_kills;

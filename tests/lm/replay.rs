@@ -170,7 +170,7 @@ async fn a_changed_prompt_is_an_error_until_it_is_recorded() {
     let server = Server::start(served).await;
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.replay");
-    Run::with(&server).record(&file, false).await;
+    let _ = Run::with(&server).record(&file, false).await;
 
     let before = fs::read(&file).unwrap();
     let changed = Run { prompt: "Reply to", ..Run::offline() };

@@ -356,12 +356,13 @@ impl Context<'_> {
                 (quote_spanned!(*span=> #runtime::Example), returned(quote!(row)))
             }
             Params::Whole { ty } => {
-                let read = quote_spanned!(ty.span()=> #evals::inputs_as::<#ty>(row)?);
+                let at = ty.span().resolved_at(*span);
+                let read = quote_spanned!(at=> #evals::inputs_as::<#ty>(row)?);
                 (quote_spanned!(*span=> #runtime::Example), returned(read))
             }
             Params::Inputs(inputs) if self.attrs.gold().is_some() => {
                 let gold = self.attrs.gold().to_token_stream();
-                let fields = inputs.iter().map(field).collect::<Vec<_>>();
+                let fields = inputs.iter().map(|input| field(input, *span)).collect::<Vec<_>>();
                 (gold, returned(quote!(#(#fields),*)))
             }
             Params::Inputs(inputs) => {
@@ -376,7 +377,9 @@ impl Context<'_> {
                         form = quote_spanned!(*span=> #private::Optional<#form>);
                     }
                     let (name, written) = (&input.name, as_written(&input.ty));
-                    quote_spanned!(input.ty.span()=> let #local = #evals::input::<#form>(&row, #name, #written)?;)
+                    // The name `row` is that of the closure, also if another macro wrote the type.
+                    let at = input.ty.span().resolved_at(*span);
+                    quote_spanned!(at=> let #local = #evals::input::<#form>(&row, #name, #written)?;)
                 });
                 let arguments =
                     inputs.iter().zip(&locals).map(|(input, local)| match Form::of(&input.ty) {
@@ -398,9 +401,9 @@ impl Context<'_> {
 }
 
 /// The field of a typed row as an argument.
-fn field(input: &Input) -> TokenStream {
-    let span = input.span;
-    let name = Ident::new(&input.name, span);
+fn field(input: &Input, item: Span) -> TokenStream {
+    let span = input.span.resolved_at(item);
+    let name = Ident::new(&input.name, input.span);
     match Form::of(&input.ty) {
         (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&row.#name)),
         (_, true) => quote_spanned!(span=> row.#name.as_deref()),

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use self::store::Store;
 pub(super) use self::store::{StoredReplies, now_micros};
 use super::key::Key;
+use super::layers::SingleFlight;
 use super::{LmError, LmReply};
 
 /// A cache of replies: a file in a directory, safe against crashes.
@@ -166,6 +167,11 @@ impl ReplyCache {
     /// [`LmErrorKind::Cache`](super::LmErrorKind::Cache), if the file cannot be read.
     pub fn is_empty(&self) -> Result<bool, LmError> {
         Ok(self.len()? == 0)
+    }
+
+    /// The calls in progress whose replies will be stored, of all models of the process.
+    pub(super) fn in_progress(&self) -> &SingleFlight {
+        &self.store.in_progress
     }
 
     /// The reply that is stored for `key`, unless it was stored before `min_stored` (microseconds

@@ -16,6 +16,7 @@ use super::ReplyCache;
 use super::file::{File, not_creatable};
 use super::tables::{self, Batch, REPLIES};
 use crate::key::{Hash, Key};
+use crate::layers::SingleFlight;
 use crate::lock::lock;
 use crate::private_dir::create_private_dir;
 
@@ -48,6 +49,8 @@ impl Entry {
 /// share one flush to disk.
 #[derive(Debug)]
 pub(super) struct Store {
+    /// The calls in progress whose replies will be stored, of all models of the process.
+    pub(super) in_progress: SingleFlight,
     file: Arc<File>,
     jobs: Option<mpsc::Sender<Job>>,
     writer: Option<JoinHandle<()>>,
@@ -136,7 +139,8 @@ impl Store {
             .name("reply-cache".to_owned())
             .spawn(move || write(&written, &queue, max_bytes))
             .map_err(|error| file.error(&error).with_source(error))?;
-        Ok(Self { file, jobs: Some(jobs), writer: Some(writer) })
+        let in_progress = SingleFlight::default();
+        Ok(Self { in_progress, file, jobs: Some(jobs), writer: Some(writer) })
     }
 
     pub(super) fn path(&self) -> &Path {

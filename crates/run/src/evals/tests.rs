@@ -86,7 +86,7 @@ fn wrong_on(
     wrong: &'static [u64],
 ) -> impl Fn(Example) -> std::future::Ready<Prediction> + Send + Sync + Clone {
     move |row: Example| {
-        let n = row.get("n").and_then(|n| n.as_u64()).unwrap();
+        let n = row.get("n").and_then(serde_json::Value::as_u64).unwrap();
         let answer = if wrong.contains(&n) { 9 } else { n % 2 };
         std::future::ready(prediction! { "answer" => answer })
     }
@@ -242,7 +242,7 @@ fn trap_42_a_baseline_of_another_metric_is_undecided() {
     let package = Package::new("identity");
     let eval = |update, threshold: f64| {
         let number = metric_fn("length", |_, pred| {
-            pred.get("answer").and_then(|it| it.as_f64()).unwrap_or_default()
+            pred.get("answer").and_then(serde_json::Value::as_f64).unwrap_or_default()
         });
         let eval = package.eval(update).metric(number.with_threshold(threshold));
         let eval = eval.devset(rows(10)).inputs(&["n"], &[]).baseline(None).strict();

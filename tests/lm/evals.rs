@@ -1,0 +1,182 @@
+//! Twelve evals that call a model and share one reply cache: as threads of one process, as `cargo test` runs them, and as
+//! processes side by side, as `cargo nextest run` runs them. No call is paid twice.
+//!
+//! The evals are ignored tests of this binary, which the other tests of this file start.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use dsrs_metrics::prelude::*;
+use serde_json::json;
+
+use crate::server::{Answer, Received, Server};
+
+/// Decide whether the reply to the customer is polite.
+#[judge(cost = "1000 msat")]
+struct Polite {
+    #[input(pred)]
+    reply: String,
+    #[output]
+    polite: bool,
+}
+
+/// The rows of all evals. Each eval adds one of its own, so that its calls are partly those of the others.
+fn rows(own: &str) -> Vec<Example> {
+    let row = |reply: String| example! { "reply" => reply };
+    (0..8).map(|n| row(format!("reply {n}"))).chain([row(format!("only {own}"))]).collect()
+}
+
+macro_rules! evals {
+    ($($name:ident)+) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),+];
+
+        $(#[eval(
+            devset = rows(stringify!($name)),
+            metrics(polite_judge),
+            gate(polite >= 0.8, failed <= 0.0),
+            live = "openai:my-model"
+        )]
+        fn $name(reply: String) -> Prediction {
+            prediction! { "reply" => reply }
+        })+
+    };
+}
+
+evals! { e01 e02 e03 e04 e05 e06 e07 e08 e09 e10 e11 e12 }
+
+/// A test binary of this file, with its own target folder, cache and server.
+fn command(folder: &Path, server: &Server) -> Command {
+    let mut command = Command::new(folder.join("target/debug/deps/evals"));
+    for name in ["DSRS_LM", "DSRS_BUDGET", "DSRS_UPDATE", "DSRS_PRICES", "GITHUB_ACTIONS"] {
+        command.env_remove(name);
+    }
+    command.env("OPENAI_BASE_URL", server.url("/v1")).env("OPENAI_API_KEY", "sk-test-0123456789");
+    command.env("DSRS_CACHE", folder.join("cache")).env("NO_PROXY", "127.0.0.1");
+    command.env("NEXTEST_RUN_ID", "one-run-of-tests").stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// A folder that looks like the target folder of cargo, with a link to this binary.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let deps = folder.path().join("target/debug/deps");
+    std::fs::create_dir_all(&deps).unwrap();
+    std::fs::write(folder.path().join("target/CACHEDIR.TAG"), "").unwrap();
+    std::fs::hard_link(std::env::current_exe().unwrap(), deps.join("evals"))
+        .or_else(|_| {
+            std::fs::copy(std::env::current_exe().unwrap(), deps.join("evals")).map(|_| ())
+        })
+        .unwrap();
+    folder
+}
+
+async fn server() -> Server {
+    Server::start(|received: &Received| {
+        let is_probe = !received.prompt().contains("reply") && !received.prompt().contains("only");
+        let answer = if is_probe {
+            json!({ "ok": true })
+        } else {
+            json!({ "reasoning": "", "polite": true })
+        };
+        Answer::chat(&answer.to_string())
+    })
+    .await
+}
+
+/// How often each prompt about a row was sent.
+fn calls(server: &Server) -> BTreeMap<String, usize> {
+    let mut calls = BTreeMap::new();
+    for received in server.received() {
+        let prompt = received.prompt().to_owned();
+        if prompt.contains("reply ") || prompt.contains("only ") {
+            *calls.entry(prompt).or_insert(0) += 1;
+        }
+    }
+    calls
+}
+
+fn output(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+    (output.status.code(), text.concat())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_evals_of_one_process_pay_no_call_twice() {
+    let (folder, server) = (folder(), server().await);
+    let (code, text) = tokio::task::block_in_place(|| {
+        output(command(folder.path(), &server).args(["--ignored", "evals::e", "--test-threads=12"]))
+    });
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("test result: ok. 12 passed"), "{text}");
+    let calls = calls(&server);
+    assert_eq!((calls.len(), calls.values().max()), (8 + 12, Some(&1)), "{calls:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_evals_in_processes_of_their_own_pay_no_call_twice() {
+    let (folder, server) = (folder(), server().await);
+    tokio::task::block_in_place(|| {
+        let start = |name: &&str| {
+            let test = format!("evals::{name}_eval");
+            let mut command = command(folder.path(), &server);
+            // As nextest starts them.
+            command.args(["--exact", &test, "--nocapture", "--ignored"]).spawn().unwrap()
+        };
+        let running: Vec<_> = NAMES.iter().map(start).collect();
+        for process in running {
+            let output = process.wait_with_output().unwrap();
+            let text = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{text}");
+            assert!(text.contains("passed (2 of 2 gates passed)"), "{text}");
+        }
+    });
+    let found = calls(&server);
+    assert_eq!((found.len(), found.values().max()), (8 + 12, Some(&1)), "{found:?}");
+    // Once more: all replies are in the cache.
+    let (code, text) = tokio::task::block_in_place(|| {
+        output(command(folder.path(), &server).args(["--ignored", "evals::e", "--test-threads=12"]))
+    });
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(calls(&server), found);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trap_41_the_budget_of_a_run_of_tests_holds_over_its_processes() {
+    let (folder, server) = (folder(), server().await);
+    let prices = folder.path().join("prices.json");
+    // A reply of the server has few tokens, at 1,000 msat each.
+    let price = json!({ "openai:my-model": { "input": 1000.0, "output": 1000.0 } });
+    std::fs::write(&prices, price.to_string()).unwrap();
+    let texts = tokio::task::block_in_place(|| {
+        let start = |name: &&str| {
+            let test = format!("evals::{name}_eval");
+            let mut command = command(folder.path(), &server);
+            command.env("DSRS_PRICES", &prices).env("DSRS_BUDGET", "1 sat");
+            command.args(["--exact", &test, "--nocapture", "--ignored"]).spawn().unwrap()
+        };
+        let running: Vec<_> = NAMES[..4].iter().map(start).collect();
+        let text = |process: std::process::Child| {
+            let output = process.wait_with_output().unwrap();
+            assert!(!output.status.success());
+            String::from_utf8_lossy(&output.stderr).into_owned()
+        };
+        running.into_iter().map(text).collect::<Vec<_>>()
+    });
+    // A call may cost more than the whole budget, so none is made.
+    assert!(texts.iter().all(|text| text.contains("the budget of")), "{texts:?}");
+    assert_eq!(calls(&server), BTreeMap::new());
+}
+
+#[test]
+fn an_eval_with_a_model_is_ignored_unless_it_is_asked_for() {
+    let listed = Command::new(std::env::current_exe().unwrap())
+        .args(["--list", "--ignored", "--format", "terse", "evals::e"])
+        .output()
+        .unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    assert_eq!(listed.lines().count(), NAMES.len(), "{listed}");
+    // The program is a function as any other.
+    assert_eq!(e01("hello".to_owned()), prediction! { "reply" => "hello" });
+}
