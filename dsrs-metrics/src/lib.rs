@@ -3,6 +3,7 @@
 #![doc = "[write_a_metric]: crate::guide::write_a_metric"]
 #![doc = "[rows]: crate::guide::rows"]
 #![doc = "[evaluate]: crate::guide::evaluate"]
+#![doc = "[evals]: crate::guide::evals"]
 #![doc = "[composites]: crate::guide::composites"]
 #![doc = "[scorer]: crate::guide::scorer"]
 #![doc = "[judges]: crate::guide::judges"]
@@ -34,7 +35,7 @@ pub mod value {
 
 /// The guide: one page for each task.
 ///
-/// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge),
+/// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
 /// [`judge_output`](macro@judge_output) and [`metrics`].
 pub mod guide {
     // Includes a page. The definitions before the text replace those at its end, as in the crate documentation.
@@ -70,6 +71,8 @@ pub mod guide {
         rows: "../docs/guide/rows.md";
         /// Running a program over a devset, and the outcomes of its rows.
         evaluate: "../docs/guide/evaluate.md";
+        /// Evaluations as tests, with gates and baselines.
+        evals: "../docs/guide/evals.md" if "lm";
         /// Several metrics combined into one.
         composites: "../docs/guide/composites.md";
         /// Cheap metrics before expensive ones, within a budget.
@@ -88,7 +91,7 @@ pub mod guide {
         identity: "../docs/guide/identity.md";
         /// Interrupted runs, and what every fault does to a run.
         durability: "../docs/guide/durability.md";
-        /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).
+        /// The commands `list`, `score`, `agree`, `compare`, `report` and `accept` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Limits on files and replies of unknown origin.
         untrusted_input: "../docs/guide/untrusted_input.md";

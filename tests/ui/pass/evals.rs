@@ -115,10 +115,10 @@ async fn scored_later() -> Result<Vec<Pair>, String> {
 mod renamed {
     pub(super) use dsrs_metrics as other;
     use other::metrics::Em;
-    use other::{eval, example, prediction};
+    use other::{eval, prediction};
 
     #[eval(
-        devset = [example! { "q" => 1, "answer" => "1" }],
+        devset = [other::example! { "q" => 1, "answer" => "1" }],
         metrics(Em),
         gate(em >= 0.5),
         crate = crate::evals::renamed::other
