@@ -1,5 +1,6 @@
 //! The command line: the program is run, and its output is compared.
 
+mod accept;
 mod again;
 mod agents;
 mod agree;
@@ -73,8 +74,11 @@ impl Folder {
         self.0.path().join(name)
     }
 
+    /// Writes a file, in a folder that may not exist yet.
     fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.path(name), content).unwrap();
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
     }
 
     fn read(&self, name: &str) -> String {
@@ -127,6 +131,7 @@ impl From<Output> for Ran {
 fn scorer() -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_scorer")));
     command
+        .env_remove("CARGO_TARGET_DIR")
         .env_remove("COLUMNS")
         .env_remove("DSRS_LM")
         .env("RUST_BACKTRACE", "0")

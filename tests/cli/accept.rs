@@ -1,0 +1,108 @@
+//! `accept`: the results of evals that wait below the target folder.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+use twox_hash::XxHash3_128;
+
+use crate::Folder;
+
+/// The content of a baseline with these scores, as an eval writes it.
+fn baseline(eval: &str, scores: &[u8]) -> String {
+    let mut rows = String::new();
+    for (row, score) in scores.iter().enumerate() {
+        let score =
+            json!({ "outcome": "scored", "value": f64::from(*score), "passed": *score == 1 });
+        let row = json!({ "id": row.to_string(), "gold_hash": "00", "scores": { "same": score } });
+        writeln!(rows, "{row}").unwrap();
+    }
+    let run = json!({
+        "metrics": {}, "rows": scores.len(), "failed_rows": 0, "ending": "complete", "failure_score": 0.0, "seed": 0,
+        "library": { "version": "0.1.0", "features": [] }
+    });
+    let header = json!({
+        "eval": eval, "format": 1, "rows": scores.len(), "run": run, "xxh3": hash(&rows)
+    });
+    format!("{header}\n{rows}")
+}
+
+fn hash(lines: &str) -> String {
+    format!("{:032x}", XxHash3_128::oneshot(lines.as_bytes()))
+}
+
+/// Writes new results of an eval, which replace this baseline.
+fn pending(folder: &Folder, eval: &str, scores: &[u8], replaced: Option<&[u8]>) {
+    let path = folder.path(&format!("evals/{eval}.baseline.jsonl"));
+    let replaces = replaced.map(|scores| hash(&baseline(eval, scores)));
+    let pending = json!({
+        "eval": eval, "package": "shop", "baseline": path, "replaces": replaces, "content": baseline(eval, scores)
+    });
+    folder
+        .write(&format!("target/dsrs-metrics/evals/shop/{eval}/pending.json"), pending.to_string());
+}
+
+#[test]
+fn the_first_baseline_of_an_eval_is_accepted() {
+    let folder = Folder::new();
+    pending(&folder, "routing", &[1, 0], None);
+    let shown = folder.run(&["accept", "--show"]);
+    assert_eq!((shown.code, &*shown.out), (Some(0), "routing (shop)\nfirst baseline, 2 rows\n\n"));
+    assert!(!folder.path("evals/routing.baseline.jsonl").exists());
+
+    let ran = folder.run(&["accept", "routing"]);
+    assert_eq!((ran.code, ran.out), (Some(0), shown.out));
+    assert!(
+        ran.err.starts_with("accepted: ") && ran.err.ends_with("evals/routing.baseline.jsonl\n")
+    );
+    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[1, 0]));
+    let ran = folder.run(&["accept"]);
+    assert_eq!((ran.code, &*ran.err), (Some(0), "no eval has new results\n"));
+}
+
+#[test]
+fn the_comparison_is_shown_before_a_baseline_is_replaced() {
+    let folder = Folder::new();
+    let old = [1, 1, 1, 1, 1, 1, 1, 0];
+    folder.write("evals/routing.baseline.jsonl", baseline("routing", &old));
+    pending(&folder, "routing", &[0, 0, 0, 0, 0, 0, 0, 0], Some(&old));
+    let ran = folder.run(&["accept", "--target-dir", "target"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("same: A is better by 87.50 percentage points"), "{}", ran.out);
+    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0; 8]));
+}
+
+#[test]
+fn nothing_is_accepted_that_was_not_compared() {
+    let folder = Folder::new();
+    pending(&folder, "routing", &[1, 0], Some(&[1, 1]));
+    // Another one is written between the run and the command.
+    folder.write("evals/routing.baseline.jsonl", baseline("routing", &[0, 0]));
+    pending(&folder, "other", &[1], None);
+    let ran = folder.run(&["accept"]);
+    assert_eq!((ran.code, &*ran.out), (Some(2), ""));
+    assert!(
+        ran.err.ends_with("changed after the run of `routing`; run the eval again\n"),
+        "{}",
+        ran.err
+    );
+    // Neither of them.
+    assert!(!folder.path("evals/other.baseline.jsonl").exists());
+    assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0, 0]));
+
+    let ran = folder.run(&["accept", "routin"]);
+    assert_eq!(ran.err, "error: `routin` has no new results; did you mean `routing`?\n");
+    let pending = folder.path("target/dsrs-metrics/evals/shop/routing/pending.json");
+    std::fs::write(&pending, "{\"eval\": \"routing\"").unwrap();
+    let ran = folder.run(&["accept"]);
+    assert!(ran.err.contains("remove it, and run the eval again"), "{}", ran.err);
+}
+
+#[test]
+fn without_results_the_command_says_where_it_looks() {
+    let ran = Folder::new().run(&["accept"]);
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(
+        ran.err,
+        "error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR\n"
+    );
+}
