@@ -72,7 +72,7 @@ pub mod guide {
         /// Running a program over a devset, and the outcomes of its rows.
         evaluate: "../docs/guide/evaluate.md";
         /// Evaluations as tests, with gates and baselines.
-        evals: "../docs/guide/evals.md" if "lm";
+        evals: "../docs/guide/evals.md";
         /// Several metrics combined into one.
         composites: "../docs/guide/composites.md";
         /// Cheap metrics before expensive ones, within a budget.

@@ -18,7 +18,7 @@ const ON_VALUES: [&str; 10] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 11] = [
+const OPEN_FILES: [(&str, &str); 12] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -28,6 +28,7 @@ const OPEN_FILES: [(&str, &str); 11] = [
     ("crates/lm/src/cache/store.rs", "the same"),
     ("crates/lm/src/price.rs", "the price table that a variable names"),
     ("crates/lm/src/private_dir.rs", "the directories of the cache and of journals"),
+    ("crates/lm/src/replay/file.rs", "the recorded calls that the caller names"),
     ("crates/run/src/data/data_file.rs", "the length of the caller's input files"),
     ("crates/run/src/data/parquet/mod.rs", "the metadata of the caller's result files"),
     ("crates/run/src/data/row_file.rs", "the caller's input files"),

@@ -41,17 +41,27 @@ const VALUES: [&[&str]; 5] = [
 const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
 
 /// The same for rows, runs and results. The lowest layer is modules of the packages below.
-const RUN: [&[&str]; 4] = [
+const RUN: [&[&str]; 5] = [
     &["composite", "core", "json", "lm", "messages", "stats"],
     &["agreement", "data"],
     &["evaluate"],
     &["results", "scoring"],
+    &["evals"],
 ];
 
 /// The same for the macro crate.
 const MACROS: [&[&str]; 2] = [
     &["shared"],
-    &["added_metrics", "composite", "judge", "judge_output", "metric", "param_group", "record"],
+    &[
+        "added_metrics",
+        "composite",
+        "eval",
+        "judge",
+        "judge_output",
+        "metric",
+        "param_group",
+        "record",
+    ],
 ];
 
 /// Modules that only re-export, for users and for the expansion of the macros, and the tests of the macros.

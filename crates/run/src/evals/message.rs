@@ -119,7 +119,11 @@ pub(super) fn rows<'r>(
         }
         None => {
             let score = |row: &'r ResultRow| Some((value(results, row)?, row, None));
-            results.rows().iter().filter_map(score).collect()
+            let mut ranked: Vec<_> = results.rows().iter().filter_map(score).collect();
+            // Rows with the best score explain nothing.
+            let best = ranked.iter().map(|(value, ..)| *value).fold(f64::NEG_INFINITY, f64::max);
+            ranked.retain(|(value, ..)| *value < best);
+            ranked
         }
     };
     // Stable: equal rows stay in their order. The worst ones are first.
