@@ -6,6 +6,14 @@
 use crate::sentence::{Sentence, same};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
 
+/// Fails the evaluation of a constant with the message of a broken rule.
+#[track_caller]
+pub const fn check(found: Option<Sentence>) {
+    if let Some(found) = found {
+        panic!("{}", found.as_str());
+    }
+}
+
 const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     let mut index = 0;
     while index < specs.len() {
@@ -21,14 +29,10 @@ const fn says(what: &str) -> Sentence {
     Sentence::new().text(what)
 }
 
-/// A gate must be on a metric of `metrics(..)`. If not all of them are known, the run checks it.
+/// A gate must be on a metric of `metrics(..)`.
 #[must_use]
-pub const fn is_listed(
-    specs: &[MetricSpec<'_>],
-    is_complete: bool,
-    name: &str,
-) -> Option<Sentence> {
-    if !is_complete || position(specs, name).is_some() {
+pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence> {
+    if position(specs, name).is_some() {
         return None;
     }
     let mut sentence = says("`metrics(..)` has no metric ").name(name).text("; it has ");
@@ -43,47 +47,33 @@ pub const fn is_listed(
     Some(sentence.text(": write one of these, or add the metric"))
 }
 
-/// A bound must be on the side of the scores that are worse. `end` is `lower`, `upper` or empty.
-#[must_use]
-pub const fn points_right(
-    specs: &[MetricSpec<'_>],
-    name: &str,
-    end: &str,
-    is_at_least: bool,
-    bound: &str,
-) -> Option<Sentence> {
-    let Some(at) = position(specs, name) else { return None };
-    let higher = specs[at].higher_is_better();
-    let is_end = !same(end, "");
-    let right_end = if higher { "lower" } else { "upper" };
-    if is_at_least == higher && (!is_end || same(end, right_end)) {
-        return None;
-    }
-    let found = says(if higher { "higher" } else { "lower" }).text(" is better for ").name(name);
-    let write = match is_end {
-        true => found.text("; write `").text(right_end).text("(").text(name).text(")"),
-        false => found.text("; write `").text(name),
-    };
-    Some(write.text(if higher { " >= " } else { " <= " }).text(bound).text("`"))
-}
-
 const fn in_range(sentence: Sentence, range: ScoreRange) -> Sentence {
     sentence.decimal(range.min).text("..=").decimal(range.max)
 }
 
-/// A bound must be one that some scores reach and others do not.
+/// A bound must be on the side of the scores that are worse, and be one that some scores reach and others do not. `end` is
+/// `lower`, `upper` or empty, and `text` the bound as written.
 #[must_use]
 pub const fn bound_fits(
     specs: &[MetricSpec<'_>],
     name: &str,
+    end: &str,
     is_at_least: bool,
     bound: f64,
+    text: &str,
 ) -> Option<Sentence> {
     let Some(at) = position(specs, name) else { return None };
     let spec = &specs[at];
-    // A wrong direction breaks another rule.
-    if is_at_least != spec.higher_is_better() {
-        return None;
+    let higher = spec.higher_is_better();
+    let right_end = if higher { "lower" } else { "upper" };
+    if is_at_least != higher || !same(end, "") && !same(end, right_end) {
+        let found = says(if higher { "higher" } else { "lower" });
+        let found = found.text(" is better for ").name(name);
+        let write = match same(end, "") {
+            true => found.text("; write `").text(name),
+            false => found.text("; write `").text(right_end).text("(").text(name).text(")"),
+        };
+        return Some(write.text(if higher { " >= " } else { " <= " }).text(text).text("`"));
     }
     if !bound.is_finite() {
         return Some(

@@ -125,6 +125,9 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     {
         errors.at_span(span, "`baseline_rows` needs a baseline; write `baseline, baseline_rows`");
     }
+    if let (Some(span), Some(_)) = (attrs.journal, &attrs.replay) {
+        errors.at_span(span, "a journal would hide calls from the replay; remove `journal`, since recorded calls are not made again");
+    }
     if let Some(replay) = &attrs.replay
         && attrs.live.is_none()
     {

@@ -1,6 +1,8 @@
 //! Expands a checked eval into its rules and its test.
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
+use std::collections::BTreeSet;
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitStr};
@@ -10,7 +12,6 @@ use super::gate::{End, Gate, Kind, Limited};
 use super::metrics::{MetricOfEval, Value};
 use super::params::{self, Input, Params};
 use crate::shared::attributes::is_cfg;
-use crate::shared::contract::{hidden, rule};
 use crate::shared::function::item::Function;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
@@ -41,7 +42,7 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
     };
     let cfgs = function.attrs.iter().filter(|attr| is_cfg(attr));
     let cfgs = quote!(#(#cfgs)*);
-    let (rules, test) = (hidden(span, &cfgs, &cx.rules()), cx.test());
+    let (rules, test) = (cx.rules(&cfgs), cx.test());
     quote!(#rules #cfgs #test)
 }
 
@@ -55,7 +56,7 @@ impl Context<'_> {
     }
 
     /// The specs of the metrics whose types the tokens name, and the rules on them.
-    fn rules(&self) -> TokenStream {
+    fn rules(&self, cfgs: &TokenStream) -> TokenStream {
         let Self { span, private, .. } = self;
         let known: Vec<_> = self.metrics().iter().filter(|metric| metric.ty.is_some()).collect();
         let specs = known.iter().map(|metric| {
@@ -65,67 +66,82 @@ impl Context<'_> {
         });
         // An expression may set another threshold or cost than the spec of its type.
         let is_default = known.iter().map(|metric| matches!(metric.value, Value::Default));
-        let (count, is_complete) = (known.len(), known.len() == self.metrics().len());
-        let mut rules = quote_spanned! {*span=>
-            const __SPECS: [#private::MetricSpec<'static>; #count] = [#(#specs),*];
-            const __IS_DEFAULT: [::core::primitive::bool; #count] = [#(#is_default),*];
-        };
+        let is_complete = known.len() == self.metrics().len();
+        let mut rules = TokenStream::new();
+        let mut listed = BTreeSet::new();
         for gate in self.gates() {
-            rules.extend(self.rules_of(gate, is_complete));
+            self.rules_of(gate, is_complete, &mut listed, &mut rules);
         }
         if let Some(budget) = &self.attrs.settings.budget {
             let repeats = self.attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u64>().ok());
-            let repeats = repeats.unwrap_or(1);
+            let repeats = Literal::u64_unsuffixed(repeats.unwrap_or(1));
             let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
-            let args = quote_spanned!(*span=> &__SPECS, &__IS_DEFAULT, #repeats, #msats);
+            let msats = Literal::u64_unsuffixed(msats);
+            let args = quote_spanned!(*span=> __SPECS, __DEFAULT, #repeats, #msats);
             rules.extend(self.rule((budget.span(), budget.span()), "budget_covers", &args));
         }
-        rules
+        quote_spanned! {*span=>
+            #cfgs
+            #[allow(deprecated, unused, clippy::all)]
+            const _: () = {
+                use #private::gates as __rules;
+                const __SPECS: &[#private::MetricSpec<'static>] = &[#(#specs),*];
+                const __DEFAULT: &[::core::primitive::bool] = &[#(#is_default),*];
+                #rules
+            };
+        }
     }
 
-    fn rules_of(&self, gate: &Gate, is_complete: bool) -> TokenStream {
+    fn rules_of(
+        &self,
+        gate: &Gate,
+        is_complete: bool,
+        listed: &mut BTreeSet<String>,
+        rules: &mut TokenStream,
+    ) {
         if let Kind::Each { gate, .. } = &gate.kind {
-            return self.rules_of(gate, is_complete);
+            return self.rules_of(gate, is_complete, listed, rules);
         }
-        let Some(metric) = gate.metric() else { return TokenStream::new() };
+        let Some(metric) = gate.metric() else { return };
         let (span, name, at) = (self.span, metric.to_string(), (metric.span(), metric.span()));
-        let args = quote_spanned!(span=> &__SPECS, #is_complete, #name);
-        let mut rules = self.rule(at, "is_listed", &args);
+        if is_complete && listed.insert(name.clone()) {
+            let args = quote_spanned!(span=> __SPECS, #name);
+            rules.extend(self.rule(at, "is_listed", &args));
+        }
         match &gate.kind {
             Kind::Score { end, operator, bound, .. } => {
-                let is_at_least = operator.is_at_least;
-                let (text, value) = (as_written(bound), number(bound));
-                let at = match end {
-                    End::Estimate => (operator.span, operator.span),
-                    End::Lower | End::Upper => gate.ends,
-                };
+                let (is_at_least, text, value) =
+                    (operator.is_at_least, as_written(bound), number(bound));
                 let end = match end {
                     End::Estimate => "",
                     End::Lower => "lower",
                     End::Upper => "upper",
                 };
-                let args = quote_spanned!(span=> &__SPECS, #name, #end, #is_at_least, #text);
-                rules.extend(self.rule(at, "points_right", &args));
-                let args = quote_spanned!(span=> &__SPECS, #name, #is_at_least, #value);
-                rules.extend(self.rule(ends(bound), "bound_fits", &args));
+                let args = quote_spanned!(span=> __SPECS, #name, #end, #is_at_least, #value, #text);
+                let (_, last) = ends(bound);
+                rules.extend(self.rule((operator.span, last), "bound_fits", &args));
             }
             Kind::NoWorse { by, .. } => {
                 let value = number(by);
-                let args = quote_spanned!(span=> &__SPECS, #name, #value);
+                let args = quote_spanned!(span=> __SPECS, #name, #value);
                 rules.extend(self.rule(ends(by), "margin_fits", &args));
             }
             Kind::PassedAt { .. } => {
-                let args = quote_spanned!(span=> &__SPECS, &__IS_DEFAULT, #name);
+                let args = quote_spanned!(span=> __SPECS, __DEFAULT, #name);
                 rules.extend(self.rule(at, "has_verdict", &args));
             }
             Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
         }
-        rules
     }
 
-    fn rule(&self, at: (Span, Span), name: &str, args: &TokenStream) -> TokenStream {
-        let private = &self.private;
-        rule(self.span, &quote_spanned!(self.span=> #private::gates), at, name, args)
+    /// Emits a constant whose evaluation fails at these tokens with the message of the rule, if it is broken.
+    fn rule(&self, (start, end): (Span, Span), name: &str, args: &TokenStream) -> TokenStream {
+        let (span, name) = (self.span, Ident::new(name, self.span));
+        let found = quote_spanned!(span=> __rules::#name(#args));
+        let mut found = Group::new(Delimiter::Parenthesis, found);
+        found.set_span(end.resolved_at(span));
+        let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
+        quote_spanned!(span=> const _: () = #check #found;)
     }
 
     fn test(&self) -> TokenStream {

@@ -32,3 +32,49 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let test = expand::expand(&function, &attrs, &params);
     quote!(#stripped #test)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use quote::quote;
+
+    /// Formats code with rustfmt.
+    fn formatted(code: &str) -> String {
+        let mut rustfmt = Command::new("rustfmt")
+            .args(["--edition", "2024"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("rustfmt is a component of the toolchain; run `rustup component add rustfmt`");
+        rustfmt.stdin.take().unwrap().write_all(code.as_bytes()).unwrap();
+        let output = rustfmt.wait_with_output().unwrap();
+        assert!(output.status.success(), "{code}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn an_eval_expands_to_fewer_than_80_lines() {
+        let args = quote! {
+            devset = "evals/capitals.jsonl",
+            metrics(AnswerExactMatch, f1, PoliteJudge::default().with_lm(lm())),
+            gate(
+                f1 >= 0.80,
+                lower(f1) >= 0.75,
+                polite >= 0.95,
+                answer_exact_match.no_worse(by = 0.02),
+                each("topic", f1 >= 0.7)
+            ),
+            repeats = 3, budget = "50 sat", timeout = "30 s", baseline
+        };
+        let item = quote! {
+            async fn capitals(question: String) -> Result<Prediction, Error> { todo!() }
+        };
+        let expansion = formatted(&super::expand(args, &item).to_string());
+        assert!(!expansion.contains("compile_error"), "{expansion}");
+        assert!(expansion.contains("fn capitals_eval()"), "{expansion}");
+        let lines = expansion.lines().count();
+        assert!(lines < 80, "{lines} lines:\n{expansion}");
+    }
+}
