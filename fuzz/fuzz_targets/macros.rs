@@ -9,6 +9,8 @@
 mod added_metrics;
 #[path = "../../dsrs-metrics-macros/src/composite/mod.rs"]
 mod composite;
+#[path = "../../dsrs-metrics-macros/src/eval/mod.rs"]
+mod eval;
 #[path = "../../dsrs-metrics-macros/src/expansions.rs"]
 mod expansions;
 #[path = "../../dsrs-metrics-macros/src/judge/mod.rs"]
@@ -44,6 +46,7 @@ fuzz_target!(|data: &[u8]| {
         0 => expansions::expand_metric(args.clone(), &item),
         1 => expansions::expand_judge(args.clone(), &item),
         2 => expansions::expand_judge_output(args.clone(), &item),
+        3 => expansions::expand_eval(args.clone(), &item),
         4 => expansions::expand_param_group(item.clone()),
         _ => expansions::expand_record(item.clone()),
     };

@@ -419,7 +419,10 @@ impl Context<'_> {
 /// The field of a typed row as an argument.
 fn field(input: &Input, item: Span) -> TokenStream {
     let span = input.span.resolved_at(item);
-    let name = Ident::new(&input.name, input.span);
+    // A keyword is a raw identifier.
+    let mut name = syn::parse_str::<Ident>(&input.name)
+        .unwrap_or_else(|_| Ident::new_raw(&input.name, input.span));
+    name.set_span(input.span);
     match Form::of(&input.ty) {
         (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&row.#name)),
         (_, true) => quote_spanned!(span=> row.#name.as_deref()),

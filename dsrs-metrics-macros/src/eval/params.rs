@@ -8,7 +8,7 @@ use syn::{Attribute, FnArg, GenericArgument, LitStr, Meta, Pat, PathArguments, R
 use super::attr::EvalAttrs;
 use crate::shared::errors::Errors;
 use crate::shared::function::item::Function;
-use crate::shared::tokens::as_written;
+use crate::shared::tokens::{as_written, is_ident};
 use crate::shared::types::{last_segment_is, option_of, ungrouped};
 
 /// What the program receives.
@@ -55,6 +55,14 @@ pub(super) fn take(function: &mut Function, attrs: &EvalAttrs, errors: &mut Erro
             continue;
         };
         let span = rename.as_ref().map_or_else(|| param.pat.span(), LitStr::span);
+        if attrs.gold().is_some() && !is_ident(&name) {
+            errors.at_span(
+                span,
+                format!(
+                    "`{name}` is not the name of a field; write the name of a field of the row"
+                ),
+            );
+        }
         inputs.push(Input { name, span, ty: (*param.ty).clone() });
     }
     match &attrs.inputs {
