@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use dsrs_metrics::lm::{LanguageModel as _, Lm, LmError, LmRequest};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
@@ -179,4 +180,131 @@ fn an_eval_with_a_model_is_ignored_unless_it_is_asked_for() {
     assert_eq!(listed.lines().count(), NAMES.len(), "{listed}");
     // The program is a function as any other.
     assert_eq!(e01("hello".to_owned()), prediction! { "reply" => "hello" });
+}
+
+/// Appends a line to the file that a variable names, and ends the process after as many lines as another one says.
+fn called(line: &str) {
+    use std::io::Write as _;
+    let Ok(path) = std::env::var("EVAL_CALLS") else { return };
+    let mut file = std::fs::OpenOptions::new().append(true).create(true).open(&path).unwrap();
+    writeln!(file, "{line}").unwrap();
+    let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+    if std::env::var("EVAL_DIES_AFTER").is_ok_and(|after| after == lines.to_string()) {
+        std::process::abort();
+    }
+}
+
+/// An eval that may be killed.
+#[eval(
+    devset = rows("killed"),
+    metrics(polite_judge),
+    gate(polite >= 0.8),
+    live = "openai:my-model",
+    concurrency = 1
+)]
+fn killed(reply: String) -> Prediction {
+    called(&reply);
+    prediction! { "reply" => reply }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trap_22_an_eval_that_was_killed_continues_from_its_journal() {
+    let (folder, server) = (folder(), server().await);
+    let calls_file = folder.path().join("calls");
+    let run = |dies: bool| {
+        let mut command = command(folder.path(), &server);
+        command.args(["--exact", "evals::killed_eval", "--nocapture", "--ignored"]);
+        command.env("EVAL_CALLS", &calls_file);
+        if dies {
+            command.env("EVAL_DIES_AFTER", "4");
+        }
+        tokio::task::block_in_place(|| output(&mut command))
+    };
+    let (code, text) = run(true);
+    assert_ne!(code, Some(0), "{text}");
+    let (code, text) = run(false);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("100.00%") && text.contains("(9/9, 0 failed)"), "{text}");
+    let calls = std::fs::read_to_string(&calls_file).unwrap();
+    // The row in which the process died is run again, the rows before it are not.
+    let expected: Vec<String> = [0, 1, 2, 3, 3, 4, 5, 6, 7]
+        .map(|n| format!("reply {n}"))
+        .into_iter()
+        .chain(["only killed".to_owned()])
+        .collect();
+    assert_eq!(calls.lines().collect::<Vec<_>>(), expected);
+    // A run that ended leaves no journal: the next one runs every row.
+    let (code, text) = run(false);
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(std::fs::read_to_string(&calls_file).unwrap().lines().count(), 10 + 9);
+}
+
+/// An eval whose calls are recorded, in the judge and in the program.
+#[eval(
+    devset = rows("replayed"),
+    metrics(polite_judge),
+    gate(polite >= 0.8, failed <= 0.0),
+    live = "openai:my-model",
+    replay = "evals/replayed.replay.jsonl"
+)]
+async fn replayed(reply: String) -> Result<Prediction, LmError> {
+    let lm = Lm::from_id("openai:my-model")?;
+    let request = LmRequest::new("shout version 1").user(format!("only {reply}"));
+    Ok(prediction! { "reply" => lm.complete(&request).await?.text })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_eval_is_recorded_once_and_runs_offline_as_an_ordinary_test() {
+    let (folder, server) = (folder(), server().await);
+    let replay = folder.path().join("evals/replayed.replay.jsonl");
+    std::fs::create_dir_all(replay.parent().unwrap()).unwrap();
+    let run = |update: &str, is_offline: bool| {
+        let mut command = command(folder.path(), &server);
+        // No `--ignored`: it is an ordinary test.
+        command.args(["--exact", "evals::replayed_eval", "--nocapture"]).env("DSRS_UPDATE", update);
+        command
+            .env("CARGO_MANIFEST_DIR", folder.path())
+            .env("CARGO_PKG_NAME", "dsrs-metrics-tests");
+        if is_offline {
+            command.env_remove("OPENAI_API_KEY").env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1");
+        }
+        tokio::task::block_in_place(|| output(&mut command))
+    };
+    let (code, text) = run("no", true);
+    assert_ne!(code, Some(0));
+    assert!(
+        text.contains("no recorded calls: ") && text.contains("DSRS_UPDATE=new cargo test"),
+        "{text}"
+    );
+    let (code, text) = run("new", false);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("recorded calls: 0 replayed, "), "{text}");
+    let (recorded, sent) = (std::fs::read(&replay).unwrap(), server.received().len());
+    assert!(!String::from_utf8_lossy(&recorded).contains("127.0.0.1"));
+    // The suite runs `replayed_eval` with the committed calls, which are the same.
+    let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/evals/replayed.replay.jsonl");
+    if std::env::var_os("DSRS_METRICS_RECORD").is_some_and(|value| value == "1") {
+        std::fs::write(committed, &recorded).unwrap();
+    }
+    assert_eq!(std::fs::read(committed).unwrap(), recorded);
+
+    let (code, text) = run("no", true);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(" replayed, 0 recorded, 0 not used"), "{text}");
+    assert_eq!(
+        (std::fs::read(&replay).unwrap(), server.received().len()),
+        (recorded.clone(), sent)
+    );
+
+    // A call that was not recorded is an error that names it.
+    let text = String::from_utf8(recorded).unwrap();
+    let without: Vec<&str> =
+        text.lines().filter(|line| !line.contains("only only replayed")).collect();
+    std::fs::write(&replay, without.join("\n") + "\n").unwrap();
+    let (code, text) = run("no", true);
+    assert_ne!(code, Some(0));
+    assert!(
+        text.contains("call not recorded in ") && text.contains("only only replayed"),
+        "{text}"
+    );
 }
