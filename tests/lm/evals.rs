@@ -170,6 +170,38 @@ async fn trap_41_the_budget_of_a_run_of_tests_holds_over_its_processes() {
     assert_eq!(calls(&server), BTreeMap::new());
 }
 
+/// An eval that declares no model, with a judge that has one.
+#[test]
+fn a_model_that_is_not_declared_is_not_called() {
+    let lm =
+        Lm::builder("openai:my-model").key("sk-test-0123456789").base_url("http://127.0.0.1:9/v1");
+    let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build().unwrap();
+    let source = dsrs_metrics::__private::evals::Source {
+        name: "undeclared",
+        module: module_path!(),
+        file: file!(),
+        line: line!(),
+        package: "dsrs-metrics-tests",
+        folder: env!("CARGO_MANIFEST_DIR"),
+    };
+    let condition = dsrs_metrics::__private::evals::Condition::failed(0.1);
+    let eval = dsrs_metrics::__private::evals::Eval::<Example, Prediction>::new(source)
+        .devset([example! { "reply" => "reply 1" }])
+        .inputs(&["reply"], &[])
+        .metric(PoliteJudge::default().with_lm(lm))
+        .gate("failed <= 0.1", condition);
+    let run = || {
+        eval.run(|row: Example| async move {
+            prediction! { "reply" => row.get("reply") }
+        })
+    };
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
+    assert_eq!(
+        *panic.downcast::<String>().unwrap(),
+        "eval `undeclared`: a metric calls openai:my-model, which `#[eval]` does not declare; write `live = \"openai:my-model\"`, with which `cargo test` skips the eval, or record the calls once with `replay` too\n"
+    );
+}
+
 #[test]
 fn an_eval_with_a_model_is_ignored_unless_it_is_asked_for() {
     let listed = Command::new(std::env::current_exe().unwrap())

@@ -67,6 +67,12 @@ pub trait LanguageModel: Send + Sync {
         None
     }
 
+    /// Whether calls go to the server of a provider, which a test must declare.
+    #[doc(hidden)]
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// The request that the model answers. A layer overrides it if it fills in parameters that the
     /// request leaves open and that change the reply, such as a temperature. The key of a cached
     /// reply is computed from this request.
@@ -167,6 +173,11 @@ macro_rules! forward_language_model {
             fn endpoint(&self) -> Option<&str> {
                 let $model = self;
                 ($inner).endpoint()
+            }
+
+            fn is_remote(&self) -> bool {
+                let $model = self;
+                ($inner).is_remote()
             }
 
             fn effective_request<'a>(

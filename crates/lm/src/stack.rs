@@ -167,6 +167,10 @@ impl LanguageModel for Lm {
         self.layers.endpoint()
     }
 
+    fn is_remote(&self) -> bool {
+        self.layers.is_remote()
+    }
+
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         self.layers.effective_request(request)
     }

@@ -66,6 +66,10 @@ impl LanguageModel for Client {
         self.target.redacted_base_url.as_deref()
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let Some(schema) = &request.schema else { return self.send(request, false).await };
         if self.target.supports_schema && !lock(&self.rejected_schemas).contains(&schema.name) {

@@ -86,6 +86,10 @@ macro_rules! impl_language_model {
                 self.inner().endpoint()
             }
 
+            fn is_remote(&self) -> bool {
+                self.inner().is_remote()
+            }
+
             fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
                 Layer::effective_request(self, request)
             }

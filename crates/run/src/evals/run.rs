@@ -162,6 +162,14 @@ where
         };
         let progress = self.evaluate.display_progress(shows_output());
         let models = EvalModels::new(&source, &self.settings, update, &folder)?;
+        if !settings.is_live
+            && let Some(model) = models.scope(|| progress.remote_model())
+        {
+            return Err(format!(
+                "a metric calls {}, which `#[eval]` does not declare; write `live = {model:?}`, with which `cargo test` skips the eval, or record the calls once with `replay` too",
+                escape::name(&model)
+            ));
+        }
         let evaluation = models.recorded(progress).label(source.name).build();
         let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
         let runtime = runtime(settings.is_current_thread)?;

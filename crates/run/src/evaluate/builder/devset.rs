@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 
 use super::EvaluateBuilder;
+use crate::core::declared::requirements::Requirement;
 use crate::core::rows::dynamic::Example;
 use crate::evaluate::input::Devset;
 
@@ -101,6 +102,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(crate) fn data_files(&self) -> Vec<String> {
         let Devset::List(_, files) = &self.devset else { return Vec::new() };
         files.iter().map(|file| serde_json::to_string(file).unwrap_or_default()).collect()
+    }
+
+    /// Returns the name of a model of a provider that a metric calls.
+    pub(crate) fn remote_model(&self) -> Option<String> {
+        let mut requirements = Vec::new();
+        self.metrics.iter().for_each(|metric| metric.metric().requirements(&mut requirements));
+        let mut models = requirements.iter().filter_map(Requirement::lm);
+        models.find(|lm| lm.is_remote()).map(|lm| lm.id().to_owned())
     }
 
     /// Returns the names of the metrics.
