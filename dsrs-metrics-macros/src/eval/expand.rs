@@ -1,8 +1,6 @@
 //! Expands a checked eval into its rules and its test.
 
-use std::collections::BTreeSet;
-
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit, LitStr};
@@ -14,18 +12,18 @@ use super::params::{self, Input, Params};
 use crate::shared::attributes::is_cfg;
 use crate::shared::function::item::Function;
 use crate::shared::names;
-use crate::shared::tokens::{as_written, ends};
+use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, last_segment_is};
 use crate::shared::values::{cost_msats, number};
 
-struct Context<'a> {
-    function: &'a Function,
-    attrs: &'a EvalAttrs,
-    params: &'a Params,
-    span: Span,
-    runtime: TokenStream,
-    private: TokenStream,
-    evals: TokenStream,
+pub(super) struct Context<'a> {
+    pub(super) function: &'a Function,
+    pub(super) attrs: &'a EvalAttrs,
+    pub(super) params: &'a Params,
+    pub(super) span: Span,
+    pub(super) runtime: TokenStream,
+    pub(super) private: TokenStream,
+    pub(super) evals: TokenStream,
 }
 
 pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) -> TokenStream {
@@ -47,101 +45,12 @@ pub(super) fn expand(function: &Function, attrs: &EvalAttrs, params: &Params) ->
 }
 
 impl Context<'_> {
-    fn metrics(&self) -> &[MetricOfEval] {
+    pub(super) fn metrics(&self) -> &[MetricOfEval] {
         self.attrs.metrics.as_ref().map_or(&[], |list| &list.items)
     }
 
-    fn gates(&self) -> &[Gate] {
+    pub(super) fn gates(&self) -> &[Gate] {
         self.attrs.gates.as_ref().map_or(&[], |list| &list.items)
-    }
-
-    /// The specs of the metrics whose types the tokens name, and the rules on them.
-    fn rules(&self, cfgs: &TokenStream) -> TokenStream {
-        let Self { span, private, .. } = self;
-        let known: Vec<_> = self.metrics().iter().filter(|metric| metric.ty.is_some()).collect();
-        let specs = known.iter().map(|metric| {
-            let (ty, span) = (&metric.ty, metric.span);
-            let runtime = names::runtime_at(self.attrs.settings.krate.as_ref(), span, self.span);
-            quote_spanned!(span=> <#ty as #runtime::Declared>::SPEC)
-        });
-        // An expression may set another threshold or cost than the spec of its type.
-        let is_default = known.iter().map(|metric| matches!(metric.value, Value::Default));
-        let is_complete = known.len() == self.metrics().len();
-        let mut rules = TokenStream::new();
-        let mut listed = BTreeSet::new();
-        for gate in self.gates() {
-            self.rules_of(gate, is_complete, &mut listed, &mut rules);
-        }
-        if let Some(budget) = &self.attrs.settings.budget {
-            let repeats = self.attrs.repeats.as_ref().and_then(|it| it.base10_parse::<u64>().ok());
-            let repeats = Literal::u64_unsuffixed(repeats.unwrap_or(1));
-            let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
-            let msats = Literal::u64_unsuffixed(msats);
-            let args = quote_spanned!(*span=> __SPECS, __DEFAULT, #repeats, #msats);
-            rules.extend(self.rule((budget.span(), budget.span()), "budget_covers", &args));
-        }
-        quote_spanned! {*span=>
-            #cfgs
-            #[allow(deprecated, unused, clippy::all)]
-            const _: () = {
-                use #private::gates as __rules;
-                const __SPECS: &[#private::MetricSpec<'static>] = &[#(#specs),*];
-                const __DEFAULT: &[::core::primitive::bool] = &[#(#is_default),*];
-                #rules
-            };
-        }
-    }
-
-    fn rules_of(
-        &self,
-        gate: &Gate,
-        is_complete: bool,
-        listed: &mut BTreeSet<String>,
-        rules: &mut TokenStream,
-    ) {
-        if let Kind::Each { gate, .. } = &gate.kind {
-            return self.rules_of(gate, is_complete, listed, rules);
-        }
-        let Some(metric) = gate.metric() else { return };
-        let (span, name, at) = (self.span, metric.to_string(), (metric.span(), metric.span()));
-        if is_complete && listed.insert(name.clone()) {
-            let args = quote_spanned!(span=> __SPECS, #name);
-            rules.extend(self.rule(at, "is_listed", &args));
-        }
-        match &gate.kind {
-            Kind::Score { end, operator, bound, .. } => {
-                let (is_at_least, text, value) =
-                    (operator.is_at_least, as_written(bound), number(bound));
-                let end = match end {
-                    End::Estimate => "",
-                    End::Lower => "lower",
-                    End::Upper => "upper",
-                };
-                let args = quote_spanned!(span=> __SPECS, #name, #end, #is_at_least, #value, #text);
-                let (_, last) = ends(bound);
-                rules.extend(self.rule((operator.span, last), "bound_fits", &args));
-            }
-            Kind::NoWorse { by, .. } => {
-                let value = number(by);
-                let args = quote_spanned!(span=> __SPECS, #name, #value);
-                rules.extend(self.rule(ends(by), "margin_fits", &args));
-            }
-            Kind::PassedAt { .. } => {
-                let args = quote_spanned!(span=> __SPECS, __DEFAULT, #name);
-                rules.extend(self.rule(at, "has_verdict", &args));
-            }
-            Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
-        }
-    }
-
-    /// Emits a constant whose evaluation fails at these tokens with the message of the rule, if it is broken.
-    fn rule(&self, (start, end): (Span, Span), name: &str, args: &TokenStream) -> TokenStream {
-        let (span, name) = (self.span, Ident::new(name, self.span));
-        let found = quote_spanned!(span=> __rules::#name(#args));
-        let mut found = Group::new(Delimiter::Parenthesis, found);
-        found.set_span(end.resolved_at(span));
-        let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
-        quote_spanned!(span=> const _: () = #check #found;)
     }
 
     fn test(&self) -> TokenStream {

@@ -6,6 +6,7 @@ mod expand;
 mod gate;
 mod metrics;
 mod params;
+mod rules;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -5,8 +5,9 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-use super::decide::{GateResult, GateVerdict};
+use super::decide::GateResult;
 use super::eval::Source;
+use super::findings::GateVerdict;
 use super::message::is_failure;
 
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
@@ -84,8 +85,9 @@ pub(super) fn append_summary(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decide::{GateResult, GateVerdict};
+    use super::super::decide::GateResult;
     use super::super::eval::Source;
+    use super::super::findings::GateVerdict;
     use super::{annotations, summary};
 
     fn gate(verdict: GateVerdict, sentence: &str) -> GateResult {

@@ -5,7 +5,8 @@ use std::io::{self, IsTerminal as _};
 
 use serde_json::Value;
 
-use super::decide::{GateResult, GateVerdict};
+use super::decide::GateResult;
+use super::findings::GateVerdict;
 use crate::evaluate::manifest::sorted;
 use crate::evaluate::report::ResultRow;
 use crate::messages::escape;

@@ -3,20 +3,23 @@
 //! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its program.
 //! `run.rs` runs it: `devset.rs` reads the rows, `baseline.rs` the outcomes of an earlier run, `environment.rs` when these are
 //! replaced, `paths.rs` where files are. `figures.rs` has the figures of all rows and of groups of rows, `decide.rs` the
-//! verdicts of the gates. `models.rs` has the language models, `pool.rs` the budget of all evals of a run of tests, `journal.rs`
+//! verdicts of the gates, `findings.rs` their sentences, `checks.rs` what must hold before, `owner.rs` the names of evals. `models.rs` has the language models, `pool.rs` the budget of all evals of a run of tests, `journal.rs`
 //! the journal of an eval, `pending.rs` a baseline that is not accepted yet. `message.rs` has the message of a test that fails, `github.rs` the annotations of GitHub.
 
 mod baseline;
+mod checks;
 mod condition;
 mod decide;
 mod environment;
 mod eval;
 mod figures;
+mod findings;
 mod github;
 mod inputs;
 mod journal;
 mod message;
 mod models;
+mod owner;
 mod paths;
 mod pending;
 mod pool;

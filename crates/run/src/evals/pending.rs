@@ -1,14 +1,14 @@
 //! A new baseline that is not accepted yet, below the target folder.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::baseline::{Baseline, BaselineError};
 use super::eval::Source;
-use super::run::write;
+use crate::evaluate::files::OutputFile;
 
 /// The name of the file in the folder of an eval.
 const FILE: &str = "pending.json";
@@ -143,4 +143,11 @@ impl Pending {
         }
         write(&self.baseline, self.content.as_bytes())
     }
+}
+
+/// Writes a file that appears when it is complete.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+    let written =
+        OutputFile::create(path).and_then(|file| file.write(|out| out.write_all(content)));
+    written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }

@@ -1,39 +1,34 @@
 //! Runs an eval: the rows, the gates, the new baseline, the message.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write as _};
 use std::panic;
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::{Baseline, BaselineError};
-use super::condition::{Condition, Kind};
-use super::decide::{GateResult, GateVerdict, decide};
+use super::checks::{check_directions, check_gates, complete, explained};
+use super::condition::Condition;
+use super::decide::{GateResult, decide};
 use super::environment::{Environment, Update};
 use super::eval::{Eval, Gate, Source};
 use super::figures::Finished;
+use super::findings::GateVerdict;
 use super::message::{self, Notes};
 use super::models::EvalModels;
-use super::pending::Pending;
-use super::pool::run_id;
+use super::owner::Owner;
+use super::pending::{Pending, write};
 use super::{github, journal};
 use crate::core::program::Program;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Direction;
-use crate::evaluate::files::OutputFile;
-use crate::evaluate::lock::lock;
-use crate::evaluate::{
-    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running,
-};
+use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Running};
 use crate::json::{describe, path};
 use crate::messages::escape;
-use crate::messages::suggest::nearest;
 use crate::results::Results;
 
 /// The time limit of a row without `timeout`, so that a program that never answers fails its row.
@@ -247,60 +242,6 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
     builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-/// Checks that each gate is on a metric of the run, for metrics whose names the compiler does not know.
-fn check_gates(gates: &[Gate], metrics: &[&str]) -> Result<(), String> {
-    let named = |gate: &Gate| metric_of(&gate.condition.0);
-    let unknown = |gate: &&Gate| named(gate).is_some_and(|metric| !metrics.contains(&metric));
-    let Some(gate) = gates.iter().find(unknown) else { return Ok(()) };
-    let metric = named(gate).unwrap_or_default();
-    let hint = match nearest(metric, metrics.iter().copied()) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => format!("`metrics(..)` has {}", escape::names(metrics.iter().copied())),
-    };
-    Err(format!("gate `{}`: there is no metric `{metric}`; {hint}", gate.text))
-}
-
-fn metric_of(kind: &Kind) -> Option<&'static str> {
-    match kind {
-        Kind::Score { metric, .. } | Kind::NoWorse { metric, .. } | Kind::Better { metric } => {
-            Some(metric)
-        }
-        Kind::PassedAt { metric, .. } => *metric,
-        Kind::Each { condition, .. } => metric_of(condition),
-        Kind::Failed { .. } | Kind::Abstained { .. } | Kind::Latency { .. } => None,
-    }
-}
-
-/// Checks the direction of gates on metrics that the compiler does not know.
-fn check_directions(gates: &[Gate], run: &Finished<'_>) -> Result<(), String> {
-    for gate in gates {
-        let mut kind = &gate.condition.0;
-        while let Kind::Each { condition, .. } = kind {
-            kind = condition;
-        }
-        let Kind::Score { metric, bound, .. } = kind else { continue };
-        let direction = match run.metric(metric) {
-            Some(metric) => metric.direction,
-            None => continue,
-        };
-        let is_wrong = match bound {
-            super::Bound::AtLeast(_) => direction == Direction::LowerIsBetter,
-            super::Bound::AtMost(_) => direction == Direction::HigherIsBetter,
-        };
-        if is_wrong {
-            let (better, operator) = match direction {
-                Direction::HigherIsBetter => ("higher", ">="),
-                Direction::LowerIsBetter => ("lower", "<="),
-            };
-            return Err(format!(
-                "gate `{}`: {better} is better for `{metric}`; write `{operator}`",
-                gate.text
-            ));
-        }
-    }
-    Ok(())
-}
-
 /// Returns the baseline; `None` if it is missing, or the eval has none.
 fn read_baseline(source: &Source, path: Option<&Path>) -> Result<Option<Baseline>, String> {
     let Some(path) = path else { return Ok(None) };
@@ -350,49 +291,6 @@ where
             _ => gold(field),
         })
     })
-}
-
-/// The message of an error, with what to write in the attribute.
-fn explained(error: &EvaluateError, settings: &super::eval::Settings) -> String {
-    match error {
-        EvaluateError::NoRows => match settings.limit {
-            Some(limit) => format!(
-                "no row is left after `limit = {limit}`; write a larger limit, or add rows to the devset"
-            ),
-            None => "the devset has no rows, and a gate on no rows means nothing; add rows to it"
-                .to_owned(),
-        },
-        EvaluateError::Input { message } if message.ends_with("found none") => {
-            format!("{message}; add rows to the devset")
-        }
-        EvaluateError::NotReady { .. } if !settings.is_live && settings.replay.is_none() => {
-            format!(
-                "{error}; if the eval calls a model, declare it: `live = \"provider:model\"`, or set the model of the judge"
-            )
-        }
-        error => error.to_string(),
-    }
-}
-
-/// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
-fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
-    if result.ending != Ending::Complete {
-        return Err(format!("after {} rows: {}", result.rows, result.ending));
-    }
-    match &result.first_error {
-        Some(error) if result.failed_rows == result.rows => {
-            let hint = match error.contains(" within ") {
-                true => "; write a longer `timeout`, such as `timeout = \"10 min\"`",
-                false => "",
-            };
-            Err(format!(
-                "all {} rows failed; first error: {}{hint}",
-                result.rows,
-                escape::escaped(error)
-            ))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Lines about the rows that only the baseline or only the run has.
@@ -467,13 +365,6 @@ fn report(_: &Path, _: &Finished<'_>, _: Option<&Results>) -> Result<Option<Stri
     Ok(None)
 }
 
-/// Writes a file that appears when it is complete.
-pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    let written =
-        OutputFile::create(path).and_then(|file| file.write(|out| out.write_all(content)));
-    written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
-}
-
 /// Returns the rows that explain the first gate that is not passed.
 fn explaining_rows(
     gates: &[GateResult],
@@ -487,52 +378,6 @@ fn explaining_rows(
     let is_lower = run.metric(metric).is_some_and(|it| it.direction == Direction::LowerIsBetter);
     let old = old.filter(|_| gate.is_relative);
     message::rows(metric, is_lower, old, run.results)
-}
-
-/// The claim of an eval on its name, for as long as it runs.
-struct Owner {
-    key: (String, String),
-}
-
-/// The evals that run in this process: where each is.
-static RUNNING: Mutex<BTreeMap<(String, String), String>> = Mutex::new(BTreeMap::new());
-
-impl Owner {
-    /// Returns an error if another eval of the package has the same name, in this run of tests.
-    fn claim(source: &Source, folder: &Path, target: &Path) -> Result<Self, String> {
-        let key = (source.package.to_owned(), source.name.to_owned());
-        let place = format!("{} at {}:{}", source.module, source.file, source.line);
-        let two = |other: &str| {
-            format!(
-                "two evals of the package `{}` have this name: {place}, and {other}; rename one, since they share baseline and folder",
-                source.package
-            )
-        };
-        if let Some(other) = lock(&RUNNING).get(&key).filter(|other| **other != place) {
-            return Err(two(other));
-        }
-        let unwritable = |error: io::Error| {
-            format!(
-                "cannot write below the target folder `{}`: {error}; make it writable, or set CARGO_TARGET_DIR",
-                target.display()
-            )
-        };
-        fs::create_dir_all(folder).map_err(unwritable)?;
-        let file = folder.join("owner");
-        let (run, found) = (run_id(), fs::read_to_string(&file).unwrap_or_default());
-        if let Some(other) = found.strip_prefix(&format!("{run}\n")).filter(|it| *it != place) {
-            return Err(two(other));
-        }
-        fs::write(&file, format!("{run}\n{place}")).map_err(unwritable)?;
-        lock(&RUNNING).insert(key.clone(), place);
-        Ok(Self { key })
-    }
-}
-
-impl Drop for Owner {
-    fn drop(&mut self) {
-        lock(&RUNNING).remove(&self.key);
-    }
 }
 
 /// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
