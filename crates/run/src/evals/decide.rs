@@ -5,14 +5,18 @@
 //! passes by its own interval, since all gates must pass.
 
 use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::baseline::Baseline;
-use super::condition::{Bound, End, Kind};
+use super::condition::{Bound, Condition, End, Kind};
 use super::eval::Gate;
 use super::figures::{Figures, Finished};
 use super::findings::{
     Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
 };
+use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
 use crate::results::{Comparison, MetricComparison, Results};
 use crate::stats::holm;
@@ -260,4 +264,26 @@ impl Part {
             Self::Compared { by, comparison } => relative(&comparison, by, p_adjusted, tests),
         }
     }
+}
+
+/// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
+///
+/// # Errors
+/// A message, if the runs kept no rows.
+pub fn verdicts<G: Serialize, P: Serialize>(
+    gates: &[(&'static str, Condition)],
+    old: &EvaluationResult<G, P>,
+    new: &EvaluationResult<G, P>,
+    group: Option<&str>,
+) -> Result<Vec<(&'static str, String)>, String> {
+    let results = |of| Results::of(of).map_err(|error| error.to_string());
+    let (old, results) = (results(old)?, results(new)?);
+    let content = Baseline::render("runs", &old, false).map_err(|error| error.to_string())?;
+    let baseline = Baseline::parse(Path::new("baseline"), &content);
+    let gate =
+        |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
+    let gates: Vec<Gate> = gates.iter().map(gate).collect();
+    let run = Finished::new(new, &results, group);
+    let decided = decide(&gates, &run, &baseline, 0);
+    Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
 }

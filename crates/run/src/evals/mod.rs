@@ -29,8 +29,8 @@ mod tests;
 
 pub use self::baseline::{Baseline, BaselineError};
 pub use self::condition::{Bound, Condition};
+pub use self::decide::verdicts;
 pub use self::eval::{Eval, Source};
 pub use self::inputs::{input, inputs_as, returned};
 pub use self::paths::FOLDER;
 pub use self::pending::Pending;
-pub use self::run::verdicts;

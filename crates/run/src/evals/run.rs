@@ -12,16 +12,17 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::{Baseline, BaselineError};
 use super::checks::{check_directions, check_gates, complete, explained};
-use super::condition::Condition;
 use super::decide::{GateResult, decide};
 use super::environment::{Environment, Update};
-use super::eval::{Eval, Gate, Source};
+use super::eval::{Eval, Source};
 use super::figures::Finished;
 use super::findings::GateVerdict;
 use super::message::{self, Notes};
 use super::models::EvalModels;
 use super::owner::Owner;
-use super::pending::{Pending, write};
+use super::pending::Pending;
+#[cfg(feature = "html")]
+use super::pending::write;
 use super::{github, journal};
 use crate::core::program::Program;
 use crate::core::rows::pair::Pair;
@@ -378,26 +379,4 @@ fn explaining_rows(
     let is_lower = run.metric(metric).is_some_and(|it| it.direction == Direction::LowerIsBetter);
     let old = old.filter(|_| gate.is_relative);
     message::rows(metric, is_lower, old, run.results)
-}
-
-/// Returns the verdicts of gates on a run, compared with an earlier one, and the sentence of each.
-///
-/// # Errors
-/// A message, if the runs kept no rows.
-pub fn verdicts<G: Serialize, P: Serialize>(
-    gates: &[(&'static str, Condition)],
-    old: &EvaluationResult<G, P>,
-    new: &EvaluationResult<G, P>,
-    group: Option<&str>,
-) -> Result<Vec<(&'static str, String)>, String> {
-    let results = |of| Results::of(of).map_err(|error| error.to_string());
-    let (old, results) = (results(old)?, results(new)?);
-    let content = Baseline::render("runs", &old, false).map_err(|error| error.to_string())?;
-    let baseline = Baseline::parse(Path::new("baseline"), &content);
-    let gate =
-        |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
-    let gates: Vec<Gate> = gates.iter().map(gate).collect();
-    let run = Finished::new(new, &results, group);
-    let decided = decide(&gates, &run, &baseline, 0);
-    Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
 }
