@@ -193,7 +193,7 @@ fn a_model_that_is_not_declared_is_not_called() {
     let run = || {
         eval.run(|row: Example| async move {
             prediction! { "reply" => row.get("reply") }
-        })
+        });
     };
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_err();
     assert_eq!(
@@ -234,8 +234,8 @@ fn called(line: &str) {
     live = "openai:my-model",
     concurrency = 1
 )]
-fn killed(reply: String) -> Prediction {
-    called(&reply);
+fn killed(reply: &str) -> Prediction {
+    called(reply);
     prediction! { "reply" => reply }
 }
 
