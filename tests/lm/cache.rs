@@ -1,8 +1,6 @@
 //! The cache: the stored replies, request coalescing, access to the file.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -227,57 +225,6 @@ async fn several_models_of_a_process_share_one_file() {
         assert_eq!(text(lm, &ask("?")).await, at.to_string());
     }
     assert_eq!(open(&dir).len(), Ok(4));
-}
-
-/// A process that makes `calls` calls through the cache in `dir`.
-fn process(dir: &TempDir, calls: u64) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lm_cached_calls"));
-    command.arg(dir.path()).arg(calls.to_string());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
-/// A process that has made its calls, and has the cache open until its standard input ends.
-fn holding(dir: &TempDir, calls: u64) -> Child {
-    let mut child = process(dir, calls).arg("hold").spawn().unwrap();
-    let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
-    assert!(lines.map(Result::unwrap).any(|line| line == "held"));
-    child
-}
-
-#[test]
-fn a_second_process_waits_for_the_first_one_and_pays_for_none_of_its_replies() {
-    let dir = temp_dir();
-    let first = holding(&dir, 50);
-    let mut second = process(&dir, 50).spawn().unwrap();
-    let mut errors = BufReader::new(second.stderr.take().unwrap());
-    let mut line = String::new();
-    errors.read_line(&mut line).unwrap();
-    let file = dir.path().canonicalize().unwrap().join("replies.redb");
-    let expected = format!(
-        "waiting for the reply cache {}, which another process uses; set DSRS_CACHE to another directory to run beside it\n",
-        file.display()
-    );
-    assert_eq!((line, second.try_wait().unwrap()), (expected, None));
-    assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
-    let output = second.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.lines().count()), (Some(0), 50));
-    assert_eq!(std::io::read_to_string(errors).unwrap(), "", "one line");
-    assert_eq!(std::fs::read_to_string(dir.path().join("paid")).unwrap().lines().count(), 50);
-}
-
-#[test]
-fn threads_that_wait_for_another_process_share_the_file_and_block_no_other_file() {
-    let (dir, other_dir) = (temp_dir(), temp_dir());
-    let other = holding(&dir, 3);
-    std::thread::scope(|scope| {
-        let threads = [(); 4].map(|()| scope.spawn(|| open(&dir)));
-        assert_eq!(open(&other_dir).len(), Ok(0));
-        assert!(threads.iter().all(|thread| !thread.is_finished()));
-        assert_eq!(other.wait_with_output().unwrap().status.code(), Some(0));
-        let caches = threads.map(|thread| thread.join().unwrap());
-        assert_eq!(caches.map(|cache| cache.len()), [const { Ok(3) }; 4]);
-    });
 }
 
 #[test]

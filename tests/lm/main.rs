@@ -4,6 +4,7 @@
 
 mod budget_kills;
 mod cache;
+mod cache_processes;
 mod errors;
 mod estimate;
 mod estimate_command;
@@ -18,7 +19,6 @@ mod judge_faults;
 mod judge_prompts;
 mod kept;
 mod keys;
-mod killed;
 mod layers;
 mod litellm;
 mod money;
