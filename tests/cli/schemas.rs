@@ -61,6 +61,13 @@ fn outputs() -> Vec<(&'static str, Value)> {
         ("list", printed(&folder, &["list", "f1", "any_of", "--json"])),
     ];
     outputs.extend(lines(&rows).map(|row| ("result-row", row)));
+    let baselines = concat!(
+        include_str!("../../examples/evals/evals/capitals.baseline.jsonl"),
+        include_str!("../../examples/evals/evals/routing.baseline.jsonl")
+    );
+    outputs.extend(lines(baselines).map(|line| ("baseline", line)));
+    let share = json!({ "outcome": "scored", "value": 0.5, "is_share": true });
+    outputs.push(("baseline", json!({ "id": "q1", "gold_hash": "0".repeat(16), "scores": { "em": share }, "gold": {}, "pred": null })));
     outputs
 }
 
@@ -95,7 +102,7 @@ fn each_property_is_described() {
         check(name, schema, &mut undescribed);
     }
     assert_eq!(undescribed, [""; 0]);
-    assert_eq!(schema::schemas().count(), 8);
+    assert_eq!(schema::schemas().count(), 9);
 }
 
 #[test]

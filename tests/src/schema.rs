@@ -62,6 +62,8 @@ pub fn errors(schema: &str, value: &Value) -> Vec<String> {
 #[track_caller]
 pub fn schema_of(value: &Value) -> &'static str {
     let keys = [
+        ("gold_hash", "baseline"),
+        ("eval", "baseline"),
         ("scores", "result-row"),
         ("ending", "summary"),
         ("checksum", "manifest"),
@@ -182,7 +184,7 @@ fn is_side(path: &str) -> bool {
 /// Whether a schema leaves the content of a place to the user.
 fn is_free(schema: &str, path: &str) -> bool {
     let is_of_user = is_side(path) || path.ends_with("/attributes") || path.ends_with("/metadata");
-    schema == "result-row" && is_of_user
+    is_of_user && ["result-row", "baseline"].contains(&schema)
 }
 
 /// Calls a function with the path of each value in `value`, but not within the places of the user.
