@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Compile time of the attributes: `cargo check` of N one-line `#[metric]` functions against plain functions, and of N
-# `#[judge]` structs against plain structs with the derives that a user would otherwise write. The crates are checked in
-# turns; the table has the best of several runs. Usage: benches/check_time.sh [N] [RUNS]; default 500 and 5.
+# Compile time of the attributes: `cargo check` of N one-line `#[metric]` functions against plain functions, of N `#[judge]`
+# structs against plain structs with the derives that a user would otherwise write, and of N `#[eval]` functions with three
+# gates against the programs alone, as tests. The crates are checked in turns; the table has the best of several runs.
+# Usage: benches/check_time.sh [N] [RUNS]; default 500 and 5.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
 count="${1:-500}" runs="${2:-5}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
-crates=(functions metrics structs judges)
+crates=(functions metrics structs judges programs evals)
 
 item() { # crate, number
     local n="$2"
@@ -18,6 +19,9 @@ item() { # crate, number
 #[derive(Debug, Clone, Serialize, Deserialize)] struct Right$n { question_$n: String, answer_$n: String, good: bool }" ;;
         judges) echo "/// Is the answer right?
 #[judge(cost = \"10 msat\")] struct Right$n { #[input(gold)] question_$n: String, #[input(pred)] answer_$n: String, #[output] good: bool }" ;;
+        programs) echo "fn program_$n(question_$n: String) -> Prediction { prediction! { \"answer\" => question_$n } }" ;;
+        evals) echo "#[eval(devset = \"rows.jsonl\", metrics(F1, AnswerExactMatch), gate(f1 >= 0.8, answer_exact_match.no_worse(by = 0.02), failed <= 0.1), baseline)]
+$(item programs "$n")" ;;
     esac
 }
 
@@ -37,6 +41,7 @@ TOML
     {
         echo '#![allow(dead_code, unused_imports)]'
         echo 'use dsrs_metrics::prelude::*;'
+        echo "use dsrs_metrics::metrics::{AnswerExactMatch, F1};"
         echo 'use serde::{Deserialize, Serialize};'
         for n in $(seq "$count"); do item "$1" "$n"; done
     } > "$work/$1/src/lib.rs"
@@ -45,10 +50,17 @@ TOML
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$work/target}" CARGO_INCREMENTAL=0
 declare -A best
 check() { # crate
+    case "$1" in
+        # A function `#[test]` is part of the test only.
+        programs | evals) (cd "$work/$1" && cargo check --quiet --lib --profile test) ;;
+        *) (cd "$work/$1" && cargo check --quiet) ;;
+    esac
+}
+measure() { # crate
     touch "$work/$1/src/lib.rs"
     local start end
     start=$(date +%s%N)
-    (cd "$work/$1" && cargo check --quiet)
+    check "$1"
     end=$(date +%s%N)
     if [ -z "${best[$1]:-}" ] || [ $((end - start)) -lt "${best[$1]}" ]; then best[$1]=$((end - start)); fi
 }
@@ -56,10 +68,10 @@ check() { # crate
 for crate in "${crates[@]}"; do
     write "$crate"
     # Compiles the dependencies.
-    (cd "$work/$crate" && cargo check --quiet)
+    check "$crate"
 done
 for _ in $(seq "$runs"); do
-    for crate in "${crates[@]}"; do check "$crate"; done
+    for crate in "${crates[@]}"; do measure "$crate"; done
 done
 row() { # attribute, crate with it, crate without it, goal
     awk -v name="$1" -v with="${best[$2]}" -v without="${best[$3]}" -v n="$count" -v goal="$4" 'BEGIN {
@@ -69,3 +81,4 @@ row() { # attribute, crate with it, crate without it, goal
 printf '%-9s %11s %11s\n' "$count of" each plain
 row '#[metric]' metrics functions 4
 row '#[judge]' judges structs 8
+row '#[eval]' evals programs 30
