@@ -281,7 +281,7 @@ fn invalid_results() {
         error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
         "r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
     );
-    assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none");
+    assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none; add rows");
     assert_eq!(
         error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
         "r.jsonl:1: `scores.j.value`: expected a finite number, found the string \"high\""

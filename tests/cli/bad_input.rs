@@ -178,15 +178,24 @@ fn a_file_without_rows() {
     for content in ["", "\n", " \r\n\t\n\n", "\u{feff}"] {
         assert_eq!(
             error_of("rows.jsonl", content),
-            "rows.jsonl: expected at least one row, found none"
+            "rows.jsonl: expected at least one row, found none; add rows"
         );
     }
-    assert_eq!(error_of("rows.json", " [ ] "), "rows.json: expected at least one row, found none");
-    assert_eq!(error_of("rows.json", ""), "rows.json: expected at least one row, found none");
-    assert_eq!(error_of("rows.csv", ""), "rows.csv: expected at least one row, found none");
+    assert_eq!(
+        error_of("rows.json", " [ ] "),
+        "rows.json: expected at least one row, found none; add rows"
+    );
+    assert_eq!(
+        error_of("rows.json", ""),
+        "rows.json: expected at least one row, found none; add rows"
+    );
+    assert_eq!(
+        error_of("rows.csv", ""),
+        "rows.csv: expected at least one row, found none; add rows"
+    );
     assert_eq!(
         error_of("rows.csv", "id,gold.answer,pred.answer\n"),
-        "rows.csv: expected at least one row, found none"
+        "rows.csv: expected at least one row, found none; add rows"
     );
 }
 

@@ -243,7 +243,7 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         new(cut_off),
         "b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row"
     );
-    assert_eq!(new(""), "b.jsonl: expected at least one row, found none");
+    assert_eq!(new(""), "b.jsonl: expected at least one row, found none; add rows");
     assert_eq!(
         new(&full.replace("r15", "r0")),
         "b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file"

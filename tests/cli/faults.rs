@@ -83,7 +83,7 @@ fn a_closed_or_full_standard_error_changes_neither_result_nor_exit_code() {
 #[test]
 fn a_closed_standard_input_has_no_rows() {
     let ran = shell(&rows(), "\"$0\" score - -m obeys --out scores.jsonl <&-");
-    let error = "error: <stdin>: expected at least one row, found none\n";
+    let error = "error: <stdin>: expected at least one row, found none; add rows\n";
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", error));
 }
 

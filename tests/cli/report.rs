@@ -58,7 +58,7 @@ fn invalid_input_is_one_sentence() {
     );
     assert_eq!(
         error("empty.jsonl --out r.html"),
-        "empty.jsonl: expected at least one row, found none"
+        "empty.jsonl: expected at least one row, found none; add rows"
     );
 }
 

@@ -56,7 +56,7 @@ fn invalid_standard_input() {
     );
     assert_eq!(
         error(&["-", "-m", "obeys"], ""),
-        "error: <stdin>: expected at least one row, found none\n"
+        "error: <stdin>: expected at least one row, found none; add rows\n"
     );
     assert_eq!(
         error(&["-", "-", "-m", "obeys"], ""),

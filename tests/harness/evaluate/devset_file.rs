@@ -69,7 +69,10 @@ async fn errors_of_a_devset_file_name_file_and_line_before_the_first_row() {
         "dev.jsonl:1: `gold`: expected an object of fields, found the number 3; to score the value itself, write \
          --map gold.FIELD=gold"
     );
-    assert_eq!(error("dev.jsonl", ""), "dev.jsonl: expected at least one row, found none");
+    assert_eq!(
+        error("dev.jsonl", ""),
+        "dev.jsonl: expected at least one row, found none; add rows"
+    );
     let unknown = error("dev.txt", good);
     assert!(unknown.starts_with("dev.txt: unknown extension; expected "), "{unknown}");
     let missing = builder(&folder.path().join("no.jsonl")).build().unwrap_err().to_string();

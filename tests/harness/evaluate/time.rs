@@ -39,7 +39,7 @@ async fn trap_17_a_row_that_hangs_times_out_alone() {
     let run = tokio::time::timeout(100 * SECOND, run);
     let result = run.await.expect("row 1 never ends").unwrap();
     let error = result.results[1].outcomes[0].error().unwrap();
-    assert_eq!(error, "the program returned no prediction within 30 s");
+    assert_eq!(error, "the program returned no prediction within 30 s; raise `timeout`");
     assert_eq!((result.metrics[0].scored, result.metrics[0].failed), (2, 1));
 }
 

@@ -155,7 +155,7 @@ const ROW: &str = r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1.0,"pa
 
 #[test]
 fn every_kind_of_invalid_file_is_one_sentence() {
-    assert_eq!(error("r.jsonl", ""), ": expected at least one row, found none");
+    assert_eq!(error("r.jsonl", ""), ": expected at least one row, found none; add rows");
     assert_eq!(
         error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
         ":1: no `scores` in the row, only `ok`; expected a file written by `score --out`"

@@ -39,7 +39,7 @@ pub enum DataError {
         file: PathBuf,
     },
     /// The file contains no row.
-    #[error("{}: expected at least one row, found none", file.display())]
+    #[error("{}: expected at least one row, found none; add rows", file.display())]
     Empty {
         /// The file.
         file: PathBuf,

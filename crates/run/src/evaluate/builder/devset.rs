@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use super::EvaluateBuilder;
 use crate::core::declared::requirements::Requirement;
 use crate::core::rows::dynamic::Example;
+use crate::core::spec::MetricSpec;
 use crate::evaluate::input::Devset;
 
 /// Settings of rows with dynamic fields.
@@ -112,8 +113,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         models.find(|lm| lm.is_remote()).map(|lm| lm.id().to_owned())
     }
 
-    /// Returns the names of the metrics.
-    pub(crate) fn metric_names(&self) -> impl Iterator<Item = &str> {
-        self.metrics.iter().map(|metric| &*metric.name)
+    /// Returns the specs of the metrics.
+    pub(crate) fn metric_specs(&self) -> Vec<MetricSpec<'_>> {
+        self.metrics.iter().map(|entry| entry.metric().spec()).collect()
     }
 }

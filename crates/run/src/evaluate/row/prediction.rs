@@ -40,7 +40,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
             Err(Failure::TimedOut) => {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
-                interrupted(format!("the program returned no prediction within {seconds} s"), None)
+                let error = format!(
+                    "the program returned no prediction within {seconds} s; raise `timeout`"
+                );
+                interrupted(error, None)
             }
         };
         if let Some(journal) = journal {
