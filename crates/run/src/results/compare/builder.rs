@@ -7,7 +7,7 @@ use super::corpus::CorpusRows;
 use super::difference::Testing;
 use super::error::CompareError;
 use super::groups::Groups;
-use super::identity::{IdentityComparison, check_allowed};
+use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
 use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
 use super::runs::RunTotals;
@@ -28,9 +28,15 @@ pub struct ComparisonBuilder {
     only_paired: bool,
     draws: Option<u32>,
     seed: u64,
+    places: Places,
 }
 
 impl ComparisonBuilder {
+    /// Sets what the runs are called where metrics differ, such as `in the baseline` and `now`.
+    pub(crate) fn places(self, places: [&'static str; 2]) -> Self {
+        Self { places: Places(places), ..self }
+    }
+
     setters! {
         /// Compares only these metrics; `NAME.PART` is a named score or component of a metric, and `NAME.corpus` its score of
         /// all rows, such as the BLEU of the corpus. By default, all metrics and scores of all rows are compared, and both
@@ -82,7 +88,8 @@ impl ComparisonBuilder {
         let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
         check_allowed(a, b, &self.allow_different)?;
-        let identity = IdentityComparison::of(a, b, &names, &self.allow_different);
+        let (allowed, places) = (&self.allow_different, self.places);
+        let identity = IdentityComparison::of(a, b, &names, allowed, places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {
             return Err(CompareError::DifferentIdentities { identity: Box::new(identity) });

@@ -42,6 +42,16 @@ pub struct MetricDifference {
     pub is_compared: bool,
 }
 
+/// What the runs are called in the sentences about metrics that differ.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::results) struct Places(pub(super) [&'static str; 2]);
+
+impl Default for Places {
+    fn default() -> Self {
+        Self(["in A", "in B"])
+    }
+}
+
 impl IdentityComparison {
     /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ.
     pub(in crate::results) fn of(
@@ -49,6 +59,7 @@ impl IdentityComparison {
         b: &Results,
         names: &IndexSet<String>,
         allowed: &IndexSet<String>,
+        places: Places,
     ) -> Self {
         let unknown = [a, b].map(|run| run.unknown_identity().map(str::to_owned)).into();
         let (Some(a), Some(b)) = (a.manifest(), b.manifest()) else {
@@ -57,7 +68,7 @@ impl IdentityComparison {
         let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
         let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
         for name in metrics {
-            let (differences, of_models) = differences(name, &a.run, &b.run);
+            let (differences, of_models) = differences(name, &a.run, &b.run, places);
             notes.extend(of_models);
             if !differences.is_empty() {
                 let is_compared = allowed.contains(name);
@@ -138,22 +149,32 @@ fn metric_of(name: &str) -> &str {
 }
 
 /// Returns a sentence for each difference between the metrics of this name, and notes on the models that replied.
-fn differences(name: &str, a: &RunManifest, b: &RunManifest) -> (Vec<String>, Vec<String>) {
+fn differences(
+    name: &str,
+    a: &RunManifest,
+    b: &RunManifest,
+    places: Places,
+) -> (Vec<String>, Vec<String>) {
     let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
         return Default::default();
     };
     let mut sentences: Vec<String> =
-        of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b)).collect();
+        of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b, places)).collect();
     // Other models reply as other models.
     if of_a.models() != of_b.models() {
         return (sentences, Vec::new());
     }
-    let ReportedModels { differences, notes } = ReportedModels::of(name, a, b);
+    let ReportedModels { differences, notes } = ReportedModels::of(name, a, b, places);
     sentences.extend(differences);
     (sentences, notes)
 }
 
-fn sentence(difference: &IdentityDifference, a: &MetricIdentity, b: &MetricIdentity) -> String {
+fn sentence(
+    difference: &IdentityDifference,
+    a: &MetricIdentity,
+    b: &MetricIdentity,
+    Places([in_a, in_b]): Places,
+) -> String {
     let IdentityDifference { place, expected, found, .. } = difference;
     match &**place {
         "`models`" => {
@@ -161,11 +182,11 @@ fn sentence(difference: &IdentityDifference, a: &MetricIdentity, b: &MetricIdent
                 [] => "no model".to_owned(),
                 models => escape::name(&models.join(" and ")).into_owned(),
             };
-            format!("judged by {} in A, {} in B", models(a), models(b))
+            format!("judged by {} {in_a}, {} {in_b}", models(a), models(b))
         }
         "`prompts`" => "the prompt or the sampling settings differ".to_owned(),
-        "`doc`" => format!("the instruction is {expected} in A, {found} in B"),
-        place => format!("{place} is {expected} in A, {found} in B"),
+        "`doc`" => format!("the instruction is {expected} {in_a}, {found} {in_b}"),
+        place => format!("{place} is {expected} {in_a}, {found} {in_b}"),
     }
 }
 

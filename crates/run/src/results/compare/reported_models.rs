@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::identity::Places;
 use crate::evaluate::JudgeReplies;
 use crate::evaluate::manifest::RunManifest;
 use crate::messages::escape;
@@ -17,7 +18,7 @@ pub(super) struct ReportedModels {
 
 impl ReportedModels {
     /// Compares a metric whose configured models are the same in both runs.
-    pub(super) fn of(metric: &str, a: &RunManifest, b: &RunManifest) -> Self {
+    pub(super) fn of(metric: &str, a: &RunManifest, b: &RunManifest, places: Places) -> Self {
         let mut found = Self::default();
         let mut judges: BTreeMap<&str, [JudgeReplies<'_>; 2]> = BTreeMap::new();
         for (side, run) in [a, b].into_iter().enumerate() {
@@ -28,7 +29,7 @@ impl ReportedModels {
             }
         }
         for (judge, replies) in judges {
-            found.compare(metric, judge, &replies);
+            found.compare(metric, judge, &replies, places);
         }
         let [in_a, in_b] = [a, b].map(|run| run.judged_by_others.get(metric).copied().unwrap_or(0));
         if in_a > 0 || in_b > 0 {
@@ -40,12 +41,18 @@ impl ReportedModels {
         found
     }
 
-    fn compare(&mut self, metric: &str, judge: &str, [a, b]: &[JudgeReplies<'_>; 2]) {
+    fn compare(
+        &mut self,
+        metric: &str,
+        judge: &str,
+        [a, b]: &[JudgeReplies<'_>; 2],
+        Places([in_a, in_b]): Places,
+    ) {
         let judge = escape::name(judge);
         let (what, of_a, of_b) = if a.models.names().ne(b.models.names()) {
             if a.models.len() > 0 && b.models.len() > 0 {
                 let (a, b) = (a.models.joined(), b.models.joined());
-                return self.differences.push(format!("{judge} replied as {a} in A, {b} in B"));
+                return self.differences.push(format!("{judge} replied as {a} {in_a}, {b} {in_b}"));
             }
             ("reported models", &a.models, &b.models)
         } else if a.fingerprints.names().ne(b.fingerprints.names()) {

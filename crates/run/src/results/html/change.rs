@@ -10,8 +10,7 @@ use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
-use crate::results::compare::check_allowed;
-use crate::results::compare::check_rows;
+use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{
     CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
 };
@@ -36,7 +35,8 @@ impl Changes {
         let mut names: IndexSet<String> =
             a.metrics().filter(is_compared).map(str::to_owned).collect();
         check_allowed(a, b, &report.allow_different).map_err(Box::new)?;
-        changes.identity = IdentityComparison::of(a, b, &names, &report.allow_different);
+        changes.identity =
+            IdentityComparison::of(a, b, &names, &report.allow_different, Places::default());
         names.retain(|name| changes.identity.is_compared(name));
         if names.is_empty() {
             check_rows(a, b).map_err(Box::new)?;
