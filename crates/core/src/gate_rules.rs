@@ -1,18 +1,13 @@
-//! The rules of the gates of `#[eval]` that need the specs of its metrics. Each returns the message that `cargo check` shows
-//! if it is broken: the mistake, the value that was found, a correction. The macro provides the place.
+//! The rules of the gates of `#[eval]` that need the specs of its metrics. Each returns a message if it is broken: the
+//! mistake, the value that was found, a correction.
 //!
-//! `specs` are the specs of the metrics whose types the attribute names.
+//! The macro emits them as constants, so that `cargo check` shows the message at the gate; `specs` are then the specs of the
+//! metrics whose types the attribute names. The harness checks them again before the first row, with the specs of all metrics
+//! as they were built.
 
+pub use crate::sentence::check;
 use crate::sentence::{Sentence, same};
 use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
-
-/// Fails the evaluation of a constant with the message of a broken rule.
-#[track_caller]
-pub const fn check(found: Option<Sentence>) {
-    if let Some(found) = found {
-        panic!("{}", found.as_str());
-    }
-}
 
 const fn position(specs: &[MetricSpec<'_>], name: &str) -> Option<usize> {
     let mut index = 0;
@@ -45,6 +40,15 @@ pub const fn is_listed(specs: &[MetricSpec<'_>], name: &str) -> Option<Sentence>
         index += 1;
     }
     Some(sentence.text(": write one of these, or add the metric"))
+}
+
+/// The range of the scores of a metric, if it has one.
+const fn range(spec: &MetricSpec<'_>) -> Option<ScoreRange> {
+    match (spec.strict, spec.kind) {
+        (true, _) => Some(ScoreRange::UNIT),
+        (false, ScoreKind::Bool) if spec.range.is_none() => Some(ScoreRange::UNIT),
+        _ => spec.range,
+    }
 }
 
 const fn in_range(sentence: Sentence, range: ScoreRange) -> Sentence {
@@ -80,11 +84,7 @@ pub const fn bound_fits(
             says("the bound ").decimal(bound).text(" is not finite; write a finite number"),
         );
     }
-    let range = match (spec.range, spec.kind) {
-        (Some(range), _) => range,
-        (None, ScoreKind::Bool) => ScoreRange::UNIT,
-        _ => return None,
-    };
+    let Some(range) = range(spec) else { return None };
     let found = says("the bound ").decimal(bound);
     if bound < range.min || bound > range.max {
         let found = in_range(found.text(" is outside the range of ").name(name).text(", "), range);
@@ -113,11 +113,7 @@ pub const fn bound_fits(
 #[must_use]
 pub const fn margin_fits(specs: &[MetricSpec<'_>], name: &str, by: f64) -> Option<Sentence> {
     let Some(at) = position(specs, name) else { return None };
-    let range = match (specs[at].range, specs[at].kind) {
-        (Some(range), _) => range,
-        (None, ScoreKind::Bool) => ScoreRange::UNIT,
-        _ => return None,
-    };
+    let Some(range) = range(&specs[at]) else { return None };
     let width = range.max - range.min;
     if by < width {
         return None;

@@ -1,5 +1,5 @@
 //! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
-//! evaluation: the rules in `composite/legality/rules.rs` and `param_group.rs`.
+//! evaluation: the rules in `composite/legality/rules.rs`, `gate_rules.rs` and `param_group.rs`.
 
 /// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;
@@ -9,6 +9,14 @@ const CAPACITY: usize = 1024;
 pub struct Sentence {
     bytes: [u8; CAPACITY],
     len: usize,
+}
+
+/// Fails the evaluation of a constant with the message of a broken rule.
+#[track_caller]
+pub const fn check(broken: Option<Sentence>) {
+    if let Some(broken) = broken {
+        panic!("{}", broken.as_str());
+    }
 }
 
 impl Sentence {

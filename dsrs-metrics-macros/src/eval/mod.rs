@@ -70,7 +70,9 @@ mod tests {
             repeats = 3, budget = "50 sat", timeout = "30 s", baseline
         };
         let item = quote! {
-            async fn capitals(question: String) -> Result<Prediction, Error> { todo!() }
+            async fn capitals(question: String) -> Result<Prediction, Error> {
+                answer_with_model(&question).await
+            }
         };
         let expansion = formatted(&super::expand(args, &item).to_string());
         assert!(!expansion.contains("compile_error"), "{expansion}");

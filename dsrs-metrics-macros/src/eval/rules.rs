@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::expand::Context;
 use super::gate::{End, Gate, Kind};
 use super::metrics::Value;
+use crate::shared::contract::rule;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::values::{cost_msats, number};
@@ -36,7 +37,7 @@ impl Context<'_> {
             let msats = cost_msats("budget", &budget.value()).unwrap_or(u64::MAX);
             let msats = Literal::u64_unsuffixed(msats);
             let args = quote_spanned!(*span=> __SPECS, __DEFAULT, #repeats, #msats);
-            rules.extend(self.rule((budget.span(), budget.span()), "budget_covers", &args));
+            rules.extend(rule(*span, (budget.span(), budget.span()), "budget_covers", &args));
         }
         quote_spanned! {*span=>
             #cfgs
@@ -64,7 +65,7 @@ impl Context<'_> {
         let (span, name, at) = (self.span, metric.to_string(), (metric.span(), metric.span()));
         if is_complete && listed.insert(name.clone()) {
             let args = quote_spanned!(span=> __SPECS, #name);
-            rules.extend(self.rule(at, "is_listed", &args));
+            rules.extend(rule(span, at, "is_listed", &args));
         }
         match &gate.kind {
             Kind::Score { end, operator, bound, .. } => {
@@ -77,28 +78,18 @@ impl Context<'_> {
                 };
                 let args = quote_spanned!(span=> __SPECS, #name, #end, #is_at_least, #value, #text);
                 let (_, last) = ends(bound);
-                rules.extend(self.rule((operator.span, last), "bound_fits", &args));
+                rules.extend(rule(span, (operator.span, last), "bound_fits", &args));
             }
             Kind::NoWorse { by, .. } => {
                 let value = number(by);
                 let args = quote_spanned!(span=> __SPECS, #name, #value);
-                rules.extend(self.rule(ends(by), "margin_fits", &args));
+                rules.extend(rule(span, ends(by), "margin_fits", &args));
             }
             Kind::PassedAt { .. } => {
                 let args = quote_spanned!(span=> __SPECS, __DEFAULT, #name);
-                rules.extend(self.rule(at, "has_verdict", &args));
+                rules.extend(rule(span, at, "has_verdict", &args));
             }
             Kind::Better { .. } | Kind::Limited { .. } | Kind::Each { .. } => {}
         }
-    }
-
-    /// Emits a constant whose evaluation fails at these tokens with the message of the rule, if it is broken.
-    fn rule(&self, (start, end): (Span, Span), name: &str, args: &TokenStream) -> TokenStream {
-        let (span, name) = (self.span, Ident::new(name, self.span));
-        let found = quote_spanned!(span=> __rules::#name(#args));
-        let mut found = Group::new(Delimiter::Parenthesis, found);
-        found.set_span(end.resolved_at(span));
-        let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
-        quote_spanned!(span=> const _: () = #check #found;)
     }
 }

@@ -114,25 +114,20 @@ pub(crate) fn calls(
     }
 }
 
-/// Emits a constant whose evaluation fails with the message of a rule of the runtime crate, if it has one. `path` is the
-/// module of the rule, and the message is at the tokens from `start` to `end`.
+/// Emits a constant whose evaluation fails at the tokens from `start` to `end` with the message of a rule, if it is broken.
+/// `__rules` is the module of the rule in the runtime crate, with its function `check`.
 pub(crate) fn rule(
     span: Span,
-    path: &TokenStream,
     (start, end): (Span, Span),
     name: &str,
     args: &TokenStream,
 ) -> TokenStream {
-    let rule = Ident::new(name, span);
-    let message = quote_spanned!(span=> "{}", found.as_str());
-    let mut message = Group::new(Delimiter::Parenthesis, message);
-    message.set_span(end);
-    let panic = quote_spanned!(start=> ::core::panic!);
-    quote_spanned! {span=>
-        const _: () = if let ::core::option::Option::Some(found) = #path::#rule(#args) {
-            #panic #message
-        };
-    }
+    let name = Ident::new(name, span);
+    let mut broken =
+        Group::new(Delimiter::Parenthesis, quote_spanned!(span=> __rules::#name(#args)));
+    broken.set_span(end.resolved_at(span));
+    let check = quote_spanned!(start.resolved_at(span)=> __rules::check);
+    quote_spanned!(span=> const _: () = #check #broken;)
 }
 
 /// Wraps impls in a block whose names the user's module does not see.

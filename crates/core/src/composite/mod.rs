@@ -46,6 +46,7 @@ pub mod compiled {
     pub use super::legality::rules::*;
     pub use super::plan::Plan;
     pub use super::shape::{Leaf, Named, Shape};
+    pub use crate::sentence::check;
 }
 
 /// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.

@@ -26,6 +26,7 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
         }
     });
     quote_spanned! {*span=>
+        use #compiled as __rules;
         #(#aliases)*
         #(#tables)*
         const __SPECS: [#runtime::__private::MetricSpec<'static>; #count] = [#(#specs),*];
