@@ -2,18 +2,25 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
+use serde_json::{Map, json};
 use twox_hash::XxHash3_128;
 
 use crate::Folder;
 
 /// The content of a baseline with these scores, as an eval writes it.
 fn baseline(eval: &str, scores: &[u8]) -> String {
+    baseline_of(&["same"], eval, scores)
+}
+
+/// The content of a baseline of several metrics with the same scores.
+fn baseline_of(metrics: &[&str], eval: &str, scores: &[u8]) -> String {
     let mut rows = String::new();
     for (row, score) in scores.iter().enumerate() {
         let score =
             json!({ "outcome": "scored", "value": f64::from(*score), "passed": *score == 1 });
-        let row = json!({ "id": row.to_string(), "gold_hash": "00", "scores": { "same": score } });
+        let scores: Map<_, _> =
+            metrics.iter().map(|name| ((*name).to_owned(), score.clone())).collect();
+        let row = json!({ "id": row.to_string(), "gold_hash": "00", "scores": scores });
         writeln!(rows, "{row}").unwrap();
     }
     let run = json!({
@@ -32,10 +39,15 @@ fn hash(lines: &str) -> String {
 
 /// Writes new results of an eval, which replace this baseline.
 fn pending(folder: &Folder, eval: &str, scores: &[u8], replaced: Option<&[u8]>) {
+    let replaced = replaced.map(|scores| baseline(eval, scores));
+    pending_of(folder, eval, &baseline(eval, scores), replaced.as_deref());
+}
+
+fn pending_of(folder: &Folder, eval: &str, content: &str, replaced: Option<&str>) {
     let path = folder.path(&format!("evals/{eval}.baseline.jsonl"));
-    let replaces = replaced.map(|scores| hash(&baseline(eval, scores)));
+    let replaces = replaced.map(hash);
     let pending = json!({
-        "eval": eval, "package": "shop", "baseline": path, "replaces": replaces, "content": baseline(eval, scores)
+        "eval": eval, "package": "shop", "baseline": path, "replaces": replaces, "content": content
     });
     folder
         .write(&format!("target/dsrs-metrics/evals/shop/{eval}/pending.json"), pending.to_string());
@@ -69,6 +81,30 @@ fn the_comparison_is_shown_before_a_baseline_is_replaced() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("same: A is better by 87.50 percentage points"), "{}", ran.out);
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0; 8]));
+}
+
+#[test]
+fn a_metric_of_one_side_is_named() {
+    let folder = Folder::new();
+    let compared = |old: &[&str], new: &[&str]| {
+        let old = baseline_of(old, "routing", &[1, 1, 1, 1]);
+        folder.write("evals/routing.baseline.jsonl", &old);
+        let new = baseline_of(new, "routing", &[1, 1, 1, 0]);
+        pending_of(&folder, "routing", &new, Some(&old));
+        folder.run(&["accept", "--show"]).out
+    };
+    let out = compared(&["f1", "same"], &["same", "long"]);
+    assert!(out.contains("same: ") && !out.contains("f1: "), "{out}");
+    assert!(
+        out.ends_with("\nonly in the new results: `long`\nonly in the baseline: `f1`\n\n"),
+        "{out}"
+    );
+    let out = compared(&["f1"], &["same"]);
+    assert!(
+        out.ends_with("\nonly in the new results: `same`\nonly in the baseline: `f1`\n\n"),
+        "{out}"
+    );
+    assert!(!compared(&["same"], &["same"]).contains("only in"));
 }
 
 #[test]

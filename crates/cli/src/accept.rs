@@ -11,7 +11,7 @@ use super::error::CliError;
 use super::stdio::{print, print_error};
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
-use crate::results::{CompareError, Comparison};
+use crate::results::Comparison;
 
 /// Accept the results of evals as their new baselines, which are then to be committed
 ///
@@ -108,16 +108,22 @@ fn shown(pending: &Pending) -> Result<String, String> {
 
 fn compared(old: &Baseline, new: Baseline) -> String {
     let (old, new) = (old.results.clone().with_name("baseline"), new.results.with_name("new"));
-    let comparison = Comparison::builder().only_paired(true).of(&old, &new);
-    match comparison {
-        Ok(comparison) => comparison.to_string().trim_end().to_owned(),
-        // Other metrics, judges or rows are a reason to accept a new baseline.
-        Err(CompareError::DifferentMetrics { .. }) => {
-            let metrics: Vec<&str> =
-                new.metrics().filter(|name| old.metrics().any(|other| other == *name)).collect();
-            let others = Comparison::builder().only_paired(true).metrics(metrics).of(&old, &new);
-            others.map_or_else(|error| error.to_string(), |it| it.to_string().trim_end().to_owned())
-        }
-        Err(error) => error.to_string(),
+    let (both, added): (Vec<_>, Vec<_>) =
+        new.metrics().partition(|name| old.metrics().any(|other| other == *name));
+    let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
+    let mut builder = Comparison::builder().only_paired(true);
+    // Other metrics are a reason to accept a new baseline.
+    if !both.is_empty() && !(added.is_empty() && removed.is_empty()) {
+        builder = builder.metrics(both);
     }
+    let mut text = match builder.of(&old, &new) {
+        Ok(comparison) => comparison.to_string().trim_end().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    for (metrics, of) in [(added, "new results"), (removed, "baseline")] {
+        if !metrics.is_empty() {
+            text += &format!("\nonly in the {of}: {}", escape::names(metrics.into_iter()));
+        }
+    }
+    text
 }
