@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -27,36 +27,6 @@ use crate::results::Results;
 
 /// The largest baseline that is read, in bytes.
 const MAX_LENGTH: u64 = 256 << 20;
-
-/// Why a baseline cannot be used. Each message is one line that ends with what to do.
-#[derive(Debug, thiserror::Error)]
-#[doc(hidden)]
-pub enum BaselineError {
-    /// It is missing.
-    #[error("there is no baseline `{}`", escape::name(&.0.to_string_lossy()))]
-    Missing(PathBuf),
-    /// It cannot be read.
-    #[error("cannot read the baseline `{}`: {reason}; {RESTORE}", escape::name(&path.to_string_lossy()))]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
-    /// It is of another eval.
-    #[error(
-        "the baseline `{}` is of the eval `{}`, not of `{expected}`; write another path in `baseline = \"..\"`, or remove the file and accept a new one",
-        escape::name(&path.to_string_lossy()), escape::name(found)
-    )]
-    OtherEval {
-        /// The file.
-        path: PathBuf,
-        /// The eval of the file.
-        found: String,
-        /// The eval that reads it.
-        expected: String,
-    },
-}
 
 const RESTORE: &str = "restore it, such as with `git checkout`, or remove it and accept a new one";
 
@@ -108,39 +78,35 @@ fn is_false(value: &bool) -> bool {
 /// The outcomes of an earlier run.
 #[doc(hidden)]
 pub struct Baseline {
-    /// The name of the eval.
-    pub eval: String,
+    eval: String,
     /// The rows, with the manifest of the run.
     pub results: Results,
     /// The hashes of the gold rows, by id.
     gold: HashMap<String, String>,
     /// The hash of the whole file.
-    pub hash: String,
+    pub(super) hash: String,
 }
 
 impl Baseline {
-    /// Reads the baseline of an eval; of any eval without a name.
-    ///
-    /// # Errors
-    /// [`BaselineError`].
-    pub fn read(path: &Path, eval: Option<&str>) -> Result<Self, BaselineError> {
-        let unreadable = |reason: String| BaselineError::Unreadable { path: path.into(), reason };
+    /// Reads the baseline of an eval; `None` if the file is missing.
+    pub(super) fn read(path: &Path, eval: &str) -> Result<Option<Self>, String> {
+        let shown = || escape::name(&path.to_string_lossy()).into_owned();
+        let unreadable =
+            |reason: String| format!("cannot read the baseline `{}`: {reason}; {RESTORE}", shown());
         let text = match read(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(BaselineError::Missing(path.into()));
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unreadable(error.to_string())),
         };
         let baseline = Self::parse(path, &text).map_err(unreadable)?;
-        match eval {
-            Some(expected) if baseline.eval != expected => Err(BaselineError::OtherEval {
-                path: path.into(),
-                found: baseline.eval,
-                expected: expected.to_owned(),
-            }),
-            _ => Ok(baseline),
+        if baseline.eval != eval {
+            return Err(format!(
+                "the baseline `{}` is of the eval `{}`, not of `{eval}`; write another path in `baseline = \"..\"`, or remove the file and accept a new one",
+                shown(),
+                escape::name(&baseline.eval)
+            ));
         }
+        Ok(Some(baseline))
     }
 
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, String> {
@@ -165,7 +131,7 @@ impl Baseline {
             rows += 1;
         }
         if rows != header.rows {
-            return Err(format!("line 1 states {} rows, and there are {rows}", header.rows));
+            return Err(format!("line 1 states {} rows, and the file has {rows}", header.rows));
         }
         if hash(lines) != header.xxh3 {
             return Err("a row was changed after the file was written".to_owned());

@@ -1,7 +1,5 @@
 //! The conditions of gates, as written in `gate(..)`.
 
-use std::fmt;
-
 /// A bound on a figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Bound {
@@ -16,15 +14,6 @@ impl Bound {
         match self {
             Self::AtLeast(bound) => value >= bound,
             Self::AtMost(bound) => value <= bound,
-        }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AtLeast(bound) => write!(f, ">= {bound}"),
-            Self::AtMost(bound) => write!(f, "<= {bound}"),
         }
     }
 }
@@ -54,6 +43,32 @@ pub(super) enum Kind {
     NoWorse { metric: &'static str, by: f64 },
     Better { metric: &'static str },
     Each { field: &'static str, condition: Box<Self> },
+}
+
+impl Kind {
+    /// Returns the condition of each group, or else the condition itself.
+    pub(super) fn of_group(&self) -> &Self {
+        match self {
+            Self::Each { condition, .. } => condition,
+            condition => condition,
+        }
+    }
+
+    /// Returns the metric that the condition names.
+    pub(super) fn metric(&self) -> Option<&'static str> {
+        match self.of_group() {
+            Self::Score { metric, .. } | Self::NoWorse { metric, .. } | Self::Better { metric } => {
+                Some(metric)
+            }
+            Self::PassedAt { metric, .. } => *metric,
+            _ => None,
+        }
+    }
+
+    /// Returns whether the condition compares with the baseline.
+    pub(super) fn is_relative(&self) -> bool {
+        matches!(self.of_group(), Self::NoWorse { .. } | Self::Better { .. })
+    }
 }
 
 impl Condition {

@@ -12,17 +12,36 @@ use serde::Serialize;
 use super::baseline::Baseline;
 use super::condition::{Bound, Condition, End, Kind};
 use super::eval::Gate;
-use super::figures::{Figures, Finished};
+use super::figures::{Figures, Finished, GroupOfRows};
 use super::findings::{
     Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
-use crate::results::{Comparison, MetricComparison, Results};
+use crate::results::{CompareError, Comparison, MetricComparison, Results};
 use crate::stats::holm;
 
 /// The largest number of groups in the sentence of a gate.
 const SHOWN_GROUPS: usize = 10;
+
+/// The verdicts of the gates of an eval.
+pub(super) struct Verdicts {
+    pub(super) gates: Vec<GateResult>,
+    /// Whether an undecided gate fails the eval.
+    pub(super) is_strict: bool,
+}
+
+impl Verdicts {
+    /// Returns whether this gate fails the eval.
+    pub(super) fn fails(&self, gate: &GateResult) -> bool {
+        gate.verdict == GateVerdict::Failed
+            || self.is_strict && gate.verdict == GateVerdict::Undecided
+    }
+
+    pub(super) fn is_failure(&self) -> bool {
+        self.gates.iter().any(|gate| self.fails(gate))
+    }
+}
 
 /// A gate and its verdict.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,32 +75,32 @@ pub(super) fn decide(
     baseline: &Result<Baseline, String>,
     seed: u64,
 ) -> Vec<GateResult> {
+    let baseline = baseline.as_ref().map_err(Clone::clone).and_then(|baseline| {
+        let changed = baseline.changed_gold(run.results);
+        match changed.is_empty() {
+            true => Ok(&baseline.results),
+            false => Err(format!(
+                "the gold rows of {} changed since the baseline",
+                escape::names(changed.into_iter())
+            )),
+        }
+    });
     let decider = Decider { run, baseline, seed };
     let parts: Vec<Parts> = gates.iter().map(|gate| decider.parts(&gate.condition.0)).collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(gate, parts): (&Gate, Parts)| {
         let Finding(verdict, sentence) = parts.finish(tests, &mut adjusted);
-        let (metric, is_relative) = subject(&gate.condition.0);
+        let (metric, is_relative) = (gate.condition.0.metric(), gate.condition.0.is_relative());
         GateResult { text: gate.text, verdict, sentence, metric, is_relative }
     };
     gates.iter().zip(parts).map(result).collect()
 }
 
-/// Returns the metric of a condition, and whether it is compared with the baseline.
-fn subject(kind: &Kind) -> (Option<&'static str>, bool) {
-    match kind {
-        Kind::Score { metric, .. } => (Some(*metric), false),
-        Kind::PassedAt { metric, .. } => (*metric, false),
-        Kind::Failed { .. } | Kind::Abstained { .. } | Kind::Latency { .. } => (None, false),
-        Kind::NoWorse { metric, .. } | Kind::Better { metric } => (Some(*metric), true),
-        Kind::Each { condition, .. } => subject(condition),
-    }
-}
-
 struct Decider<'a> {
     run: &'a Finished<'a>,
-    baseline: &'a Result<Baseline, String>,
+    /// The results to compare with, or why the gates cannot compare.
+    baseline: Result<&'a Results, String>,
     seed: u64,
 }
 
@@ -97,7 +116,7 @@ impl Decider<'_> {
             let part = Part::Decided(Finding(GateVerdict::Failed, reason));
             return Parts { parts: vec![(None, part)], note: String::new() };
         }
-        let part = |(name, group): (String, super::figures::GroupOfRows)| {
+        let part = |(name, group): (String, GroupOfRows)| {
             let part = self.part(condition, &group.figures, Some(&group.ids));
             (Some(name), part)
         };
@@ -174,35 +193,22 @@ impl Decider<'_> {
         metric: &str,
         ids: Option<&HashSet<String>>,
     ) -> Result<Box<MetricComparison>, String> {
-        let baseline = self.baseline.as_ref().map_err(Clone::clone)?;
-        let changed = baseline.changed_gold(self.run.results);
-        if !changed.is_empty() {
-            return Err(format!(
-                "the gold rows of {} changed since the baseline",
-                escape::names(changed.into_iter())
-            ));
-        }
+        let (mut old, mut new) = (self.baseline.clone()?, self.run.results);
         let of_group;
-        let (old, new) = match ids {
-            None => (&baseline.results, self.run.results),
-            Some(ids) => {
-                let of = |results: &Results| results.only(|row| ids.contains(&row.id));
-                of_group = (of(&baseline.results), of(self.run.results));
-                (&of_group.0, &of_group.1)
-            }
-        };
+        if let Some(ids) = ids {
+            of_group = [old, new].map(|it| it.only(|row| ids.contains(&row.id)));
+            [old, new] = of_group.each_ref();
+        }
         let mut builder = Comparison::builder().metrics([metric]).only_paired(true).seed(self.seed);
+        builder = builder.places(["in the baseline", "now"]);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
         let comparison = builder.of(old, new).map_err(|error| match error {
-            crate::results::CompareError::NoMetric { .. } => {
-                format!("the baseline has no `{}`", escape::name(metric))
+            CompareError::NoMetric { .. } => {
+                format!("the baseline has no score of `{}`", escape::name(metric))
             }
-            crate::results::CompareError::DifferentIdentities { identity } => {
-                let of_baseline = identity.sentences().join("; ");
-                of_baseline.replace(" in A,", " in the baseline,").replace(" in B", " now")
-            }
+            CompareError::DifferentIdentities { identity } => identity.sentences().join("; "),
             error => error.to_string(),
         })?;
         let found = comparison.metrics.into_iter().next();

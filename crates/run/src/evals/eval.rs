@@ -12,6 +12,9 @@ use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
 
+/// The time limit of a row without `timeout`, so that a program that never answers fails its row.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// Where an eval stands in the source.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
@@ -58,7 +61,6 @@ pub(super) struct Settings {
     pub(super) limit: Option<usize>,
     pub(super) seed: u64,
     pub(super) group: Option<&'static str>,
-    pub(super) has_timeout: bool,
     pub(super) baseline: Option<String>,
     pub(super) baseline_has_rows: bool,
     pub(super) is_strict: bool,
@@ -72,21 +74,55 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     /// Creates the eval of a function.
     #[must_use]
     pub fn new(source: Source) -> Self {
-        let evaluate = EvaluateBuilder::new();
+        let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
         Self { environment, source, evaluate, gates: Vec::new(), settings, journal: None }
     }
 
-    /// Sets the rows that the program is run on.
-    #[must_use]
-    pub fn devset(self, rows: impl DevsetRows<G>) -> Self {
-        Self { evaluate: self.evaluate.devset(rows), ..self }
+    setters! {
+        /// Sets the rows that the program is run on.
+        pub fn devset(rows: impl DevsetRows<G>) in evaluate.devset;
+
+        /// Adds a metric.
+        pub fn metric(metric: impl Metric<G, P> + 'static) in evaluate.metric;
+
+        /// Sets how often each row is evaluated.
+        pub fn repeats(repeats: u32) in evaluate.repeats;
+
+        /// Sets how many rows are evaluated concurrently.
+        pub fn concurrency(rows: usize) in evaluate.concurrency;
+
+        /// Sets the time limit of one row.
+        pub fn timeout(each_row: Duration) in evaluate.timeout;
+
+        /// Sets the score that a failed row counts as.
+        pub fn failure_score(score: f64) in evaluate.failure_score;
     }
 
-    /// Adds a metric.
-    #[must_use]
-    pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
-        Self { evaluate: self.evaluate.metric(metric), ..self }
+    setters! {
+        /// Sets the seed of the sample of rows and of the tests.
+        pub fn seed(seed: u64) => settings.seed = seed;
+
+        /// Sets the highest cost of the calls of language models, in millisatoshis.
+        pub fn budget(msats: u64) => settings.budget_msats = Some(msats);
+
+        /// Evaluates only a sample of the rows.
+        pub fn limit(rows: usize) => settings.limit = Some(rows);
+
+        /// Sets the field whose value is the group of a row.
+        pub fn group(field: &'static str) => settings.group = Some(field);
+
+        /// Writes gold rows and predictions into the baseline.
+        pub fn baseline_rows() => settings.baseline_has_rows = true;
+
+        /// Sets that an undecided gate fails the test.
+        pub fn strict() => settings.is_strict = true;
+
+        /// Sets the file of recorded calls, relative to the package.
+        pub fn replay(path: &'static str) => settings.replay = Some(path);
+
+        /// Runs the eval on one thread.
+        pub fn current_thread() => settings.is_current_thread = true;
     }
 
     /// Adds a gate.
@@ -96,43 +132,19 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         self
     }
 
-    /// Sets how often each row is evaluated.
-    #[must_use]
-    pub fn repeats(self, repeats: u32) -> Self {
-        Self { evaluate: self.evaluate.repeats(repeats), ..self }
-    }
-
-    /// Sets how many rows are evaluated concurrently.
-    #[must_use]
-    pub fn concurrency(self, rows: usize) -> Self {
-        Self { evaluate: self.evaluate.concurrency(rows), ..self }
-    }
-
-    /// Sets the time limit of one row.
-    #[must_use]
-    pub fn timeout(mut self, each_row: Duration) -> Self {
-        self.settings.has_timeout = true;
-        Self { evaluate: self.evaluate.timeout(each_row), ..self }
-    }
-
-    /// Sets the score that a failed row counts as.
-    #[must_use]
-    pub fn failure_score(self, score: f64) -> Self {
-        Self { evaluate: self.evaluate.failure_score(score), ..self }
-    }
-
-    /// Sets the seed of the sample of rows and of the tests.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.settings.seed = seed;
-        Self { evaluate: self.evaluate.seed(seed), ..self }
-    }
-
     /// Sets the file of the baseline, relative to the package.
     #[must_use]
     pub fn baseline(mut self, path: Option<&'static str>) -> Self {
         let default = || format!("evals/{}.baseline.jsonl", self.source.name);
         self.settings.baseline = Some(path.map_or_else(default, str::to_owned));
+        self
+    }
+
+    /// Declares that the eval calls a language model, by its name if it has one.
+    #[must_use]
+    pub fn live(mut self, model: Option<&'static str>) -> Self {
+        self.settings.is_live = true;
+        self.settings.model = model;
         self
     }
 
@@ -144,47 +156,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         P: Serialize + DeserializeOwned,
     {
         self.journal = Some(EvaluateBuilder::journal);
-        self
-    }
-}
-
-/// Declares the settings that only [`Settings`] has.
-macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty)?) => $field:ident = $value:expr;)*) => {
-        impl<G, P> Eval<G, P> {
-            $($(#[$doc])*
-            #[must_use]
-            pub fn $name(mut self $(, $argument: $type)?) -> Self {
-                self.settings.$field = $value;
-                self
-            })*
-        }
-    };
-}
-
-settings! {
-    /// Sets the highest cost of the calls of language models, in millisatoshis.
-    budget(msats: u64) => budget_msats = Some(msats);
-    /// Evaluates only a sample of the rows.
-    limit(rows: usize) => limit = Some(rows);
-    /// Sets the field whose value is the group of a row.
-    group(field: &'static str) => group = Some(field);
-    /// Writes gold rows and predictions into the baseline.
-    baseline_rows() => baseline_has_rows = true;
-    /// Sets that an undecided gate fails the test.
-    strict() => is_strict = true;
-    /// Sets the file of recorded calls, relative to the package.
-    replay(path: &'static str) => replay = Some(path);
-    /// Runs the eval on one thread.
-    current_thread() => is_current_thread = true;
-}
-
-impl<G, P> Eval<G, P> {
-    /// Declares that the eval calls a language model, by its name if it has one.
-    #[must_use]
-    pub fn live(mut self, model: Option<&'static str>) -> Self {
-        self.settings.is_live = true;
-        self.settings.model = model;
         self
     }
 }
@@ -227,7 +198,7 @@ impl<G, P> Eval<G, P> {
         let found = self.source.in_package("devset", path).and_then(|file| match file.is_file() {
             true => Ok(file),
             false => Err(format!(
-                "there is no devset `{path}`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+                "missing devset `{path}`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
                 file.display()
             )),
         });

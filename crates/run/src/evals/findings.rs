@@ -120,7 +120,7 @@ fn undecided(comparison: &MetricComparison, unit: Unit, by: Option<f64>, gain: f
 pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f MetricSummary, Finding> {
     let failed = |reason: String| Finding(GateVerdict::Failed, reason);
     let Some(summary) = figures.metric(metric) else {
-        return Err(failed(format!("there is no metric `{}`", escape::name(metric))));
+        return Err(failed(format!("unknown metric `{}`", escape::name(metric))));
     };
     match summary.score {
         Some(_) if summary.scored > 0 => Ok(summary),
@@ -145,10 +145,8 @@ pub(super) fn favoured(
 }
 
 pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: f64) -> Finding {
-    let first = figures.metrics.first().map(|metric| &*metric.name);
-    let Some(name) = metric.or(first) else {
-        return Finding(GateVerdict::Failed, "there is no metric".to_owned());
-    };
+    let first = figures.metrics.first().map_or("", |metric| &*metric.name);
+    let name = metric.unwrap_or(first);
     let summary = match scored(figures, name) {
         Ok(summary) => summary,
         Err(finding) => return finding,
@@ -170,16 +168,11 @@ pub(super) fn passed_at(figures: &Figures, metric: Option<&str>, k: u32, bound: 
 }
 
 pub(super) fn abstained(figures: &Figures, bound: f64) -> Finding {
-    let most = figures.metrics.iter().max_by_key(|metric| metric.abstained);
-    match most {
-        Some(most) => share(
-            most.abstained,
-            figures.rows,
-            &format!("abstained by {}", escape::name(&most.name)),
-            bound,
-        ),
-        None => Finding(GateVerdict::Failed, "there is no metric".to_owned()),
-    }
+    let Some(most) = figures.metrics.iter().max_by_key(|metric| metric.abstained) else {
+        return Finding(GateVerdict::Failed, "no metric was evaluated".to_owned());
+    };
+    let what = format!("abstained by {}", escape::name(&most.name));
+    share(most.abstained, figures.rows, &what, bound)
 }
 
 pub(super) fn share(count: u64, rows: u64, what: &str, bound: f64) -> Finding {

@@ -5,23 +5,22 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-use super::decide::GateResult;
+use super::decide::{GateResult, Verdicts};
 use super::eval::Source;
 use super::findings::GateVerdict;
-use super::message::is_failure;
 
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
-pub(super) fn annotations(source: &Source, gates: &[GateResult], is_strict: bool) -> String {
+pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
     let line = |gate: &GateResult| {
         let kind = match gate.verdict {
+            _ if verdicts.fails(gate) => "error",
             GateVerdict::Passed => return None,
-            GateVerdict::Undecided if !is_strict => "warning",
-            _ => "error",
+            _ => "warning",
         };
         let message = format!("{}: {}: {}", gate.text, gate.verdict.name(), gate.sentence);
         Some(annotation(source, kind, &message))
     };
-    gates.iter().filter_map(line).collect()
+    verdicts.gates.iter().filter_map(line).collect()
 }
 
 /// Returns a workflow command at the line of the attribute.
@@ -46,12 +45,12 @@ fn property(text: &str) -> String {
 }
 
 /// Returns the table of the gates for the step summary, as Markdown.
-pub(super) fn summary(name: &str, gates: &[GateResult], is_strict: bool) -> String {
-    let verdict = if is_failure(gates, is_strict) { "failed" } else { "passed" };
+pub(super) fn summary(name: &str, verdicts: &Verdicts) -> String {
+    let verdict = if verdicts.is_failure() { "failed" } else { "passed" };
     let mut text = format!(
         "### eval `{name}` {verdict}\n\n| gate | verdict | figure |\n| --- | --- | --- |\n"
     );
-    for gate in gates {
+    for gate in &verdicts.gates {
         let cells = [gate.text, gate.verdict.name(), &gate.sentence].map(cell);
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
@@ -85,7 +84,7 @@ pub(super) fn append_summary(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::decide::GateResult;
+    use super::super::decide::{GateResult, Verdicts};
     use super::super::eval::Source;
     use super::super::findings::GateVerdict;
     use super::{annotations, summary};
@@ -105,19 +104,20 @@ mod tests {
             package: "demo",
             folder: "/nowhere",
         };
-        let gates = [
-            gate(GateVerdict::Passed, "fine"),
-            gate(GateVerdict::Failed, "50% of 2\nrows"),
-            gate(GateVerdict::Undecided, "few"),
-        ];
+        let verdicts = |is_strict| {
+            let passed = gate(GateVerdict::Passed, "fine");
+            let failed = gate(GateVerdict::Failed, "50% of 2\nrows");
+            let undecided = gate(GateVerdict::Undecided, "few");
+            Verdicts { gates: vec![passed, failed, undecided], is_strict }
+        };
         let warning = "::warning file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: undecided: few\n";
         let error = "::error file=src/no such%2C file.rs,line=7,title=eval capitals::f1 >= 0.8: failed: 50%25 of 2%0Arows\n";
-        assert_eq!(annotations(&source, &gates, false), format!("{error}{warning}"));
+        assert_eq!(annotations(&source, &verdicts(false)), format!("{error}{warning}"));
         let strict = warning.replace("::warning", "::error");
-        assert_eq!(annotations(&source, &gates, true), format!("{error}{strict}"));
+        assert_eq!(annotations(&source, &verdicts(true)), format!("{error}{strict}"));
         assert_eq!(
-            summary("capitals", &gates[1..2], false),
-            "### eval `capitals` failed\n\n| gate | verdict | figure |\n| --- | --- | --- |\n| f1 \\>= 0.8 | failed | 50% of 2 rows |\n\n"
+            summary("capitals", &verdicts(false)),
+            "### eval `capitals` failed\n\n| gate | verdict | figure |\n| --- | --- | --- |\n| f1 \\>= 0.8 | passed | fine |\n| f1 \\>= 0.8 | failed | 50% of 2 rows |\n| f1 \\>= 0.8 | undecided | few |\n\n"
         );
     }
 }

@@ -1,11 +1,11 @@
 //! The message of an eval: its gates with their figures, the rows that explain a failure, and what to do next.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
-use super::decide::GateResult;
+use super::decide::{GateResult, Verdicts};
 use super::findings::GateVerdict;
 use crate::evaluate::manifest::sorted;
 use crate::evaluate::report::ResultRow;
@@ -28,9 +28,9 @@ pub(super) struct Notes {
 }
 
 /// The first line: the verdict of the eval.
-pub(super) fn headline(name: &str, gates: &[GateResult], is_strict: bool) -> String {
+fn headline(name: &str, verdicts: &Verdicts) -> String {
+    let (gates, fails) = (&verdicts.gates, verdicts.is_failure());
     let of = |verdict| gates.iter().filter(move |gate| gate.verdict == verdict);
-    let fails = is_failure(gates, is_strict);
     let (verdict, first) = match of(GateVerdict::Failed).next() {
         Some(first) => ("failed", Some(first)),
         None => {
@@ -59,22 +59,21 @@ pub(super) fn headline(name: &str, gates: &[GateResult], is_strict: bool) -> Str
     }
 }
 
-pub(super) fn is_failure(gates: &[GateResult], is_strict: bool) -> bool {
-    gates.iter().any(|gate| {
-        gate.verdict == GateVerdict::Failed || is_strict && gate.verdict == GateVerdict::Undecided
-    })
+/// Prints text that the test harness does not capture.
+pub(super) fn print_always(text: &str) {
+    // A closed standard error changes no verdict.
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Returns the whole message.
 pub(super) fn message(
     name: &str,
-    gates: &[GateResult],
-    is_strict: bool,
+    verdicts: &Verdicts,
     rows: Option<String>,
     notes: &Notes,
 ) -> String {
-    let color = Color::of_terminal();
-    let mut text = headline(name, gates, is_strict) + "\n\n";
+    let (color, gates) = (Color::of_terminal(), &verdicts.gates);
+    let mut text = headline(name, verdicts) + "\n\n";
     let width = gates.iter().map(|gate| gate.text.chars().count()).max().unwrap_or(0);
     for GateResult { text: gate, verdict, sentence, .. } in gates {
         let shown = color.paint(*verdict, &format!("{:9}", verdict.name()));

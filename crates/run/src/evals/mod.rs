@@ -1,10 +1,12 @@
 //! Evals: evaluations as tests, with gates. `#[eval]` expands to calls of [`Eval`].
 //!
-//! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its program.
-//! `run.rs` runs it: `devset.rs` reads the rows, `baseline.rs` the outcomes of an earlier run, `environment.rs` when these are
-//! replaced, `paths.rs` where files are. `figures.rs` has the figures of all rows and of groups of rows, `decide.rs` the
-//! verdicts of the gates, `findings.rs` their sentences, `checks.rs` what must hold before, `owner.rs` the names of evals. `models.rs` has the language models, `pool.rs` the budget of all evals of a run of tests, `journal.rs`
-//! the journal of an eval, `pending.rs` a baseline that is not accepted yet. `message.rs` has the message of a test that fails, `github.rs` the annotations of GitHub.
+//! `condition.rs` has the conditions of gates, `eval.rs` the settings of an eval, `inputs.rs` reads the parameters of its
+//! program. `run.rs` runs it: `checks.rs` has what must hold before, `owner.rs` the names of evals, `environment.rs` when
+//! baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
+//! run of tests, `journal.rs` the journal of an eval. `figures.rs` has the figures of all rows and of groups of rows,
+//! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
+//! `pending.rs` a baseline that is not accepted yet. `message.rs` has the message of a test that fails, `github.rs` the
+//! annotations of GitHub.
 
 mod baseline;
 mod checks;
@@ -27,7 +29,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use self::baseline::{Baseline, BaselineError};
+pub use self::baseline::Baseline;
 pub use self::condition::{Bound, Condition};
 pub use self::decide::verdicts;
 pub use self::eval::{Eval, Source};

@@ -1,6 +1,8 @@
 //! The folders and files of an eval.
 
 use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::eval::Source;
@@ -59,4 +61,25 @@ impl Source {
             _ => Ok(file),
         }
     }
+}
+
+/// Changes the content of a file under a lock, for which other threads and processes wait. Creates the file if it is missing.
+pub(super) fn change_file<T>(
+    path: &Path,
+    change: impl FnOnce(&mut String) -> io::Result<T>,
+) -> io::Result<T> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+    file.lock()?;
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    let result = change(&mut text)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())?;
+    // The lock ends with the file.
+    Ok(result)
 }

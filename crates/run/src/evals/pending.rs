@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::baseline::{Baseline, BaselineError};
+use super::baseline::Baseline;
 use super::eval::Source;
 use crate::evaluate::files::OutputFile;
 
@@ -107,11 +107,7 @@ impl Pending {
     /// # Errors
     /// A message.
     pub fn replaced(&self) -> Result<Option<Baseline>, String> {
-        let old = match Baseline::read(&self.baseline, Some(&self.eval)) {
-            Ok(old) => Some(old),
-            Err(BaselineError::Missing(_)) => None,
-            Err(error) => return Err(error.to_string()),
-        };
+        let old = Baseline::read(&self.baseline, &self.eval)?;
         if old.as_ref().map(|old| &old.hash) == self.replaces.as_ref() {
             return Ok(old);
         }

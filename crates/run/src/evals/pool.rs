@@ -5,13 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use super::message::print_always;
+use super::paths::change_file;
 
 /// The variable with the budget.
 pub(super) const VARIABLE: &str = "DSRS_BUDGET";
@@ -71,9 +74,9 @@ impl Pool {
                 None => {}
             }
             if !std::mem::replace(&mut is_told, true) {
-                let line = "waiting for the part of DSRS_BUDGET that other evals have reserved; give each eval a `budget` to run them side by side\n";
-                // The line is a hint: a closed standard error changes nothing.
-                let _ = io::stderr().write_all(line.as_bytes());
+                print_always(
+                    "waiting for the part of DSRS_BUDGET that other evals have reserved; give each eval a `budget` to run them side by side\n",
+                );
             }
             thread::sleep(RETRY);
         }
@@ -113,30 +116,17 @@ impl Reservation {
     }
 }
 
-/// Changes the file under a lock.
+/// Changes the state of a run of tests.
 fn update<T>(path: &Path, change: impl FnOnce(&mut State) -> T) -> io::Result<T> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-    file.lock()?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    let mut state = match text.is_empty() {
-        true => State::default(),
-        false => serde_json::from_str(&text)?,
-    };
-    let result = change(&mut state);
-    write(&mut file, &serde_json::to_vec(&state)?)?;
-    file.unlock()?;
-    Ok(result)
-}
-
-fn write(file: &mut File, content: &[u8]) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(content)
+    change_file(path, |text| {
+        let mut state = match text.is_empty() {
+            true => State::default(),
+            false => serde_json::from_str(text)?,
+        };
+        let result = change(&mut state);
+        *text = serde_json::to_string(&state)?;
+        Ok(result)
+    })
 }
 
 /// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.

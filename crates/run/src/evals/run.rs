@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::fs;
-use std::io::{self, Write as _};
 use std::panic;
 use std::path::Path;
 use std::time::Duration;
@@ -10,16 +9,16 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
-use super::baseline::{Baseline, BaselineError};
-use super::checks::{check_directions, check_gates, complete, explained};
-use super::decide::{GateResult, decide};
+use super::baseline::Baseline;
+use super::checks::{check_gates, complete, explained};
+use super::decide::{GateResult, Verdicts, decide};
 use super::environment::{Environment, Update};
 use super::eval::{Eval, Source};
 use super::figures::Finished;
 use super::findings::GateVerdict;
-use super::message::{self, Notes};
+use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
-use super::owner::Owner;
+use super::owner::claim_name;
 use super::pending::Pending;
 #[cfg(feature = "html")]
 use super::pending::write;
@@ -31,9 +30,6 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult
 use crate::json::{describe, path};
 use crate::messages::escape;
 use crate::results::Results;
-
-/// The time limit of a row without `timeout`, so that a program that never answers fails its row.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 // The bounds are those of the methods, so that rustc names the type that does not implement `Serialize`.
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
@@ -90,20 +86,19 @@ where
     ) {
         let (source, is_github) = (self.source, self.environment.is_github);
         match self.execute(evaluate) {
-            Ok(Concluded { gates, message, is_strict }) => {
-                let is_failure = message::is_failure(&gates, is_strict);
+            Ok(Concluded { verdicts, message }) => {
                 if is_github {
-                    print_always(&github::annotations(&source, &gates, is_strict));
-                    let summary = github::summary(source.name, &gates, is_strict);
-                    github::append_summary(&summary)
+                    print_always(&github::annotations(&source, &verdicts));
+                    github::append_summary(&github::summary(source.name, &verdicts))
                         .unwrap_or_else(|warning| print_always(&warning));
                 }
-                if is_failure {
+                if verdicts.is_failure() {
                     fail(message);
                 }
                 // Captured, and shown with `--nocapture`.
                 eprint!("{message}");
-                for gate in gates.iter().filter(|gate| gate.verdict == GateVerdict::Undecided) {
+                let is_undecided = |gate: &&GateResult| gate.verdict == GateVerdict::Undecided;
+                for gate in verdicts.gates.iter().filter(is_undecided) {
                     let (text, sentence) = (gate.text, &gate.sentence);
                     print_always(&format!(
                         "warning: eval `{}`: {text} undecided: {sentence}\n",
@@ -131,22 +126,23 @@ where
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
         }
-        check_gates(&self.gates, &self.evaluate.metric_names().collect::<Vec<_>>())?;
+        check_gates(&self.gates, &self.evaluate.metric_specs())?;
         let folder = source.eval_folder(&target_folder);
-        let _owner = Owner::claim(&source, &folder, &target_folder)?;
+        claim_name(&source, &folder, &target_folder)?;
         let baseline_path = settings.baseline.as_deref();
         let baseline_path =
             baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
-        let baseline = read_baseline(&source, baseline_path.as_deref())?;
+        let baseline = match &baseline_path {
+            Some(path) => Baseline::read(path, source.name)?,
+            None => None,
+        };
 
+        self.evaluate = self.evaluate.seed(settings.seed);
         if let Some(rows) = settings.limit {
             self.evaluate = self.evaluate.sampled(rows, settings.seed);
         }
         if let Some(field) = settings.group {
             self.evaluate = grouped(self.evaluate, field);
-        }
-        if !settings.has_timeout {
-            self.evaluate = self.evaluate.timeout(DEFAULT_TIMEOUT);
         }
         let journal = match self.journal {
             Some(add) => {
@@ -184,7 +180,6 @@ where
         let results =
             Results::of(&result).map_err(|error| error.to_string())?.with_name(source.name);
         let run = Finished::new(&result, &results, settings.group);
-        check_directions(&self.gates, &run)?;
         let baseline_or_reason = baseline_or_reason(&source, baseline, baseline_path.as_deref());
         let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
 
@@ -202,31 +197,25 @@ where
         notes.next.splice(0..0, report(&folder, &run, old)?);
         // The run that records the first baseline has none to compare with.
         let is_first = update == Update::Always && baseline_or_reason.is_err();
-        let is_strict = settings.is_strict && !is_first;
-        let is_failure = message::is_failure(&gates, is_strict);
-        let rows = is_failure.then(|| explaining_rows(&gates, &run, old)).flatten();
-        let message = message::message(source.name, &gates, is_strict, rows, &notes);
-        Ok(Concluded { gates, message, is_strict })
+        let verdicts = Verdicts { gates, is_strict: settings.is_strict && !is_first };
+        let rows = match verdicts.is_failure() {
+            true => explaining_rows(&verdicts.gates, &run, old),
+            false => None,
+        };
+        let message = message::message(source.name, &verdicts, rows, &notes);
+        Ok(Concluded { verdicts, message })
     }
 }
 
 struct Concluded {
-    gates: Vec<GateResult>,
+    verdicts: Verdicts,
     message: String,
-    /// Whether an undecided gate fails the eval.
-    is_strict: bool,
 }
 
 /// Fails the test. The message is printed as the output of the test; the panic itself prints nothing.
 fn fail(message: String) -> ! {
     eprint!("{message}");
     panic::resume_unwind(Box::new(message))
-}
-
-/// Prints text that the test harness does not capture.
-fn print_always(text: &str) {
-    // A closed standard error changes no verdict.
-    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// Whether the test harness shows the output of tests as it is printed.
@@ -243,16 +232,6 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
     builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-/// Returns the baseline; `None` if it is missing, or the eval has none.
-fn read_baseline(source: &Source, path: Option<&Path>) -> Result<Option<Baseline>, String> {
-    let Some(path) = path else { return Ok(None) };
-    match Baseline::read(path, Some(source.name)) {
-        Ok(baseline) => Ok(Some(baseline)),
-        Err(BaselineError::Missing(_)) => Ok(None),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 fn baseline_or_reason(
     source: &Source,
     baseline: Option<Baseline>,
@@ -260,7 +239,7 @@ fn baseline_or_reason(
 ) -> Result<Baseline, String> {
     baseline.ok_or_else(|| match path {
         Some(path) => format!(
-            "there is no baseline `{}` yet; record one: DSRS_UPDATE=new cargo test {}, then dsrs-metrics accept {}",
+            "missing baseline `{}`; record one: DSRS_UPDATE=new cargo test {}, then dsrs-metrics accept {}",
             shown_path(source, path), source.name, source.name
         ),
         None => "the eval has no baseline".to_owned(),

@@ -155,7 +155,7 @@ fn trap_45_a_gate_that_cannot_tell_is_undecided() {
     assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval(NEW).strict().run(wrong_on(&[]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: there is no baseline `evals/capitals.baseline.jsonl` yet; record one: DSRS_UPDATE=new cargo test capitals, then dsrs-metrics accept capitals (0 of 1 gates passed)"
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: missing baseline `evals/capitals.baseline.jsonl`; record one: DSRS_UPDATE=new cargo test capitals, then dsrs-metrics accept capitals (0 of 1 gates passed)"
     );
     // Recorded, and unchanged.
     assert_eq!(message(|| eval(Update::Always).run(wrong_on(&[]))), "passed");
@@ -266,7 +266,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     assert_eq!(
         line(eval().devset_file("evals/no.jsonl")),
         format!(
-            "eval `capitals`: there is no devset `evals/no.jsonl`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
+            "eval `capitals`: missing devset `evals/no.jsonl`: expected the file {}, since the path is relative to the package; write it there, or correct `devset`",
             expected.display()
         )
     );
@@ -274,7 +274,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
     assert_eq!(
         line(eval().devset_file("evals/empty.jsonl")),
         format!(
-            "eval `capitals`: {}: expected at least one row, found none; add rows to the devset",
+            "eval `capitals`: {}: expected at least one row, found none; add rows",
             package.path("evals/empty.jsonl").display()
         )
     );
@@ -287,7 +287,7 @@ fn bad_input_is_a_failed_test_whose_first_line_says_what_to_do() {
         eval().devset(rows(5)).gate("samo >= 0.5", Condition::score("samo", Bound::AtLeast(0.5)));
     assert_eq!(
         line(unknown),
-        "eval `capitals`: gate `samo >= 0.5`: there is no metric `samo`; did you mean `same`?"
+        "eval `capitals`: gate `samo >= 0.5`: `metrics(..)` has no metric `samo`; it has `same`: write one of these, or add the metric"
     );
 
     package.write("evals/capitals.baseline.jsonl", "{\"eval\":\"capitals\"");
@@ -325,10 +325,13 @@ fn two_evals_of_one_name_are_an_error() {
         eval.devset(rows(5)).inputs(&["n"], &[])
     };
     assert_eq!(message(|| eval("demo::a").run(wrong_on(&[]))), "passed");
-    assert_eq!(message(|| eval("demo::a").run(wrong_on(&[]))), "passed");
+    // The same eval, after an edit above it.
+    let mut moved = eval("demo::a");
+    moved.source.line += 9;
+    assert_eq!(message(|| moved.run(wrong_on(&[]))), "passed");
     assert_eq!(
         first_line(|| eval("demo::b").run(wrong_on(&[]))),
-        "eval `capitals`: two evals of the package `names` have this name: demo::b at evals.rs:3, and demo::a at evals.rs:3; rename one, since they share baseline and folder"
+        "eval `capitals`: two evals of the package `names` have this name: demo::b in evals.rs, and demo::a in evals.rs; rename one, since they share baseline and folder"
     );
 }
 
@@ -343,7 +346,10 @@ fn a_program_that_panics_times_out_or_never_answers() {
     );
     let never = |_: Example| std::future::pending::<Prediction>();
     let line = first_line(|| eval().timeout(Duration::from_millis(20)).run(never));
-    assert!(line.ends_with("write a longer `timeout`, such as `timeout = \"10 min\"`"), "{line}");
+    assert!(
+        line.ends_with("the program returned no prediction within 0.02 s; raise `timeout`"),
+        "{line}"
+    );
     // Some rows fail: the gate sees the denominator.
     let some = |row: Example| async move {
         if row.get("n").is_some_and(|n| *n == 1) {
