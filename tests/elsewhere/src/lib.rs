@@ -51,3 +51,23 @@ fn metrics_work_in_another_edition_and_under_another_name() {
     assert_eq!(metric.score(&gold, &pred).unwrap().value, 0.5);
     let _: [&dyn AcceptanceTest<Example, Answer>; 2] = [&IsAnswered, &FoundAndAnswered];
 }
+
+#[cfg(test)]
+fn rows() -> Vec<Example> {
+    let row = |answer: &str| example! { "question" => format!("{answer}?"), "answers" => [answer] };
+    ["a", "b", "c", "d"].map(row).to_vec()
+}
+
+/// Finds each answer but the last one.
+#[cfg(test)]
+#[eval(
+    crate = ::metrics,
+    devset = rows(),
+    metrics(FoundShare::builder().words([""]).build(), IsAnswered),
+    gate(found_share >= 0.75, lower(is_answered) >= 0.5, is_answered >= 1.0, failed <= 0.0),
+)]
+fn found(question: &str) -> Prediction {
+    let answer = question.trim_end_matches('?');
+    let found = if answer == "d" { vec![] } else { vec![answer] };
+    prediction! { "answer" => answer, "found" => found }
+}
