@@ -112,8 +112,9 @@ fn compared(old: &Baseline, new: Baseline) -> String {
         new.metrics().partition(|name| old.metrics().any(|other| other == *name));
     let removed: Vec<_> = old.metrics().filter(|name| !both.contains(name)).collect();
     let mut builder = Comparison::builder().only_paired(true);
+    let differ = !added.is_empty() || !removed.is_empty();
     // Other metrics are a reason to accept a new baseline.
-    if !both.is_empty() && !(added.is_empty() && removed.is_empty()) {
+    if differ && !both.is_empty() {
         builder = builder.metrics(both);
     }
     let mut text = match builder.of(&old, &new) {
