@@ -52,6 +52,23 @@ fn pass_or_fail_is_tested_with_the_rows_that_flipped() {
 }
 
 #[test]
+fn very_many_scores_are_tested_by_the_normal_limit() {
+    let scores =
+        |better| [vec![("0.5", "0.75"); better], vec![("0.5", "0.25"); 60_000 - better]].concat();
+    for better in [30_000, 30_100, 30_240, 30_400] {
+        let it = only_metric(compare(&scores(better))).overall;
+        let exact = mcnemar_exact(better as u64, 60_000 - better as u64);
+        assert_eq!(it.test, DifferenceTest::PermutationLimit);
+        let error = (it.p_value.unwrap() - exact).abs();
+        let is_near_level = (0.04..0.06).contains(&exact);
+        assert!(error < if is_near_level { 6e-4 } else { 0.004 }, "{exact}: {error}");
+    }
+    assert!(only_metric(compare(&scores(60_000))).overall.p_value.unwrap() > 0.0);
+    let few = only_metric(compare(&scores(30_240)[..100]));
+    assert_eq!(few.overall.test, DifferenceTest::Permutation(100_000));
+}
+
+#[test]
 fn scores_are_tested_by_permutation() {
     let scores = [("0.5", "0.75"), ("0.25", "0.5"), ("0.5", "0.5"), ("1", "0"), ("0", "0.5")];
     let scores = scores.repeat(6);

@@ -54,8 +54,8 @@ pub use labels::{AlphaLevel, LabelPairs};
 pub use moments::{Moments, Uncertainty};
 pub use not_defined::NotDefined;
 pub use paired::{
-    PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact, permutation_test,
-    rows_for_power,
+    PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact, permutation_limit,
+    permutation_test, rows_for_power,
 };
 pub use proportion::Proportion;
 pub use rank_values::{ClassScores, ValuePairs};

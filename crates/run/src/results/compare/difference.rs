@@ -8,8 +8,8 @@ use serde::ser::Serializer;
 use super::pairs::Compared;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::stats::{
-    Clusters, Interval, Moments, PermutationTest, Uncertainty, mcnemar_exact, permutation_test,
-    rows_for_power,
+    Clusters, Interval, Moments, PermutationTest, Uncertainty, mcnemar_exact, permutation_limit,
+    permutation_test, rows_for_power,
 };
 
 /// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
@@ -62,6 +62,8 @@ pub enum DifferenceTest {
     PermutationExact,
     /// The permutation test over this number of random assignments.
     Permutation(u64),
+    /// The normal limit of the permutation test over very many rows, see [`permutation_limit`](crate::stats::permutation_limit).
+    PermutationLimit,
 }
 
 impl DifferenceTest {
@@ -79,6 +81,7 @@ impl DifferenceTest {
             Self::McnemarExact => "mcnemar_exact",
             Self::PermutationExact => "permutation_exact",
             Self::Permutation(_) => "permutation",
+            Self::PermutationLimit => "permutation_limit",
         }
     }
 }
@@ -161,6 +164,9 @@ impl Testing {
     }
 
     fn permutation(self, differences: &[f64]) -> (DifferenceTest, f64) {
+        if let Some(p_value) = permutation_limit(differences) {
+            return (DifferenceTest::PermutationLimit, p_value);
+        }
         let test = permutation_test(differences, self.draws, self.seed);
         (DifferenceTest::of(test), test.p_value)
     }
