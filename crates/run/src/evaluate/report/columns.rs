@@ -7,17 +7,21 @@
 //!
 //! If rows have many different fields, such as keys that are ids, a column for each would make a file of rows times fields. Then
 //! `gold`, `pred` or `attributes` is one column of JSON objects.
+//!
+//! The columns are known only after the last row, so the lines are read twice, in chunks on all threads.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 
 use indexmap::IndexMap;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::evaluate::manifest::REFERENCE_KEY;
+use super::cells::{self, Cell, FIRST_GROUPS, LAST_GROUPS, Place};
+use super::spool::{Chunk, SpoolReader};
 
-pub(super) type Cells = IndexMap<String, Value>;
+/// The bytes of a chunk whose columns are collected, or that is written as text.
+pub(super) const CHUNK: usize = 1 << 20;
 
 /// A group of up to this number of columns is not packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
@@ -28,8 +32,28 @@ const MAX_SPARSENESS: u64 = 16;
 /// The groups whose columns are named by the rows.
 const PACKED: [&str; 3] = ["gold", "pred", "attributes"];
 
-/// The columns of all rows in groups, each with its statistics of type `T`.
-pub(super) struct Columns<T> {
+/// What is known of the cells of a column.
+pub(super) trait Statistics: Default + Send {
+    /// Adds the value of a cell.
+    fn add(&mut self, value: &str);
+
+    fn merge(&mut self, other: Self);
+
+    /// The statistics of a column of JSON objects.
+    fn packed() -> Self;
+}
+
+/// Only the names of the columns matter.
+impl Statistics for () {
+    fn add(&mut self, _: &str) {}
+
+    fn merge(&mut self, (): Self) {}
+
+    fn packed() -> Self {}
+}
+
+/// The columns of rows in groups, each with its statistics of type `T`.
+struct Columns<T> {
     groups: IndexMap<String, Group<T>>,
     rows: u64,
 }
@@ -40,147 +64,176 @@ struct Group<T> {
     cells: u64,
 }
 
-impl<T> Default for Columns<T> {
+impl<T> Default for Group<T> {
     fn default() -> Self {
-        Self { groups: IndexMap::new(), rows: 0 }
+        Self { columns: IndexMap::new(), cells: 0 }
     }
 }
 
-impl<T: Default> Columns<T> {
-    /// Adds the columns of a row; `record` updates the statistics of the cell's column.
-    pub(super) fn add(&mut self, line: Line, record: impl Fn(&mut T, &Value)) {
-        self.rows += 1;
-        for (group, cells) in line.cells() {
-            let empty = || Group { columns: IndexMap::new(), cells: 0 };
-            let group = self.groups.entry(group).or_insert_with(empty);
-            group.cells += cells.len() as u64;
-            for (name, value) in cells {
-                record(group.columns.entry(name).or_default(), &value);
+impl<T: Statistics> Columns<T> {
+    fn of(chunk: &Chunk) -> io::Result<Self> {
+        let mut columns = Self { groups: IndexMap::new(), rows: 0 };
+        let (mut cells, mut shape, mut places) = (Vec::new(), Vec::new(), Vec::new());
+        for line in chunk.lines() {
+            read(line, &mut cells)?;
+            if columns.rows == 0 || !cells::have_same_shape(&cells, &shape) {
+                places = columns.places(&cells);
+                shape.clone_from(&cells);
+            }
+            columns.rows += 1;
+            for (cell, (group, column)) in cells.iter().zip(&places) {
+                let group = &mut columns.groups[*group];
+                group.cells += 1;
+                group.columns[*column].add(cell.value);
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Returns the positions of the group and the column of each cell. New ones come after those of earlier rows.
+    fn places(&mut self, cells: &[Cell<'_>]) -> Vec<(usize, usize)> {
+        for group in FIRST_GROUPS {
+            self.groups.entry(group.to_owned()).or_default();
+        }
+        let mut place = |cell: &Cell<'_>| {
+            let entry = self.groups.entry(cell.place.group().into_owned());
+            let group = entry.index();
+            let columns = &mut entry.or_default().columns;
+            let column = columns.entry(cell.place.column());
+            let position = column.index();
+            column.or_default();
+            (group, position)
+        };
+        let places: Vec<_> = cells.iter().map(&mut place).collect();
+        for group in LAST_GROUPS {
+            self.groups.entry(group.to_owned()).or_default();
+        }
+        places
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.rows += other.rows;
+        for (name, group) in other.groups {
+            let all = self.groups.entry(name).or_default();
+            all.cells += group.cells;
+            for (column, statistics) in group.columns {
+                all.columns.entry(column).or_default().merge(statistics);
             }
         }
     }
 
-    /// Returns the columns in order, and which groups are packed; `packed` creates the statistics of a column of JSON
-    /// objects.
-    pub(super) fn finish(self, packed: impl Fn() -> T) -> (IndexMap<String, T>, Packing) {
-        let (mut columns, mut packing) = (IndexMap::new(), HashSet::new());
+    fn finish(self) -> Layout<T> {
+        let (mut columns, mut packed) = (IndexMap::new(), HashSet::new());
         for (name, group) in self.groups {
             let width = group.columns.len();
             let is_sparse = width > MAX_SPARSE_COLUMNS
                 && (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > group.cells;
             if is_sparse && PACKED.contains(&&*name) {
-                columns.insert(name.clone(), packed());
-                packing.insert(name);
+                columns.insert(name.clone(), T::packed());
+                packed.insert(name);
             } else {
                 columns.extend(group.columns);
             }
         }
-        (columns, Packing { groups: packing })
+        Layout { columns, packed }
     }
 }
 
-/// The groups that are one column of JSON objects each.
-pub(super) struct Packing {
-    groups: HashSet<String>,
+/// The columns of a file.
+pub(super) struct Layout<T> {
+    pub(super) columns: IndexMap<String, T>,
+    /// The groups that are one column of JSON objects each.
+    packed: HashSet<String>,
 }
 
-impl Packing {
-    /// Returns the cells of a row by the name of their column.
-    pub(super) fn cells(&self, line: Line) -> Cells {
-        let mut all = Cells::new();
-        for (group, cells) in line.cells() {
-            match self.groups.contains(&group) && !cells.is_empty() && !cells.contains_key(&group) {
-                true => all.extend([packed(&group, cells)]),
-                false => all.extend(cells),
+impl<T: Statistics> Layout<T> {
+    /// Collects the columns of all lines.
+    pub(super) fn of(lines: &mut SpoolReader<'_>) -> io::Result<Self> {
+        let mut columns: Option<Columns<T>> = None;
+        let merge = |more: Columns<T>| {
+            match &mut columns {
+                Some(columns) => columns.merge(more),
+                none => *none = Some(more),
+            }
+            Ok(())
+        };
+        let is_full = |chunk: &Chunk| chunk.text.len() >= CHUNK;
+        lines.map_chunks(is_full, |chunk| Columns::of(&chunk), merge)?;
+        let none = || Columns { groups: IndexMap::new(), rows: 0 };
+        Ok(columns.unwrap_or_else(none).finish())
+    }
+}
+
+impl<T> Layout<T> {
+    /// Calls a function with the values of each row, in the order of the columns; `None` is a cell without a value.
+    pub(super) fn each_row<'c>(
+        &self,
+        lines: impl Iterator<Item = &'c str>,
+        mut each: impl FnMut(&[Option<Cow<'c, str>>]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (mut cells, mut shape, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        let mut values = Vec::with_capacity(self.columns.len());
+        for (row, line) in lines.enumerate() {
+            read(line, &mut cells)?;
+            if row == 0 || !cells::have_same_shape(&cells, &shape) {
+                sources = self.sources(&cells);
+                shape.clone_from(&cells);
+            }
+            values.clear();
+            values.extend(sources.iter().map(|source| source.value(&cells)));
+            each(&values)?;
+        }
+        Ok(())
+    }
+
+    /// Returns where the values of the columns are in a line. Of two cells in one column, the later one counts.
+    fn sources(&self, cells: &[Cell<'_>]) -> Vec<Source> {
+        let mut sources: Vec<_> = (0..self.columns.len()).map(|_| Source::None).collect();
+        for group in &self.packed {
+            let of_group = (0..cells.len()).filter(|cell| cells[*cell].place.group() == *group);
+            let of_group: Vec<usize> = of_group.collect();
+            if let (false, Some(column)) = (of_group.is_empty(), self.columns.get_index_of(group)) {
+                sources[column] = Source::Packed(of_group);
             }
         }
-        all
-    }
-}
-
-/// `gold.a` and `gold.b` as the object in the column `gold`
-fn packed(group: &str, cells: Cells) -> (String, Value) {
-    let field = |(column, value): (String, Value)| {
-        let field = column.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
-        (field.unwrap_or(&column).to_owned(), value)
-    };
-    (group.to_owned(), Value::Object(cells.into_iter().map(field).collect::<Map<_, _>>()))
-}
-
-#[derive(Deserialize)]
-pub(super) struct Line {
-    id: String,
-    gold: Option<Side>,
-    pred: Option<Side>,
-    latency_s: Option<Value>,
-    input_tokens: Option<Value>,
-    output_tokens: Option<Value>,
-    cost_msats: Option<Value>,
-    #[serde(default)]
-    attributes: Cells,
-    scores: IndexMap<String, Cells>,
-    repeats: Option<Value>,
-    manifest: Option<String>,
-    traceback: Option<String>,
-}
-
-/// A gold row or prediction: one with fields has a column for each, any other has one column.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Side {
-    Fields(Cells),
-    Whole(Value),
-}
-
-impl Line {
-    pub(super) fn read(line: &[u8]) -> io::Result<Self> {
-        Ok(serde_json::from_slice(line)?)
-    }
-
-    /// Returns all cells by the name of their column, in groups.
-    fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
-        let mut groups = IndexMap::new();
-        groups.insert(String::new(), Cells::from_iter([("id".to_owned(), self.id.into())]));
-        for (name, side) in [("gold", self.gold), ("pred", self.pred)] {
-            let cells = side.map_or_else(Cells::new, |side| side.cells(name));
-            groups.insert(name.to_owned(), cells);
+        for (position, cell) in cells.iter().enumerate() {
+            let column = cell.place.column();
+            let is_packed =
+                self.packed.contains(&*cell.place.group()) && !matches!(cell.place, Place::Side(_));
+            if let (false, Some(column)) = (is_packed, self.columns.get_index_of(&column)) {
+                sources[column] = Source::Cell(position);
+            }
         }
-        let run = [
-            ("latency_s", self.latency_s),
-            ("input_tokens", self.input_tokens),
-            ("output_tokens", self.output_tokens),
-            ("cost_msats", self.cost_msats),
-        ];
-        let run = run.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        groups.insert("run".to_owned(), run.collect());
-        let attributes = prefixed("attributes", self.attributes);
-        groups.insert("attributes".to_owned(), attributes);
-        for (name, mut score) in self.scores {
-            let mut cells = Cells::new();
-            cells.insert(name.clone(), score.shift_remove("value").unwrap_or_default());
-            cells.extend(prefixed(&name, score));
-            groups.insert(format!("score of {name}"), cells);
-        }
-        let repeats = self.repeats.map(|repeats| ("repeats".to_owned(), repeats));
-        groups.insert("repeats".to_owned(), repeats.into_iter().collect());
-        let manifest = self.manifest.map(|text| (REFERENCE_KEY.to_owned(), text.into()));
-        groups.insert(REFERENCE_KEY.to_owned(), manifest.into_iter().collect());
-        let traceback = self.traceback.map(|text| ("traceback".to_owned(), text.into()));
-        groups.insert("traceback".to_owned(), traceback.into_iter().collect());
-        groups
+        sources
     }
 }
 
-impl Side {
-    fn cells(self, name: &str) -> Cells {
+/// Where the value of a column is in a line.
+enum Source {
+    None,
+    Cell(usize),
+    /// These fields, as an object.
+    Packed(Vec<usize>),
+}
+
+impl Source {
+    fn value<'c>(&self, cells: &[Cell<'c>]) -> Option<Cow<'c, str>> {
         match self {
-            Self::Fields(fields) => prefixed(name, fields),
-            Self::Whole(value) => Cells::from_iter([(name.to_owned(), value)]),
+            Self::None => None,
+            Self::Cell(cell) => Some(cells[*cell].value).filter(|it| *it != "null").map(Cow::from),
+            Self::Packed(fields) => {
+                let field = |cell: &usize| {
+                    let Cell { place, value } = cells[*cell];
+                    (place.field(), serde_json::from_str(value).unwrap_or_default())
+                };
+                let object: Map<String, Value> = fields.iter().map(field).collect();
+                Some(Value::Object(object).to_string().into())
+            }
         }
     }
 }
 
-fn prefixed(name: &str, cells: Cells) -> Cells {
-    let named = |(field, value)| (format!("{name}.{field}"), value);
-    cells.into_iter().map(named).collect()
+fn read<'l>(line: &'l str, cells: &mut Vec<Cell<'l>>) -> io::Result<()> {
+    cells::read(line, cells)
+        .ok_or_else(|| io::Error::other("a line of the temporary file was changed"))
 }

@@ -5,41 +5,42 @@
 
 use std::io::{self, Write};
 
-use indexmap::IndexSet;
-use serde_json::Value;
-
-use super::columns::{Columns, Line};
-use super::spool::SpoolReader;
+use super::cells;
+use super::columns::{CHUNK, Layout};
+use super::spool::{Chunk, SpoolReader};
 use crate::messages::formula;
 
-/// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.
+/// Writes the lines as CSV.
 pub(super) fn export(
     lines: &mut SpoolReader<'_>,
     out: &mut impl Write,
     escape_formulas: bool,
 ) -> io::Result<()> {
+    let layout = Layout::<()>::of(lines)?;
     let escaped = |text: &str| match escape_formulas {
         true => formula::escaped(text).into_owned(),
         false => text.to_owned(),
     };
-    let mut columns = Columns::<()>::default();
-    lines.for_each(|line| {
-        columns.add(Line::read(line)?, |(), _| ());
-        Ok(())
-    })?;
-    let (columns, packing) = columns.finish(|| ());
-    let columns: IndexSet<String> = columns.into_keys().collect();
-    let mut out = csv::Writer::from_writer(out);
-    out.write_record(columns.iter().map(|column| escaped(column)))?;
-    lines.for_each(|line| {
-        let mut cells = packing.cells(Line::read(line)?);
-        let cell = |column| match cells.swap_remove(column).unwrap_or_default() {
-            Value::Null => String::new(),
-            Value::String(text) => escaped(&text),
-            other => other.to_string(),
-        };
-        out.write_record(columns.iter().map(cell))?;
-        Ok(())
-    })?;
-    out.flush()
+    let mut header = csv::Writer::from_writer(Vec::new());
+    header.write_record(layout.columns.keys().map(|column| escaped(column)))?;
+    out.write_all(&header.into_inner().map_err(csv::IntoInnerError::into_error)?)?;
+    let is_full = |chunk: &Chunk| chunk.text.len() >= CHUNK;
+    let format = |chunk: Chunk| {
+        let mut rows = csv::Writer::from_writer(Vec::with_capacity(chunk.text.len()));
+        layout.each_row(chunk.lines(), |values| {
+            for value in values {
+                let value = value.as_deref().unwrap_or_default();
+                match cells::text(value) {
+                    Some(text) if escape_formulas => {
+                        rows.write_field(formula::escaped(&text).as_bytes())
+                    }
+                    Some(text) => rows.write_field(text.as_bytes()),
+                    None => rows.write_field(cells::json(value).as_bytes()),
+                }?;
+            }
+            Ok(rows.write_record(None::<&[u8]>)?)
+        })?;
+        rows.into_inner().map_err(csv::IntoInnerError::into_error)
+    };
+    lines.map_chunks(is_full, format, |rows| out.write_all(&rows))
 }

@@ -4,21 +4,24 @@
 //! program reads the logical type JSON as text, so the metadata of the file names these columns. Cells without a value are
 //! null.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use indexmap::IndexMap;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::Type;
-use serde_json::Value;
+use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
+use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
-use super::columns::{Cells, Columns, Line};
-use super::spool::SpoolReader;
+use super::cells;
+use super::columns::{Layout, Statistics};
+use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
 
@@ -39,14 +42,14 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Self::Null,
-            Value::Bool(_) => Self::Bool,
-            Value::Number(number) if number.is_i64() => Self::Integer,
-            Value::Number(_) => Self::Float,
-            Value::String(_) => Self::Text,
-            Value::Array(_) | Value::Object(_) => Self::Json,
+    fn of(value: &str) -> Self {
+        match value.as_bytes().first() {
+            Some(b'n') | None => Self::Null,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'"') => Self::Text,
+            Some(b'[' | b'{') => Self::Json,
+            Some(_) if value.parse::<i64>().is_ok() => Self::Integer,
+            Some(_) => Self::Float,
         }
     }
 
@@ -57,6 +60,16 @@ impl Kind {
             (a, b) if a == b => a,
             (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
             _ => Self::Json,
+        }
+    }
+
+    fn cells(self) -> Cells {
+        match self {
+            Self::Bool => Cells::Bool(Vec::new()),
+            Self::Integer => Cells::Integer(Vec::new()),
+            Self::Float => Cells::Float(Vec::new()),
+            Self::Null | Self::Text => Cells::Text(Vec::new()),
+            Self::Json => Cells::Json(Vec::new()),
         }
     }
 
@@ -74,19 +87,29 @@ impl Kind {
     }
 }
 
-/// Writes the lines as Parquet. Reads them twice, since the columns are known only after the last row.
+impl Statistics for Kind {
+    fn add(&mut self, value: &str) {
+        self.merge(Self::of(value));
+    }
+
+    fn merge(&mut self, other: Self) {
+        *self = self.with(other);
+    }
+
+    fn packed() -> Self {
+        Self::Json
+    }
+}
+
+/// Writes the lines as Parquet. A row group is encoded by one thread, and added to the file in order.
 pub(super) fn export(
     lines: &mut SpoolReader<'_>,
     out: &mut (impl Write + Send),
     manifest: &RunManifest,
 ) -> io::Result<()> {
-    let mut columns = Columns::<Kind>::default();
-    lines.for_each(|line| {
-        columns.add(Line::read(line)?, |kind, value| *kind = kind.with(Kind::of(value)));
-        Ok(())
-    })?;
-    let (columns, packing) = columns.finish(|| Kind::Json);
-    let schema = Arc::new(schema(&columns).map_err(io::Error::other)?);
+    let layout = Layout::<Kind>::of(lines)?;
+    let columns = &layout.columns;
+    let schema = Arc::new(schema(columns).map_err(io::Error::other)?);
     let json = columns.iter().filter(|(_, kind)| **kind == Kind::Json).map(|(name, _)| name);
     let json = serde_json::to_string(&json.collect::<Vec<_>>())?;
     let json = KeyValue::new(JSON_COLUMNS.to_owned(), json);
@@ -95,21 +118,24 @@ pub(super) fn export(
         .set_compression(Compression::SNAPPY)
         .set_key_value_metadata(Some(vec![json, embedded]))
         .build();
-    let mut file =
-        SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(io::Error::other)?;
-    let mut rows: Vec<Cells> = Vec::new();
-    lines.for_each(|line| {
-        rows.push(packing.cells(Line::read(line)?));
-        if rows.len() == ROWS_IN_MEMORY {
-            let group = file.next_row_group().map_err(io::Error::other)?;
-            write_group(group, &columns, &std::mem::take(&mut rows)).map_err(io::Error::other)?;
+    let properties = Arc::new(properties);
+    let descriptor = SchemaDescriptor::new(Arc::clone(&schema));
+    let file = SerializedFileWriter::new(out, schema, Arc::clone(&properties));
+    let mut file = file.map_err(io::Error::other)?;
+    let encode = |chunk: Chunk| {
+        let columns = columns_of(chunk, &layout)?.into_iter().zip(descriptor.columns());
+        let encoded = columns.map(|(column, description)| column.encode(description, &properties));
+        encoded.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)
+    };
+    let is_full = |chunk: &Chunk| chunk.len() == ROWS_IN_MEMORY;
+    lines.map_chunks(is_full, encode, |columns| {
+        let mut group = file.next_row_group().map_err(io::Error::other)?;
+        for (bytes, closed) in columns {
+            group.append_column(&bytes, closed).map_err(io::Error::other)?;
         }
+        group.close().map_err(io::Error::other)?;
         Ok(())
     })?;
-    if !rows.is_empty() {
-        let group = file.next_row_group().map_err(io::Error::other)?;
-        write_group(group, &columns, &rows).map_err(io::Error::other)?;
-    }
     file.close().map_err(io::Error::other)?;
     Ok(())
 }
@@ -124,42 +150,92 @@ fn schema(columns: &IndexMap<String, Kind>) -> Result<Type, ParquetError> {
     Type::group_type_builder("results").with_fields(fields).build()
 }
 
-fn write_group<W: Write + Send>(
-    mut group: SerializedRowGroupWriter<'_, W>,
-    columns: &IndexMap<String, Kind>,
-    rows: &[Cells],
-) -> Result<(), ParquetError> {
-    for (name, kind) in columns {
-        let cells = rows.iter().map(|row| row.get(name).filter(|value| !value.is_null()));
-        match kind {
-            Kind::Bool => write_column::<BoolType, _>(&mut group, cells, Value::as_bool),
-            Kind::Integer => write_column::<Int64Type, _>(&mut group, cells, Value::as_i64),
-            Kind::Float => write_column::<DoubleType, _>(&mut group, cells, Value::as_f64),
-            Kind::Null | Kind::Text => {
-                write_column::<ByteArrayType, _>(&mut group, cells, |text| {
-                    Some(ByteArray::from(text.as_str()?))
-                })
-            }
-            Kind::Json => write_column::<ByteArrayType, _>(&mut group, cells, |value| {
-                Some(ByteArray::from(value.to_string().into_bytes()))
-            }),
-        }?;
-    }
-    group.close().map(|_| ())
+/// The cells of a column in a row group.
+struct Column {
+    cells: Cells,
+    /// 1 for a cell with a value, 0 for one without.
+    levels: Vec<i16>,
 }
 
-/// Writes the cells of the next column.
-fn write_column<'a, T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    cells: impl Iterator<Item = Option<&'a Value>>,
-    convert: impl Fn(&'a Value) -> Option<T::T>,
-) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("more columns than in the schema".to_owned()));
-    };
-    let cells: Vec<Option<T::T>> = cells.map(|cell| cell.and_then(&convert)).collect();
-    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
-    let values: Vec<T::T> = cells.into_iter().flatten().collect();
-    column.typed::<T>().write_batch(&values, Some(&levels), None)?;
-    column.close()
+/// The values of a column.
+enum Cells {
+    Bool(Vec<bool>),
+    Integer(Vec<i64>),
+    Float(Vec<f64>),
+    Text(Vec<ByteArray>),
+    Json(Vec<ByteArray>),
+}
+
+fn columns_of(chunk: Chunk, layout: &Layout<Kind>) -> io::Result<Vec<Column>> {
+    let rows = chunk.len();
+    let new = |kind: &Kind| Column { cells: kind.cells(), levels: Vec::with_capacity(rows) };
+    let mut columns: Vec<_> = layout.columns.values().map(new).collect();
+    let (text, ends) = chunk.into_parts();
+    let bytes = Bytes::from(text);
+    let text = std::str::from_utf8(&bytes).map_err(io::Error::other)?;
+    layout.each_row(Chunk::lines_of(text, &ends), |values| {
+        for (column, value) in columns.iter_mut().zip(values) {
+            let has_value = value.as_ref().is_some_and(|value| column.cells.push(value, &bytes));
+            column.levels.push(i16::from(has_value));
+        }
+        Ok(())
+    })?;
+    Ok(columns)
+}
+
+impl Cells {
+    /// Adds a value; a string that is part of the text of the row group is not copied. Returns whether the value has the type
+    /// of the column.
+    fn push(&mut self, value: &str, text: &Bytes) -> bool {
+        let array = |value: Cow<'_, str>| match value {
+            Cow::Owned(value) => ByteArray::from(value.into_bytes()),
+            Cow::Borrowed(value) => ByteArray::from(text.slice_ref(value.as_bytes())),
+        };
+        match self {
+            Self::Bool(values) => add(values, value.parse().ok()),
+            Self::Integer(values) => add(values, value.parse().ok()),
+            Self::Float(values) => add(values, value.parse().ok()),
+            Self::Text(values) => add(values, cells::text(value).map(array)),
+            Self::Json(values) => add(values, Some(array(cells::json(value)))),
+        }
+    }
+}
+
+/// Adds a value, and returns whether there is one.
+fn add<T>(values: &mut Vec<T>, value: Option<T>) -> bool {
+    let is_some = value.is_some();
+    values.extend(value);
+    is_some
+}
+
+impl Column {
+    /// Returns the encoded pages.
+    fn encode(
+        self,
+        description: &ColumnDescPtr,
+        properties: &WriterPropertiesPtr,
+    ) -> Result<(Bytes, ColumnCloseResult), ParquetError> {
+        let mut out = TrackedWrite::new(Vec::new());
+        let pages = Box::new(SerializedPageWriter::new(&mut out));
+        let mut writer = get_column_writer(Arc::clone(description), Arc::clone(properties), pages);
+        let levels = Some(&*self.levels);
+        match (&mut writer, &self.cells) {
+            (ColumnWriter::BoolColumnWriter(out), Cells::Bool(values)) => {
+                out.write_batch(values, levels, None)
+            }
+            (ColumnWriter::Int64ColumnWriter(out), Cells::Integer(values)) => {
+                out.write_batch(values, levels, None)
+            }
+            (ColumnWriter::DoubleColumnWriter(out), Cells::Float(values)) => {
+                out.write_batch(values, levels, None)
+            }
+            (
+                ColumnWriter::ByteArrayColumnWriter(out),
+                Cells::Text(values) | Cells::Json(values),
+            ) => out.write_batch(values, levels, None),
+            _ => Err(ParquetError::General("a column of another type".to_owned())),
+        }?;
+        let closed = writer.close()?;
+        Ok((Bytes::from(out.into_inner()?), closed))
+    }
 }

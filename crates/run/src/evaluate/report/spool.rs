@@ -3,6 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
+#[cfg(feature = "csv")]
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+#[cfg(feature = "csv")]
+use std::thread;
 
 use super::line_index::LineIndex;
 
@@ -21,27 +25,95 @@ impl Lines {
         self.text.push(b'\n');
         self.rows.push((row, start..self.text.len()));
     }
+}
+
+/// The lines that are not spooled yet, in the blocks in which they came.
+#[derive(Default)]
+pub(super) struct LatestLines {
+    /// The row, the block and the place in its text.
+    rows: Vec<(u64, usize, Range<usize>)>,
+    blocks: Vec<Block>,
+    /// Blocks without lines.
+    free: Vec<usize>,
+    pub(super) bytes: usize,
+}
+
+#[derive(Default)]
+struct Block {
+    text: Vec<u8>,
+    /// The number of lines that are not spooled yet.
+    lines: usize,
+}
+
+impl LatestLines {
+    /// Takes the lines, and leaves memory for others.
+    pub(super) fn add(&mut self, lines: &mut Lines) {
+        if lines.rows.is_empty() {
+            return;
+        }
+        let block = self.free.pop().unwrap_or_else(|| {
+            self.blocks.push(Block::default());
+            self.blocks.len() - 1
+        });
+        self.bytes += lines.text.len();
+        let Block { text, lines: number } = &mut self.blocks[block];
+        text.clear();
+        std::mem::swap(text, &mut lines.text);
+        *number = lines.rows.len();
+        self.rows.extend(lines.rows.drain(..).map(|(row, place)| (row, block, place)));
+    }
+
+    /// Removes the earliest rows until at most this number of bytes is left, and passes each run of lines that follow each
+    /// other in a text to a function. The last row is kept, unless none is, since the end of the run adds the reference of
+    /// the manifest to it.
+    pub(super) fn take_earliest(
+        &mut self,
+        kept: usize,
+        mut each: impl FnMut(&[u8], &[(u64, usize, Range<usize>)]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        // Each thread adds rows in order, so there are few sequences to merge.
+        self.rows.sort_by_key(|(row, ..)| *row);
+        let mut end = 0;
+        let most = if kept > 0 { self.rows.len().saturating_sub(1) } else { self.rows.len() };
+        while end < most && self.bytes > kept {
+            let (_, block, place) = &self.rows[end];
+            self.bytes -= place.len();
+            self.blocks[*block].lines -= 1;
+            end += 1;
+        }
+        let follows = |(_, block, place): &(_, usize, Range<usize>),
+                       next: &(_, _, Range<usize>)| {
+            *block == next.1 && place.end == next.2.start
+        };
+        let result = self.rows[..end].chunk_by(follows).try_for_each(|rows| {
+            let [(_, block, first), ..] = rows else { return Ok(()) };
+            let end = rows.last().map_or(first.end, |(.., last)| last.end);
+            each(&self.blocks[*block].text[first.start..end], rows)
+        });
+        let of_rows: Vec<usize> = self.rows.drain(..end).map(|(_, block, _)| block).collect();
+        for block in of_rows {
+            if self.blocks[block].lines == 0 && !self.free.contains(&block) {
+                self.free.push(block);
+            }
+        }
+        result
+    }
 
     /// Adds a key with a string to the object of the last row.
     pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
-        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, _))| *row);
+        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, ..))| *row);
         let Some((position, _)) = last else { return };
-        let (row, place) = self.rows.swap_remove(position);
-        let mut line = self.text[place].to_owned();
-        // Without the line break and the brace.
-        line.truncate(line.len().saturating_sub(2));
-        self.push(row, |text| {
-            text.extend_from_slice(&line);
+        let (row, block, place) = self.rows.swap_remove(position);
+        self.blocks[block].lines -= 1;
+        self.bytes -= place.len();
+        let line = &self.blocks[block].text[place];
+        let mut changed = Lines::default();
+        changed.push(row, |text| {
+            // Without the line break and the brace.
+            text.extend_from_slice(&line[..line.len().saturating_sub(2)]);
             text.extend_from_slice(format!(",\"{key}\":\"{value}\"}}").as_bytes());
         });
-    }
-
-    /// Moves all lines of another list to the end of this one.
-    pub(super) fn append(&mut self, other: &mut Self) {
-        let start = self.text.len();
-        let moved = |(row, Range { start: from, end }): (u64, _)| (row, start + from..start + end);
-        self.rows.extend(other.rows.drain(..).map(moved));
-        self.text.append(&mut other.text);
+        self.add(&mut changed);
     }
 }
 
@@ -72,6 +144,117 @@ impl<'a> SpoolReader<'a> {
             file.read_exact(buffer)?;
             *offset = line.offset + line.length;
             each(buffer)
+        })
+    }
+}
+
+/// Lines that follow each other.
+#[cfg(feature = "csv")]
+#[derive(Default)]
+pub(super) struct Chunk {
+    pub(super) text: String,
+    /// The end of each line in the text.
+    ends: Vec<usize>,
+}
+
+#[cfg(feature = "csv")]
+impl Chunk {
+    fn push(&mut self, line: &[u8]) -> io::Result<()> {
+        self.text.push_str(std::str::from_utf8(line).map_err(io::Error::other)?);
+        self.ends.push(self.text.len());
+        Ok(())
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        Self::lines_of(&self.text, &self.ends)
+    }
+
+    pub(super) fn lines_of<'t>(text: &'t str, ends: &[usize]) -> impl Iterator<Item = &'t str> {
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        starts.zip(ends).map(|(start, end)| &text[start..*end])
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(super) fn into_parts(self) -> (String, Vec<usize>) {
+        (self.text, self.ends)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+/// A thread that works on chunks, one after another.
+#[cfg(feature = "csv")]
+struct Worker<R> {
+    chunks: SyncSender<Chunk>,
+    results: Receiver<io::Result<R>>,
+}
+
+#[cfg(feature = "csv")]
+impl<R: Send> Worker<R> {
+    fn start<'scope>(
+        scope: &'scope thread::Scope<'scope, '_>,
+        work: &'scope (impl Fn(Chunk) -> io::Result<R> + Sync),
+    ) -> Self
+    where
+        R: 'scope,
+    {
+        let ((chunks, input), (output, results)) = (sync_channel(1), sync_channel(1));
+        scope.spawn(move || input.iter().try_for_each(|chunk| output.send(work(chunk))));
+        Self { chunks, results }
+    }
+
+    fn send(&self, chunk: Chunk) -> io::Result<()> {
+        self.chunks.send(chunk).map_err(|_| ended())
+    }
+
+    fn receive(&self) -> io::Result<R> {
+        self.results.recv().map_err(|_| ended())?
+    }
+}
+
+/// The scope of a thread that panicked panics too, with its message.
+#[cfg(feature = "csv")]
+fn ended() -> io::Error {
+    io::Error::other("a thread ended")
+}
+
+#[cfg(feature = "csv")]
+impl SpoolReader<'_> {
+    /// Calls `work` with chunks of the lines on all threads, and `each` with the results in the order of the lines. `is_full`
+    /// decides where a chunk ends.
+    pub(super) fn map_chunks<R: Send>(
+        &mut self,
+        is_full: impl Fn(&Chunk) -> bool,
+        work: impl Fn(Chunk) -> io::Result<R> + Sync,
+        mut each: impl FnMut(R) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let number = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..number).map(|_| Worker::start(scope, &work)).collect();
+            let (mut sent, mut received) = (0, 0);
+            // A thread has at most one chunk in progress and one that waits.
+            let mut pass = |chunk: Option<Chunk>, waiting: usize| -> io::Result<()> {
+                if let Some(chunk) = chunk {
+                    workers[sent % number].send(chunk)?;
+                    sent += 1;
+                }
+                while sent - received > waiting {
+                    each(workers[received % number].receive()?)?;
+                    received += 1;
+                }
+                Ok(())
+            };
+            let mut chunk = Chunk::default();
+            self.for_each(|line| {
+                chunk.push(line)?;
+                match is_full(&chunk) {
+                    true => pass(Some(std::mem::take(&mut chunk)), number),
+                    false => Ok(()),
+                }
+            })?;
+            pass((chunk.len() > 0).then_some(chunk), 0)
         })
     }
 }
