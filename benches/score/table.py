@@ -75,7 +75,8 @@ def files(folder, count, program):
         command = [program, "score", f"{names[name]}.jsonl", "-m", "em,f1", "-q", *options, "--out", str(out)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
-    if not names["rows"].with_suffix(".jsonl").exists():
+    # The last of them.
+    if not pathlib.Path(f"{names['labelled']}.jsonl").exists():
         generate(names["rows"].with_suffix(".jsonl"), count, 180)
         generate(names["other"].with_suffix(".jsonl"), count, 181)
         rows = f"{names['rows']}.jsonl"

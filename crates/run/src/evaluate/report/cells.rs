@@ -73,7 +73,6 @@ impl<'l> Place<'l> {
 
 /// Replaces cells by those of a line. `None` if the line is not a row.
 pub(super) fn read<'l>(line: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
-    const WHOLE: [&str; 3] = LAST_GROUPS;
     const RUN: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
     cells.clear();
     members(line, |key, value| {
@@ -86,7 +85,7 @@ pub(super) fn read<'l>(line: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
             "scores" => return members(value, |metric, score| self::score(metric, score, cells)),
             _ if value == "null" => {}
             _ => {
-                let whole = WHOLE.into_iter().find(|name| *name == key).map(Place::Whole);
+                let whole = LAST_GROUPS.into_iter().find(|name| *name == key).map(Place::Whole);
                 let run = RUN.into_iter().find(|name| *name == key).map(Place::Run);
                 whole.or(run).into_iter().for_each(add);
             }
@@ -137,18 +136,14 @@ pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
     Some(unescaped(value.strip_prefix('"')?.strip_suffix('"')?))
 }
 
-/// Returns a value as it is written without regard to the row around it: an object has the order of keys of a [`Value`].
+/// Returns a value as a [`Value`] is written, which may sort the keys of an object. An integer of many digits is a float then.
 pub(super) fn json(value: &str) -> Cow<'_, str> {
-    let is_long = value.len() > 18 && !value.contains(['.', 'e']);
-    match value.as_bytes().first() {
-        Some(b'[' | b'{' | b'0'..=b'9' | b'-') if is_long || value.starts_with(['[', '{']) => {
-            match serde_json::from_str::<Value>(value) {
-                Ok(parsed) => parsed.to_string().into(),
-                Err(_) => value.into(),
-            }
-        }
-        _ => value.into(),
+    let is_nested = value.starts_with(['[', '{']);
+    let is_long_integer = value.len() > 18 && !value.contains(['.', 'e', '"']);
+    if !is_nested && !is_long_integer {
+        return value.into();
     }
+    serde_json::from_str::<Value>(value).map_or(value.into(), |parsed| parsed.to_string().into())
 }
 
 fn unescaped(text: &str) -> Cow<'_, str> {

@@ -25,8 +25,9 @@ use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
 
-/// The rows of a row group, which are in memory at once.
-const ROWS_IN_MEMORY: usize = 10_000;
+/// The most rows of a row group, and the most bytes of their lines. Each thread has a row group in memory.
+const MAX_ROWS: usize = 10_000;
+const MAX_BYTES: usize = 32 << 20;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -127,7 +128,7 @@ pub(super) fn export(
         let encoded = columns.map(|(column, description)| column.encode(description, &properties));
         encoded.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)
     };
-    let is_full = |chunk: &Chunk| chunk.len() == ROWS_IN_MEMORY;
+    let is_full = |chunk: &Chunk| chunk.len() == MAX_ROWS || chunk.text.len() >= MAX_BYTES;
     lines.map_chunks(is_full, encode, |columns| {
         let mut group = file.next_row_group().map_err(io::Error::other)?;
         for (bytes, closed) in columns {
