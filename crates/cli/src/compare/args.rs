@@ -15,7 +15,7 @@ use crate::runs::RunArguments;
 ///
 /// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
 /// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond. With
-/// more than 50,000 different scores it is their normal limit, whose error near 0.05 is below 0.0006.
+/// more than 50,000 differences of similar size it is their normal limit, whose error near 0.05 is below 0.0006.
 /// A score of all rows, such as macro F1, or NAME.corpus beside the mean of BLEU, is tested by
 /// exchanging the results of rows between the runs: all ways with up to 13 different rows, and
 /// 10,000 random ones beyond. Its interval is computed by a paired bootstrap. With several metrics that

@@ -63,8 +63,8 @@ impl ComparisonBuilder {
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
         /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
-        /// of all rows. With few rows all assignments are evaluated instead, and with more than 50,000 scores that differ
-        /// their normal limit is taken, see [`permutation_limit`](crate::stats::permutation_limit).
+        /// of all rows. With few rows all assignments are evaluated instead, and with more than 50,000 differences of
+        /// similar size their normal limit is taken, see [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
 
         /// Sets the seed of the permutation test; 0 by default.
