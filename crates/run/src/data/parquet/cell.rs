@@ -9,6 +9,9 @@ use crate::json::numbers::inexact_number;
 use crate::json::size::{MAX_VALUES, has_more_values};
 use crate::json::unique_keys::UniqueKeys;
 
+/// Formatting a date panics beyond 262,000 years from 1970.
+const MAX_DAYS: u64 = 260_000 * 365;
+
 /// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
 pub(super) fn value(
     cell: Field,
@@ -58,10 +61,26 @@ pub(super) fn value(
             }
             Value::Object(object)
         }
+        Field::Date(_) | Field::TimestampMillis(_) | Field::TimestampMicros(_)
+            if days(&cell).is_some_and(|days| days > MAX_DAYS) =>
+        {
+            return Err("the date is out of range");
+        }
         Field::TimestampMillis(_) | Field::TimestampMicros(_) => timestamp(&cell, kind).into(),
         // Decimals, dates and times.
         other => other.to_string().into(),
     })
+}
+
+/// The days between a date or point in time and 1970, if the cell is one.
+fn days(cell: &Field) -> Option<u64> {
+    const SECONDS: u64 = 86_400;
+    match cell {
+        Field::Date(days) => Some(u64::from(days.unsigned_abs())),
+        Field::TimestampMillis(time) => Some(time.unsigned_abs() / (1_000 * SECONDS)),
+        Field::TimestampMicros(time) => Some(time.unsigned_abs() / (1_000_000 * SECONDS)),
+        _ => None,
+    }
 }
 
 /// Structs have a value for each of their fields, in order.
@@ -120,5 +139,31 @@ fn timestamp(cell: &Field, kind: Option<&Type>) -> String {
             text.strip_suffix(" +00:00").unwrap_or(&text).to_owned()
         }
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::record::Field;
+    use serde_json::json;
+
+    use super::value;
+
+    #[test]
+    fn a_date_that_has_no_year_is_an_error() {
+        let read = |cell| value(cell, None, &mut 0);
+        assert_eq!(read(Field::Date(0)), Ok(json!("1970-01-01")));
+        assert_eq!(read(Field::TimestampMillis(-1)), Ok(json!("1969-12-31 23:59:59.999 +00:00")));
+        let dates = [i32::MIN, i32::MAX].map(Field::Date);
+        let millis = [i64::MIN, i64::MAX].map(Field::TimestampMillis);
+        let micros = [i64::MIN, i64::MAX].map(Field::TimestampMicros);
+        for cell in [dates, millis, micros].into_iter().flatten() {
+            assert_eq!(read(cell), Err("the date is out of range"));
+        }
+        for sign in [-1, 1] {
+            let last = sign * i32::try_from(super::MAX_DAYS).unwrap();
+            assert!(read(Field::Date(last)).is_ok());
+            assert!(read(Field::TimestampMillis(i64::from(last) * 86_400_000)).is_ok());
+        }
     }
 }
