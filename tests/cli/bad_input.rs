@@ -12,8 +12,8 @@ pub(crate) fn error_of(name: &str, content: impl AsRef<[u8]>) -> String {
     folder.score_error(&[name, "-m", "same_text", "--out", "scores.jsonl"])
 }
 
-#[track_caller]
 /// The error of `score` on a file whose second row is this line.
+#[track_caller]
 fn error_of_second_row(line: &str) -> String {
     error_of("rows.jsonl", format!("{GOOD}\n{line}\n"))
 }
@@ -100,14 +100,9 @@ fn a_field_that_is_mapped_but_missing() {
 #[test]
 fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
+    let args = ["rows.jsonl", "-m", "same_text", "--map", "gold.answer=gold.reference"];
     assert_eq!(
-        folder.score_error(&[
-            "rows.jsonl",
-            "-m",
-            "same_text",
-            "--map",
-            "gold.answer=gold.reference"
-        ]),
+        folder.score_error(&args),
         "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names \
          `gold.reference`, which the row does not have"
     );
@@ -175,28 +170,13 @@ fn a_duplicate_id_in_two_files() {
 
 #[test]
 fn a_file_without_rows() {
-    for content in ["", "\n", " \r\n\t\n\n", "\u{feff}"] {
-        assert_eq!(
-            error_of("rows.jsonl", content),
-            "rows.jsonl: expected at least one row, found none; add rows"
-        );
+    let lines = ["", "\n", " \r\n\t\n\n", "\u{feff}"].map(|content| ("rows.jsonl", content));
+    let json = [" [ ] ", ""].map(|content| ("rows.json", content));
+    let csv = ["", "id,gold.answer,pred.answer\n"].map(|content| ("rows.csv", content));
+    for (file, content) in lines.into_iter().chain(json).chain(csv) {
+        let expected = format!("{file}: expected at least one row, found none; add rows");
+        assert_eq!(error_of(file, content), expected, "{content:?}");
     }
-    assert_eq!(
-        error_of("rows.json", " [ ] "),
-        "rows.json: expected at least one row, found none; add rows"
-    );
-    assert_eq!(
-        error_of("rows.json", ""),
-        "rows.json: expected at least one row, found none; add rows"
-    );
-    assert_eq!(
-        error_of("rows.csv", ""),
-        "rows.csv: expected at least one row, found none; add rows"
-    );
-    assert_eq!(
-        error_of("rows.csv", "id,gold.answer,pred.answer\n"),
-        "rows.csv: expected at least one row, found none; add rows"
-    );
 }
 
 #[test]
@@ -358,23 +338,22 @@ fn a_missing_file_is_reported_before_the_others_are_read() {
 #[test]
 fn results_that_cannot_be_written() {
     let folder = Folder::with("rows.jsonl", GOOD);
-    let error = |out| folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]);
-    assert_eq!(
-        error("scores.xlsx"),
-        "--out scores.xlsx: unknown extension; expected .jsonl, .json, .csv or .parquet"
-    );
-    assert_eq!(
-        error("scores"),
-        "--out scores: missing extension; expected .jsonl, .json, .csv or .parquet"
-    );
-    assert_eq!(
-        error("rows.jsonl"),
-        "--out rows.jsonl and DATA rows.jsonl are the same file; choose another file for --out"
-    );
-    assert_eq!(
-        error("none/scores.csv"),
-        "cannot write `none/scores.csv`: No such file or directory (os error 2)"
-    );
+    let extensions = "expected .jsonl, .json, .csv or .parquet";
+    for (out, expected) in [
+        ("scores.xlsx", format!("--out scores.xlsx: unknown extension; {extensions}")),
+        ("scores", format!("--out scores: missing extension; {extensions}")),
+        (
+            "rows.jsonl",
+            "--out rows.jsonl and DATA rows.jsonl are the same file; choose another file for --out"
+                .to_owned(),
+        ),
+        (
+            "none/scores.csv",
+            "cannot write `none/scores.csv`: No such file or directory (os error 2)".to_owned(),
+        ),
+    ] {
+        assert_eq!(folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]), expected);
+    }
     assert_eq!(folder.read("rows.jsonl"), GOOD);
 }
 

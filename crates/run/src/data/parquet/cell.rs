@@ -9,7 +9,7 @@ use crate::json::numbers::inexact_number;
 use crate::json::size::{MAX_VALUES, has_more_values};
 use crate::json::unique_keys::UniqueKeys;
 
-/// Formatting a date panics beyond 262,000 years from 1970.
+/// The most days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;
 
 /// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
@@ -150,7 +150,7 @@ mod tests {
     use super::value;
 
     #[test]
-    fn a_date_that_has_no_year_is_an_error() {
+    fn a_date_out_of_range_is_an_error() {
         let read = |cell| value(cell, None, &mut 0);
         assert_eq!(read(Field::Date(0)), Ok(json!("1970-01-01")));
         assert_eq!(read(Field::TimestampMillis(-1)), Ok(json!("1969-12-31 23:59:59.999 +00:00")));
@@ -160,10 +160,11 @@ mod tests {
         for cell in [dates, millis, micros].into_iter().flatten() {
             assert_eq!(read(cell), Err("the date is out of range"));
         }
-        for sign in [-1, 1] {
-            let last = sign * i32::try_from(super::MAX_DAYS).unwrap();
-            assert!(read(Field::Date(last)).is_ok());
-            assert!(read(Field::TimestampMillis(i64::from(last) * 86_400_000)).is_ok());
-        }
+        let last = i32::try_from(super::MAX_DAYS).unwrap();
+        assert_eq!(read(Field::Date(last)), Ok(json!("+261797-05-17")));
+        assert_eq!(read(Field::Date(-last)), Ok(json!("-257858-08-17")));
+        let millis = |days| Field::TimestampMillis(i64::from(days) * 86_400_000);
+        assert_eq!(read(millis(last)), Ok(json!("+261797-05-17 00:00:00.000 +00:00")));
+        assert_eq!(read(millis(-last)), Ok(json!("-257858-08-17 00:00:00.000 +00:00")));
     }
 }
