@@ -68,7 +68,7 @@ def with_field(path, target, field, value):
 
 def files(folder, count, program):
     """The paths of the rows and of the runs over them, without extension."""
-    names = {name: folder / f"{name}-{count}" for name in ["rows", "other", "grouped", "labelled", "a", "b"]}
+    names = {name: folder / f"{name}-{count}" for name in ["rows", "other", "grouped", "labels", "labelled", "a", "b"]}
     generator = random.Random(1)
 
     def score(name, out, *options):
@@ -81,14 +81,12 @@ def files(folder, count, program):
         generate(names["other"].with_suffix(".jsonl"), count, 181)
         rows = f"{names['rows']}.jsonl"
         with_field(rows, f"{names['grouped']}.jsonl", "topic", lambda _: generator.randrange(max(1, count * 2 // 5)))
-        with_field(rows, f"{names['other']}.labelled", "good", lambda _: ["false", "true"][generator.randrange(2)])
+        with_field(rows, f"{names['labels']}.jsonl", "good", lambda _: ["false", "true"][generator.randrange(2)])
         for format in ["csv", "parquet"]:
             score("rows", f"{names['rows']}.{format}", "--with-rows")
-        os.replace(f"{names['other']}.labelled", f"{names['labelled']}.in.jsonl")
-        names["labelled.in"] = folder / f"labelled-{count}.in"
         score("rows", f"{names['a']}.jsonl")
         score("other", f"{names['b']}.jsonl")
-        score("labelled.in", f"{names['labelled']}.jsonl", "--with-rows")
+        score("labels", f"{names['labelled']}.jsonl", "--with-rows")
     return {name: str(path) for name, path in names.items()}
 
 
