@@ -32,47 +32,59 @@ const MAX_SPARSENESS: u64 = 16;
 /// The groups whose columns are named by the rows.
 const PACKED: [&str; 3] = ["gold", "pred", "attributes"];
 
-/// What is known of the cells of a column.
-pub(super) trait Statistics: Default + Send {
-    /// Adds the value of a cell.
-    fn add(&mut self, value: &str);
-
-    fn merge(&mut self, other: Self);
-
-    /// The statistics of a column of JSON objects.
-    fn packed() -> Self;
+/// The type of the values of a column.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All values are null.
+    #[default]
+    Null,
+    Bool,
+    Integer,
+    Float,
+    Text,
+    Json,
 }
 
-/// Only the names of the columns matter.
-impl Statistics for () {
-    fn add(&mut self, _: &str) {}
+impl Kind {
+    fn of(value: &str) -> Self {
+        match value.as_bytes().first() {
+            Some(b'n') | None => Self::Null,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'"') => Self::Text,
+            Some(b'[' | b'{') => Self::Json,
+            Some(_) if value.parse::<i64>().is_ok() => Self::Integer,
+            Some(_) => Self::Float,
+        }
+    }
 
-    fn merge(&mut self, (): Self) {}
-
-    fn packed() -> Self {}
+    /// Returns the type of a column with values of both.
+    fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (kind, Self::Null) | (Self::Null, kind) => kind,
+            (a, b) if a == b => a,
+            (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
+            _ => Self::Json,
+        }
+    }
 }
 
-/// The columns of rows in groups, each with its statistics of type `T`.
-struct Columns<T> {
-    groups: IndexMap<String, Group<T>>,
+/// The columns of rows, in groups.
+#[derive(Default)]
+struct Columns {
+    groups: IndexMap<String, Group>,
     rows: u64,
 }
 
-struct Group<T> {
-    columns: IndexMap<String, T>,
+#[derive(Default)]
+struct Group {
+    columns: IndexMap<String, Kind>,
     /// The number of cells with a value in all rows.
     cells: u64,
 }
 
-impl<T> Default for Group<T> {
-    fn default() -> Self {
-        Self { columns: IndexMap::new(), cells: 0 }
-    }
-}
-
-impl<T: Statistics> Columns<T> {
+impl Columns {
     fn of(chunk: &Chunk) -> io::Result<Self> {
-        let mut columns = Self { groups: IndexMap::new(), rows: 0 };
+        let mut columns = Self::default();
         let (mut cells, mut shape, mut places) = (Vec::new(), Vec::new(), Vec::new());
         for line in chunk.lines() {
             read(line, &mut cells)?;
@@ -84,7 +96,8 @@ impl<T: Statistics> Columns<T> {
             for (cell, (group, column)) in cells.iter().zip(&places) {
                 let group = &mut columns.groups[*group];
                 group.cells += 1;
-                group.columns[*column].add(cell.value);
+                let kind = &mut group.columns[*column];
+                *kind = kind.with(Kind::of(cell.value));
             }
         }
         Ok(columns)
@@ -116,20 +129,21 @@ impl<T: Statistics> Columns<T> {
         for (name, group) in other.groups {
             let all = self.groups.entry(name).or_default();
             all.cells += group.cells;
-            for (column, statistics) in group.columns {
-                all.columns.entry(column).or_default().merge(statistics);
+            for (column, kind) in group.columns {
+                let all = all.columns.entry(column).or_default();
+                *all = all.with(kind);
             }
         }
     }
 
-    fn finish(self) -> Layout<T> {
+    fn finish(self) -> Layout {
         let (mut columns, mut packed) = (IndexMap::new(), HashSet::new());
         for (name, group) in self.groups {
             let width = group.columns.len();
             let is_sparse = width > MAX_SPARSE_COLUMNS
                 && (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > group.cells;
             if is_sparse && PACKED.contains(&&*name) {
-                columns.insert(name.clone(), T::packed());
+                columns.insert(name.clone(), Kind::Json);
                 packed.insert(name);
             } else {
                 columns.extend(group.columns);
@@ -140,31 +154,28 @@ impl<T: Statistics> Columns<T> {
 }
 
 /// The columns of a file.
-pub(super) struct Layout<T> {
-    pub(super) columns: IndexMap<String, T>,
+pub(super) struct Layout {
+    pub(super) columns: IndexMap<String, Kind>,
     /// The groups that are one column of JSON objects each.
     packed: HashSet<String>,
 }
 
-impl<T: Statistics> Layout<T> {
+impl Layout {
     /// Collects the columns of all lines.
     pub(super) fn of(lines: &mut SpoolReader<'_>) -> io::Result<Self> {
-        let mut columns: Option<Columns<T>> = None;
-        let merge = |more: Columns<T>| {
-            match &mut columns {
-                Some(columns) => columns.merge(more),
-                none => *none = Some(more),
-            }
-            Ok(())
-        };
+        let mut columns = Columns::default();
         let is_full = |chunk: &Chunk| chunk.text.len() >= CHUNK;
-        lines.map_chunks(is_full, |chunk| Columns::of(&chunk), merge)?;
-        let none = || Columns { groups: IndexMap::new(), rows: 0 };
-        Ok(columns.unwrap_or_else(none).finish())
+        lines.map_chunks(
+            is_full,
+            |chunk| Columns::of(&chunk),
+            |more| {
+                columns.merge(more);
+                Ok(())
+            },
+        )?;
+        Ok(columns.finish())
     }
-}
 
-impl<T> Layout<T> {
     /// Calls a function with the values of each row, in the order of the columns; `None` is a cell without a value.
     pub(super) fn each_row<'c>(
         &self,

@@ -16,7 +16,7 @@ pub(super) fn export(
     out: &mut impl Write,
     escape_formulas: bool,
 ) -> io::Result<()> {
-    let layout = Layout::<()>::of(lines)?;
+    let layout = Layout::of(lines)?;
     let escaped = |text: &str| match escape_formulas {
         true => formula::escaped(text).into_owned(),
         false => text.to_owned(),

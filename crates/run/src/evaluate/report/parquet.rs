@@ -20,7 +20,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedW
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type};
 
 use super::cells;
-use super::columns::{Layout, Statistics};
+use super::columns::{Kind, Layout};
 use super::spool::{Chunk, SpoolReader};
 use crate::data::{EMBEDDED_MANIFEST, JSON_COLUMNS};
 use crate::evaluate::manifest::{Embedded, RunManifest};
@@ -29,41 +29,7 @@ use crate::evaluate::manifest::{Embedded, RunManifest};
 const MAX_ROWS: usize = 10_000;
 const MAX_BYTES: usize = 32 << 20;
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Kind {
-    /// All values are null.
-    #[default]
-    Null,
-    Bool,
-    Integer,
-    Float,
-    Text,
-    Json,
-}
-
 impl Kind {
-    fn of(value: &str) -> Self {
-        match value.as_bytes().first() {
-            Some(b'n') | None => Self::Null,
-            Some(b't' | b'f') => Self::Bool,
-            Some(b'"') => Self::Text,
-            Some(b'[' | b'{') => Self::Json,
-            Some(_) if value.parse::<i64>().is_ok() => Self::Integer,
-            Some(_) => Self::Float,
-        }
-    }
-
-    /// Returns the type of a column with values of both.
-    fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (kind, Self::Null) | (Self::Null, kind) => kind,
-            (a, b) if a == b => a,
-            (Self::Integer, Self::Float) | (Self::Float, Self::Integer) => Self::Float,
-            _ => Self::Json,
-        }
-    }
-
     fn cells(self) -> Cells {
         match self {
             Self::Bool => Cells::Bool(Vec::new()),
@@ -88,27 +54,13 @@ impl Kind {
     }
 }
 
-impl Statistics for Kind {
-    fn add(&mut self, value: &str) {
-        self.merge(Self::of(value));
-    }
-
-    fn merge(&mut self, other: Self) {
-        *self = self.with(other);
-    }
-
-    fn packed() -> Self {
-        Self::Json
-    }
-}
-
 /// Writes the lines as Parquet. A row group is encoded by one thread, and added to the file in order.
 pub(super) fn export(
     lines: &mut SpoolReader<'_>,
     out: &mut (impl Write + Send),
     manifest: &RunManifest,
 ) -> io::Result<()> {
-    let layout = Layout::<Kind>::of(lines)?;
+    let layout = Layout::of(lines)?;
     let columns = &layout.columns;
     let schema = Arc::new(schema(columns).map_err(io::Error::other)?);
     let json = columns.iter().filter(|(_, kind)| **kind == Kind::Json).map(|(name, _)| name);
@@ -167,7 +119,7 @@ enum Cells {
     Json(Vec<ByteArray>),
 }
 
-fn columns_of(chunk: Chunk, layout: &Layout<Kind>) -> io::Result<Vec<Column>> {
+fn columns_of(chunk: Chunk, layout: &Layout) -> io::Result<Vec<Column>> {
     let rows = chunk.len();
     let new = |kind: &Kind| Column { cells: kind.cells(), levels: Vec::with_capacity(rows) };
     let mut columns: Vec<_> = layout.columns.values().map(new).collect();

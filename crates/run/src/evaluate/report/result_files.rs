@@ -11,7 +11,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::line_index::{LineIndex, SpooledLine};
-use super::spool::{LatestLines, Lines, SpoolReader};
+use super::spool::{Lines, SpoolReader};
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
 #[cfg(all(unix, feature = "ctrl-c"))]
@@ -38,7 +38,10 @@ pub(crate) enum Format {
 /// run that ends in an error leaves no file behind.
 pub(crate) struct ResultFiles {
     targets: Vec<Target>,
-    latest: LatestLines,
+    /// The lines that are not spooled yet.
+    latest: Lines,
+    /// The memory for the next lines.
+    spare: Lines,
     spool: Hashing<BufWriter<TemporaryFile>>,
     lines: LineIndex,
     end: u64,
@@ -67,7 +70,8 @@ impl ResultFiles {
             lines: LineIndex::new(first.file.beside()),
             spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
             targets: opened,
-            latest: LatestLines::default(),
+            latest: Lines::default(),
+            spare: Lines::default(),
             end: 0,
             escape_formulas,
         }))
@@ -75,8 +79,8 @@ impl ResultFiles {
 
     /// Spools the lines, and removes them from the list.
     pub(crate) fn write(&mut self, lines: &mut Lines) -> Result<(), EvaluateError> {
-        self.latest.add(lines);
-        if self.latest.bytes < MAX_LATEST {
+        self.latest.append(lines);
+        if self.latest.text.len() < MAX_LATEST {
             return Ok(());
         }
         self.spool_latest(MAX_LATEST / 2).map_err(|error| {
@@ -85,18 +89,28 @@ impl ResultFiles {
         })
     }
 
-    /// Spools the earliest of the latest rows, until at most this number of bytes is left.
+    /// Spools the earliest of the latest rows, until at most this number of bytes is left. The last row is kept, unless none
+    /// is, since the end of the run adds the reference of the manifest to it.
     fn spool_latest(&mut self, kept: usize) -> io::Result<()> {
-        let Self { latest, spool, lines, end, .. } = self;
-        latest.take_earliest(kept, |text, rows| {
-            spool.write_all(text)?;
-            for (row, _, place) in rows {
-                let length = place.len() as u64;
-                lines.insert(*row, SpooledLine { offset: *end, length: length - 1 })?;
-                *end += length;
+        let mut latest = std::mem::replace(&mut self.latest, std::mem::take(&mut self.spare));
+        // Each thread adds rows in order, so there are few sequences to merge.
+        latest.rows.sort_by_key(|(row, _)| *row);
+        let (mut left, last) = (latest.text.len(), latest.rows.last().map(|(row, _)| *row));
+        for (row, place) in latest.rows.drain(..) {
+            let line = &latest.text[place];
+            if left <= kept || kept > 0 && Some(row) == last {
+                self.latest.push(row, |text| text.extend_from_slice(&line[..line.len() - 1]));
+                continue;
             }
-            Ok(())
-        })
+            left -= line.len();
+            self.spool.write_all(line)?;
+            let length = line.len() as u64;
+            self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
+            self.end += length;
+        }
+        latest.text.clear();
+        self.spare = latest;
+        Ok(())
     }
 
     /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.

@@ -25,95 +25,27 @@ impl Lines {
         self.text.push(b'\n');
         self.rows.push((row, start..self.text.len()));
     }
-}
-
-/// The lines that are not spooled yet, in the blocks in which they came.
-#[derive(Default)]
-pub(super) struct LatestLines {
-    /// The row, the block and the place in its text.
-    rows: Vec<(u64, usize, Range<usize>)>,
-    blocks: Vec<Block>,
-    /// Blocks without lines.
-    free: Vec<usize>,
-    pub(super) bytes: usize,
-}
-
-#[derive(Default)]
-struct Block {
-    text: Vec<u8>,
-    /// The number of lines that are not spooled yet.
-    lines: usize,
-}
-
-impl LatestLines {
-    /// Takes the lines, and leaves memory for others.
-    pub(super) fn add(&mut self, lines: &mut Lines) {
-        if lines.rows.is_empty() {
-            return;
-        }
-        let block = self.free.pop().unwrap_or_else(|| {
-            self.blocks.push(Block::default());
-            self.blocks.len() - 1
-        });
-        self.bytes += lines.text.len();
-        let Block { text, lines: number } = &mut self.blocks[block];
-        text.clear();
-        std::mem::swap(text, &mut lines.text);
-        *number = lines.rows.len();
-        self.rows.extend(lines.rows.drain(..).map(|(row, place)| (row, block, place)));
-    }
-
-    /// Removes the earliest rows until at most this number of bytes is left, and passes each run of lines that follow each
-    /// other in a text to a function. The last row is kept, unless none is, since the end of the run adds the reference of
-    /// the manifest to it.
-    pub(super) fn take_earliest(
-        &mut self,
-        kept: usize,
-        mut each: impl FnMut(&[u8], &[(u64, usize, Range<usize>)]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        // Each thread adds rows in order, so there are few sequences to merge.
-        self.rows.sort_by_key(|(row, ..)| *row);
-        let mut end = 0;
-        let most = if kept > 0 { self.rows.len().saturating_sub(1) } else { self.rows.len() };
-        while end < most && self.bytes > kept {
-            let (_, block, place) = &self.rows[end];
-            self.bytes -= place.len();
-            self.blocks[*block].lines -= 1;
-            end += 1;
-        }
-        let follows = |(_, block, place): &(_, usize, Range<usize>),
-                       next: &(_, _, Range<usize>)| {
-            *block == next.1 && place.end == next.2.start
-        };
-        let result = self.rows[..end].chunk_by(follows).try_for_each(|rows| {
-            let [(_, block, first), ..] = rows else { return Ok(()) };
-            let end = rows.last().map_or(first.end, |(.., last)| last.end);
-            each(&self.blocks[*block].text[first.start..end], rows)
-        });
-        let of_rows: Vec<usize> = self.rows.drain(..end).map(|(_, block, _)| block).collect();
-        for block in of_rows {
-            if self.blocks[block].lines == 0 && !self.free.contains(&block) {
-                self.free.push(block);
-            }
-        }
-        result
-    }
 
     /// Adds a key with a string to the object of the last row.
     pub(super) fn add_to_last(&mut self, key: &str, value: &str) {
-        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, ..))| *row);
+        let last = self.rows.iter().enumerate().max_by_key(|(_, (row, _))| *row);
         let Some((position, _)) = last else { return };
-        let (row, block, place) = self.rows.swap_remove(position);
-        self.blocks[block].lines -= 1;
-        self.bytes -= place.len();
-        let line = &self.blocks[block].text[place];
-        let mut changed = Lines::default();
-        changed.push(row, |text| {
-            // Without the line break and the brace.
-            text.extend_from_slice(&line[..line.len().saturating_sub(2)]);
+        let (row, place) = self.rows.swap_remove(position);
+        let mut line = self.text[place].to_owned();
+        // Without the line break and the brace.
+        line.truncate(line.len().saturating_sub(2));
+        self.push(row, |text| {
+            text.extend_from_slice(&line);
             text.extend_from_slice(format!(",\"{key}\":\"{value}\"}}").as_bytes());
         });
-        self.add(&mut changed);
+    }
+
+    /// Moves all lines of another list to the end of this one.
+    pub(super) fn append(&mut self, other: &mut Self) {
+        let start = self.text.len();
+        let moved = |(row, Range { start: from, end }): (u64, _)| (row, start + from..start + end);
+        self.rows.extend(other.rows.drain(..).map(moved));
+        self.text.append(&mut other.text);
     }
 }
 
