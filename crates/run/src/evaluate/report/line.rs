@@ -103,31 +103,9 @@ impl<'a> Object<'a> {
             scores.0.extend_from_slice(separator.as_bytes());
             scores.add_value(name);
             scores.0.push(b':');
-            match outcome {
-                Outcome::Scored(scored) if scored.is_simple() => scores.add_simple(scored, outcome),
-                _ => Object::begin(scores.0).add_score(&written_score(outcome)),
-            }
+            Object::begin(scores.0).add_score(&written_score(outcome));
         }
         scores.0.push(b'}');
-    }
-
-    /// Adds what [`add_score`](Self::add_score) does of a score without other data, without a record of it.
-    fn add_simple(&mut self, scored: &Scored, outcome: &Outcome) {
-        self.0.extend_from_slice(b"{\"outcome\":\"scored\",\"value\":");
-        self.add_value(&scored.score.value);
-        self.0.extend_from_slice(match scored.passed {
-            None => b",\"passed\":null,\"confidence\":",
-            Some(true) => b",\"passed\":true,\"confidence\":",
-            Some(false) => b",\"passed\":false,\"confidence\":",
-        });
-        self.add_value(&scored.score.confidence);
-        self.0.extend_from_slice(b",\"details\":");
-        self.add_value(&scored.own_details());
-        self.0.extend_from_slice(b",\"feedback\":");
-        self.add_value(&scored.feedback());
-        self.0.extend_from_slice(b",\"cost_msats\":");
-        self.add_value(&outcome.cost_msats());
-        self.0.push(b'}');
     }
 
     /// Adds what serde writes of a score, and ends the object. Of a row with short fields, serde needs longer for the keys than
@@ -208,30 +186,8 @@ pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::evaluate::report::record::ResultOutcome;
-
-    #[test]
-    fn a_simple_score_is_written_as_any_other() {
-        let scores = [
-            json!({ "value": 1.0, "confidence": 1.0, "cost_msats": 0 }),
-            json!({ "value": 0.1, "confidence": 0.5, "cost_msats": 7, "details": "expected \"a\"\n" }),
-            json!({ "value": -1e-9, "confidence": 1.0, "cost_msats": 0, "passed": false, "details": "" }),
-            json!({ "value": 0.0, "confidence": 1.0, "cost_msats": 0, "passed": true, "details": "no", "note": "feedback" }),
-        ];
-        for score in scores {
-            let scored: Scored = serde_json::from_value(score).unwrap();
-            assert!(scored.is_simple());
-            let outcomes = [Outcome::Scored(scored)];
-            let mut line = Vec::new();
-            Object::begin(&mut line).add_scores(&["m".to_owned()], &outcomes);
-            let score =
-                serde_json::to_string(&written_score::<Cow<'_, str>>(&outcomes[0])).unwrap();
-            assert_eq!(String::from_utf8(line).unwrap(), format!("{{\"scores\":{{\"m\":{score}}}"));
-        }
-    }
 
     #[test]
     fn a_score_is_written_as_serde_writes_it() {
