@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::value_parsers::finite;
 use crate::core::spec::Direction;
 use crate::metrics::Registry;
-use crate::results::{Results, ResultsError};
+use crate::results::{ComparisonBuilder, Results, ResultsError, RunScores};
 
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
@@ -29,6 +29,19 @@ impl RunArguments {
         Ok(match self.failure_score {
             Some(score) => results.with_failure_score(score),
             None => results,
+        })
+    }
+
+    /// Reads what a comparison needs.
+    pub(crate) fn read_scores(
+        &self,
+        comparison: &ComparisonBuilder,
+        file: &Path,
+    ) -> Result<RunScores, ResultsError> {
+        let scores = comparison.read(file)?;
+        Ok(match self.failure_score {
+            Some(score) => scores.with_failure_score(score),
+            None => scores,
         })
     }
 

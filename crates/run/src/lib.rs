@@ -9,6 +9,7 @@ pub mod data;
 pub mod evals;
 #[doc(hidden)]
 pub mod evaluate;
+mod in_order;
 pub mod results;
 #[doc(hidden)]
 pub mod scoring;

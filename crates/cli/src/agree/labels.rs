@@ -31,7 +31,17 @@ impl Labels {
     /// Adds the label of a row of results.
     pub(crate) fn add(&mut self, label: Label, row: &ResultRow) {
         self.labels.push(label);
-        self.known.extend(row.attributes.keys().map(str::to_owned));
+        for name in row.attributes.keys() {
+            if !self.known.contains(name) {
+                self.known.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Adds the labels of more rows.
+    pub(crate) fn append(&mut self, mut more: Self) {
+        self.labels.append(&mut more.labels);
+        self.known.extend(more.known);
     }
 
     /// Checks that at least one row has a label.
@@ -56,12 +66,12 @@ pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, Agr
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut different) = (None, Vec::new());
-    let (results, ids) = (&of.file, &of.ids);
-    for row in ObjectRows::open(file, None)? {
+    let (results, rows) = (&of.file, &of.rows);
+    for (place, row) in ObjectRows::open(file, None)?.enumerate() {
         let row = row?;
         let label = label(&row.at, field, row.textual, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
-        let other = row.gold().filter(|gold| of.has_other_gold(&row.id, gold, row.is_flat));
+        let other = row.gold().filter(|gold| rows.differs(&row.id, place, gold, row.is_flat));
         different.extend(other.map(|_| row.id.clone()));
         let (id, at) = (row.id, row.at);
         first.get_or_insert_with(|| id.clone());
@@ -69,8 +79,8 @@ pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, Agr
             return Err(AgreeError::DuplicateId { at, id, first: before.line });
         }
     }
-    for id in ids {
-        let (label, place) = match by_id.remove(id) {
+    for row in 0..rows.len() {
+        let (label, place) = match by_id.remove(rows.id(row)) {
             Some((label, at)) => (label, Some(at)),
             None => (Label::Missing, None),
         };
@@ -82,7 +92,7 @@ pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, Agr
             labels: file.to_path_buf(),
             results: results.clone(),
             label: first.unwrap_or_default(),
-            result: ids.first().cloned().unwrap_or_default(),
+            result: if rows.is_empty() { String::new() } else { rows.id(0).to_owned() },
         });
     }
     if !different.is_empty() {

@@ -86,7 +86,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     }
     let report = Report {
         format: FormatVersion,
-        rows: results.ids.len(),
+        rows: results.rows.len(),
         label: &args.label,
         labels_without_row: labels.without_row,
         run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
@@ -168,7 +168,7 @@ fn agreement(
             || Place::File(args.results.clone()),
             |row| {
                 let of_label = labels.places.get(row).cloned().flatten();
-                Place::Line(of_label.unwrap_or_else(|| results.places[row].clone()))
+                Place::Line(of_label.unwrap_or_else(|| results.rows.at(row)))
             },
         );
         let (metric, field, error) = (name.to_owned(), args.label.clone(), Box::new(error));

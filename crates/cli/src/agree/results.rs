@@ -10,24 +10,22 @@ use super::error::AgreeError;
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::core::metric::identity::MetricIdentity;
-use crate::core::rows::pair::Origin;
 use crate::evaluate::{JudgedBy, JudgedByTally};
 use crate::json::describe::found;
 use crate::results::{
-    MAX_METRICS, Manifest, ResultRow, ResultScore, ResultsError, read_manifest, rows,
+    MAX_METRICS, Manifest, Reads, ResultRow, ResultScore, ResultsError, RowIndex, read_manifest,
+    read_rows,
 };
+use crate::runs::metric_of;
 
 /// All rows of a result file.
 pub(super) struct Results {
     pub(super) file: PathBuf,
     /// The manifest, or the reason why there is none.
     pub(super) manifest: Result<Box<Manifest>, String>,
-    /// The gold row of each id, and whether it is from a format with columns.
-    golds: HashMap<String, (Value, bool)>,
-    pub(super) ids: Vec<String>,
-    pub(super) places: Vec<Origin>,
-    /// The ratings by each metric, with the positions of their rows. Rows may have different metrics.
-    ratings: IndexMap<String, Vec<(usize, Rating)>>,
+    pub(super) rows: RowIndex,
+    /// The ratings by each metric. Rows may have different metrics: those of the last rows may be missing.
+    ratings: IndexMap<String, Vec<Rating>>,
     /// All metrics in the file, for suggestions.
     pub(super) known: IndexSet<String>,
     /// For metrics of `ratings`, the number of rows that the offline judge rated.
@@ -41,21 +39,15 @@ pub(super) struct Results {
 /// Reads the ratings by these metrics, or by all if the list is empty, and the labels in this
 /// field.
 pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Results, AgreeError> {
-    let mut results = Results::new(file);
-    let mut references = Vec::new();
-    for name in metrics {
-        results.ratings.insert(name.clone(), Vec::new());
-    }
-    let mut seen = HashMap::new();
-    for row in rows(file)? {
-        let (mut row, _) = row?;
-        references.extend(row.manifest.take());
-        let at = row.at();
-        if let Some(first) = seen.insert(row.id.clone(), at.line) {
-            return Err(ResultsError::DuplicateId { at, id: row.id, first }.into());
-        }
-        results.add(row, metrics.is_empty(), label)?;
-    }
+    let new = || {
+        let mut results = Results::new(file);
+        results.ratings.extend(metrics.iter().map(|name| (name.clone(), Vec::new())));
+        results
+    };
+    let add = |block: &mut Results, row: &mut ResultRow, _| block.add(row, metrics, label);
+    let mut results = new();
+    let reads = Reads::scores(Some(label), true);
+    let references = read_rows(file, reads, new, add, |block| results.append(block))?;
     results.manifest = read_manifest(file, &references).map_err(ResultsError::from)?;
     Ok(results)
 }
@@ -65,9 +57,7 @@ impl Results {
         Self {
             file: file.to_owned(),
             manifest: Err(String::new()),
-            golds: HashMap::new(),
-            ids: Vec::new(),
-            places: Vec::new(),
+            rows: RowIndex::default(),
             ratings: IndexMap::new(),
             known: IndexSet::new(),
             judged_offline: HashMap::new(),
@@ -90,46 +80,73 @@ impl Results {
         in_manifest.cloned().or_else(in_rows).unwrap_or_default()
     }
 
-    /// Whether the results have another gold row with this id. The fields of a CSV file are strings.
-    pub(super) fn has_other_gold(&self, id: &str, gold: &Value, is_flat: bool) -> bool {
-        self.golds.get(id).is_some_and(|(own, own_is_flat)| *own_is_flat == is_flat && own != gold)
-    }
-
-    fn add(&mut self, row: ResultRow, all: bool, label: &str) -> Result<(), AgreeError> {
+    /// Adds a row to a block.
+    fn add(&mut self, row: &ResultRow, metrics: &[String], label: &str) -> Result<(), AgreeError> {
+        let place = self.rows.len();
+        self.rows.add(row);
         for name in row.scores.keys() {
             if !self.known.contains(name) {
                 self.known.insert(name.clone());
             }
         }
-        if self.known.len() > MAX_METRICS {
-            return Err(ResultsError::too_many_metrics(&row.at()).into());
+        self.check_known(place)?;
+        match metrics {
+            [] => row.scores.keys().try_for_each(|name| self.add_rating(name, place, row))?,
+            _ => metrics.iter().try_for_each(|name| self.add_rating(name, place, row))?,
         }
-        let names: Vec<String> = match all {
-            true => row.scores.keys().cloned().collect(),
-            false => self.ratings.keys().cloned().collect(),
-        };
-        for name in &names {
-            let rating = rating(&row, name)?;
-            let ratings = self.ratings.entry(name.clone()).or_default();
-            if rating != absent() {
-                ratings.push((self.ids.len(), rating));
-            }
-            let metric = name.split_once('.').map_or(&**name, |(metric, _)| metric);
-            if row.scores.get(metric).is_some_and(|score| score.is_judged_offline) {
-                *self.judged_offline.entry(name.clone()).or_default() += 1;
-            }
-            for replied_by in row.scores.get(name).map(ResultScore::replied_by).unwrap_or_default()
-            {
-                self.replied_by.entry(name.clone()).or_default().add(replied_by);
-            }
-        }
-        self.labels.add(labels::in_result(&row, label)?, &row);
-        self.places.push(row.at());
-        if let Some(gold) = row.gold {
-            self.golds.insert(row.id.clone(), (gold, row.is_flat));
-        }
-        self.ids.push(row.id);
+        self.labels.add(labels::in_result(row, label)?, row);
         Ok(())
+    }
+
+    fn add_rating(&mut self, name: &str, place: usize, row: &ResultRow) -> Result<(), AgreeError> {
+        let rating = rating(row, name)?;
+        let is_judged_offline =
+            row.scores.get(metric_of(name)).is_some_and(|it| it.is_judged_offline);
+        if is_judged_offline {
+            *self.judged_offline.entry(name.to_owned()).or_default() += 1;
+        }
+        for replied_by in row.scores.get(name).map(ResultScore::replied_by).unwrap_or_default() {
+            self.replied_by.entry(name.to_owned()).or_default().add(replied_by);
+        }
+        if !self.ratings.contains_key(name) {
+            self.ratings.insert(name.to_owned(), Vec::new());
+        }
+        let ratings = &mut self.ratings[name];
+        if rating != absent() {
+            ratings.resize(place, absent());
+            ratings.push(rating);
+        }
+        Ok(())
+    }
+
+    /// Adds the rows of a block.
+    fn append(&mut self, block: Self) -> Result<(), AgreeError> {
+        let first = self.rows.len();
+        self.rows.append(block.rows)?;
+        self.known.extend(block.known);
+        self.check_known(first)?;
+        for (name, mut more) in block.ratings {
+            let ratings = self.ratings.entry(name).or_default();
+            if !more.is_empty() {
+                ratings.resize(first, absent());
+                ratings.append(&mut more);
+            }
+        }
+        for (name, rows) in block.judged_offline {
+            *self.judged_offline.entry(name).or_default() += rows;
+        }
+        for (name, replies) in block.replied_by {
+            self.replied_by.entry(name).or_default().merge(replies);
+        }
+        self.labels.append(block.labels);
+        Ok(())
+    }
+
+    fn check_known(&self, row: usize) -> Result<(), AgreeError> {
+        match self.known.len() > MAX_METRICS {
+            true => Err(ResultsError::too_many_metrics(&self.rows.at(row)).into()),
+            false => Ok(()),
+        }
     }
 
     /// The metrics that are compared, in the order of the file or of the command.
@@ -144,10 +161,8 @@ impl Results {
 
     /// The ratings by a metric, one for each row.
     pub(super) fn ratings(&self, metric: &str) -> Vec<Rating> {
-        let mut all = vec![absent(); self.ids.len()];
-        for (row, rating) in self.ratings.get(metric).into_iter().flatten() {
-            all[*row] = rating.clone();
-        }
+        let mut all = self.ratings.get(metric).cloned().unwrap_or_default();
+        all.resize(self.rows.len(), absent());
         all
     }
 }

@@ -14,7 +14,9 @@ use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{CompareError, Comparison, MetricComparison, Results, ResultsError, Verdict};
+use crate::results::{
+    CompareError, Comparison, MetricComparison, ResultsError, RunScores, Verdict,
+};
 
 pub(super) use args::CompareArguments;
 
@@ -67,23 +69,24 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
         .json_output(args.json)
         .check()?;
     check_unique(&args.metrics)?;
-    let (a, b) = (args.runs.read(&args.a)?, args.runs.read(&args.b)?);
-    let markdown = args.markdown.as_ref();
-    let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
-    let named: Vec<&str> = match &*args.metrics {
-        [] => a.metrics().collect(),
-        metrics => metrics.iter().map(|name| metric_of(name)).collect(),
-    };
     let mut builder = Comparison::builder()
         .metrics(args.metrics.iter().map(String::as_str))
-        .lower_is_better(args.runs.lower_is_better(registry, named))
         .allow_different(args.allow_different.iter().map(String::as_str))
         .only_paired(args.only_paired)
         .seed(args.seed);
     if let Some(field) = &args.group {
         builder = builder.group(field);
     }
-    let comparison = builder.of(&a, &b)?;
+    let read = |file| args.runs.read_scores(&builder, file);
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let markdown = args.markdown.as_ref();
+    let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
+    let named: Vec<&str> = match &*args.metrics {
+        [] => a.metrics().collect(),
+        metrics => metrics.iter().map(|name| metric_of(name)).collect(),
+    };
+    let builder = builder.lower_is_better(args.runs.lower_is_better(registry, named));
+    let comparison = builder.of_scores(&a, &b)?;
     let printed = match &markdown {
         _ if args.json => print_json(&comparison),
         Some(markdown) if markdown.is_standard() => print(&comparison.markdown()),
@@ -121,13 +124,14 @@ fn different(comparison: &Comparison) -> Result<ExitCode, Error> {
 fn warn_of_unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
-    runs: [&Results; 2],
+    runs: [&RunScores; 2],
     args: &CompareArguments,
 ) {
     let is_unknown = |metric: &&MetricComparison| {
         let names = [&*metric.name, metric_of(&metric.name)];
-        let is_in_manifest =
-            |run: &Results| run.manifest().is_some_and(|it| it.run.metrics.contains_key(names[1]));
+        let is_in_manifest = |run: &RunScores| {
+            run.manifest().is_some_and(|it| it.run.metrics.contains_key(names[1]))
+        };
         registry.get(names[1]).is_none()
             && !runs.into_iter().any(is_in_manifest)
             && !args.runs.lower_is_better.iter().any(|named| names.contains(&&**named))

@@ -1,5 +1,6 @@
 //! Rows that need only be objects: result files, labels, training data.
 
+use std::iter;
 use std::path::Path;
 
 use serde_json::Value;
@@ -8,9 +9,11 @@ use super::chunk::{ChunkRows, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
+use super::json_lines::Line;
 use super::row::{LocatedRow, Row, ValidRow, validated_object};
 use super::row_file::{RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
+use crate::in_order::in_order;
 
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
@@ -49,6 +52,13 @@ impl ObjectRow {
         })
     }
 
+    /// Reads a line of JSON.
+    #[cfg(test)]
+    pub(crate) fn parse(line: &str, at: &Origin) -> Result<Self, DataError> {
+        let row = super::json_row::parse(line.as_bytes(), at, 1, crate::json::size::MAX_VALUES)?;
+        Self::new(LocatedRow { row, at: at.clone(), number: at.line })
+    }
+
     /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
     pub(crate) fn into_pair(mut self) -> Pair {
         self.row.keep_whole_sides();
@@ -77,6 +87,50 @@ impl ObjectRow {
     }
 }
 
+/// Reads all rows of a file in blocks, which are made on all threads, and calls `each` with them in order; after the block of an
+/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row.
+pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
+    file: &Path,
+    new: impl Fn() -> B + Sync,
+    scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
+    add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
+    mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut file = open(file, None)?;
+    let add_line = |block: &mut B, line: &Line<'_>| {
+        let scanned = line.text.filter(|_| !line.is_too_long());
+        let scanned = scanned.map(|text| scan(block, text, &|| line.at()));
+        match scanned.transpose()? {
+            Some(true) => Ok(()),
+            _ => add(block, ObjectRow::new(line.row()?)?),
+        }
+    };
+    in_order(
+        |chunk: Result<RowChunk, DataError>| {
+            let (mut block, mut error) = (new(), None);
+            match chunk.map(|chunk| chunk.rows) {
+                Err(unreadable) => error = Some(unreadable.into()),
+                Ok(ChunkRows::Rows(rows)) => {
+                    let mut object =
+                        |row: Result<_, DataError>| add(&mut block, ObjectRow::new(row?)?);
+                    error = rows.into_iter().find_map(|row| object(row).err());
+                }
+                Ok(ChunkRows::Lines(lines)) => lines.each_row(|line| {
+                    error = add_line(&mut block, line).err();
+                    error.is_none()
+                }),
+            }
+            (block, error)
+        },
+        |(block, error)| each(block, error),
+        |pass| iter::from_fn(|| file.next_chunk()).try_for_each(pass),
+    )
+}
+
+fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
+    UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
+}
+
 /// The rows of one file. The iterator ends after its first error.
 #[doc(hidden)]
 pub struct ObjectRows {
@@ -90,8 +144,7 @@ impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file =
-            UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)?;
+        let file = open(file, format)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }

@@ -146,7 +146,7 @@ impl<'m> Extend<&'m Mapping> for FieldSelection {
 }
 
 /// Whether a row that has `gold` or `pred` too is invalid.
-fn may_be_field_twice(key: &str) -> bool {
+pub(crate) fn may_be_field_twice(key: &str) -> bool {
     key.starts_with("gold.") || key.starts_with("pred.")
 }
 
@@ -157,7 +157,7 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
 }
 
 /// As [`id`], in the memory of another one.
-fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
+pub(crate) fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     if scanner.peek()? == b'"' {
         return scanner.string_into(text);
     }

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::error::ResultsError;
-use super::file::{manifest_of, rows};
+use super::file::{manifest_of, read_rows};
+use super::scan::Reads;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::counted::Counted;
 use crate::data::Format as DataFormat;
@@ -107,19 +108,27 @@ impl Append {
         }
         let names: Vec<&str> = result.metric_names().collect();
         let (mut lines, mut new, mut failed_rows) = (Lines::default(), result.results.iter(), 0);
-        for (number, row) in rows(&self.run)?.enumerate() {
-            let (mut row, _) = row?;
-            let scored = new.next().filter(|new| new.id == row.id).ok_or_else(changed)?;
-            for score in row.scores.values_mut() {
-                score.written_corpus = score.corpus.as_ref().and_then(Counted::record);
-            }
-            for (name, outcome) in names.iter().zip(&scored.outcomes) {
-                row.scores.insert((*name).to_owned(), written_score(outcome));
-            }
-            failed_rows += u64::from(row.scores.values().any(|score| score.outcome.is_failure()));
-            lines.push(number as u64, |line| record_line(&row, line));
-            self.files.write(&mut lines)?;
-        }
+        let mut number = 0;
+        let take = |rows: &mut Vec<_>, row: &mut _, _| {
+            rows.push(std::mem::take(row));
+            Ok(())
+        };
+        read_rows(&self.run, Reads::all(), Vec::new, take, |rows| {
+            rows.into_iter().try_for_each(|mut row| {
+                let scored = new.next().filter(|new| new.id == row.id).ok_or_else(changed)?;
+                for score in row.scores.values_mut() {
+                    score.written_corpus = score.corpus.as_ref().and_then(Counted::record);
+                }
+                for (name, outcome) in names.iter().zip(&scored.outcomes) {
+                    row.scores.insert((*name).to_owned(), written_score(outcome));
+                }
+                let has_failed = row.scores.values().any(|score| score.outcome.is_failure());
+                failed_rows += u64::from(has_failed);
+                lines.push(number, |line| record_line(&row, line));
+                number += 1;
+                Ok::<_, AppendError>(self.files.write(&mut lines)?)
+            })
+        })?;
         if new.next().is_some() {
             return Err(changed());
         }

@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::error::{MAX_METRICS, ResultsError};
+use super::error::ResultsError;
 use super::parse::UncheckedRow;
-use crate::core::metric::identity::MetricIdentity;
-use crate::core::spec::{Direction, ScoreKind};
+use super::run::{Run, name_of};
+use super::scan::{Reads, Shape};
+use crate::core::spec::ScoreKind;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
-use crate::data::{Format, ObjectRow, ObjectRows};
+use crate::data::{DataError, Format, ObjectRow, ObjectRows, read_objects};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::{
-    self, MANIFEST_SUFFIX, Manifest, ManifestError, NO_MANIFEST, REFERENCE_KEY, manifest_path,
+    self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
 };
-use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+use crate::evaluate::report::ResultRow;
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
 ///
@@ -40,42 +40,9 @@ use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Results {
-    name: String,
+    pub(super) run: Run,
     rows: Vec<ResultRow>,
     by_id: HashMap<String, usize>,
-    metrics: IndexMap<String, KnownMetric>,
-    failure_score: f64,
-    /// The manifest, or the reason why there is none.
-    manifest: Result<Box<Manifest>, String>,
-}
-
-/// Properties of a metric that the rows of a run show.
-#[derive(Debug, Clone, Copy, Default)]
-struct KnownMetric {
-    /// `None` if no row has a score.
-    kind: Option<ScoreKind>,
-    /// Whether a score is neither pass or fail nor a mean of repeats that are.
-    has_numbers: bool,
-    /// Whether a row is counted for a score of all rows, without a score of its own.
-    is_counted: bool,
-    /// Whether a row has a contribution to a score of all rows.
-    has_corpus: bool,
-}
-
-impl KnownMetric {
-    fn add(&mut self, score: &ResultScore) {
-        self.is_counted |= score.outcome == ResultOutcome::Counted;
-        self.has_corpus |= score.corpus.is_some();
-        if score.value.is_none() {
-            return;
-        }
-        let is_verdict = score.is_verdict();
-        self.has_numbers |= !is_verdict && !score.is_share;
-        self.kind = match self.kind {
-            None | Some(ScoreKind::Bool) if is_verdict => Some(ScoreKind::Bool),
-            _ => Some(ScoreKind::Number),
-        };
-    }
 }
 
 impl Results {
@@ -86,33 +53,21 @@ impl Results {
     /// [`ResultsError`], with the file and the line; also if the file is not the one that its manifest describes.
     pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
         let file = file.as_ref();
-        let name = if file.as_os_str() == "-" { "<stdin>".into() } else { file.to_string_lossy() };
-        let mut results = Self::new(name.into_owned());
-        let mut references = Vec::new();
-        for row in rows(file)? {
-            let (mut row, has_id) = row?;
-            if !has_id {
-                return Err(ResultsError::MissingId { at: row.at() });
-            }
-            references.extend(row.manifest.take());
-            results.add(row)?;
-        }
-        results.manifest = read_manifest(file, &references)?;
-        if let Ok(manifest) = &results.manifest {
-            results.failure_score = manifest.run.failure_score;
-        }
+        let mut results = Self::new(name_of(file));
+        let add = |rows: &mut Vec<ResultRow>, row: &mut ResultRow, has_id: bool| {
+            check_has_id(row, has_id)?;
+            rows.push(std::mem::take(row));
+            Ok(())
+        };
+        let references = read_rows(file, Reads::all(), Vec::new, add, |rows| {
+            rows.into_iter().try_for_each(|row| results.add(row))
+        })?;
+        results.run.set_manifest(read_manifest(file, &references)?);
         Ok(results)
     }
 
     pub(crate) fn new(name: String) -> Self {
-        Self {
-            name,
-            rows: Vec::new(),
-            by_id: HashMap::new(),
-            metrics: IndexMap::new(),
-            failure_score: 0.0,
-            manifest: Err(NO_MANIFEST.to_owned()),
-        }
+        Self { run: Run::new(name), rows: Vec::new(), by_id: HashMap::new() }
     }
 
     pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
@@ -120,19 +75,15 @@ impl Results {
             let (at, first) = (row.at(), self.rows[first].at().line);
             return Err(ResultsError::DuplicateId { at, id: row.id, first });
         }
-        for (name, score) in &row.scores {
-            self.metrics.entry(name.clone()).or_default().add(score);
-        }
-        if self.metrics.len() > MAX_METRICS {
-            return Err(ResultsError::too_many_metrics(&row.at()));
-        }
+        self.run.add(&row)?;
         self.rows.push(row);
         Ok(())
     }
 
     /// Returns the rows that are selected, with the same manifest.
     pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
-        let mut selected = Self { rows: Vec::new(), by_id: HashMap::new(), ..self.clone() };
+        let run = self.run.clone();
+        let mut selected = Self { run, rows: Vec::new(), by_id: HashMap::new() };
         for row in self.rows.iter().filter(|row| is_selected(row)) {
             selected.by_id.insert(row.id.clone(), selected.rows.len());
             selected.rows.push(row.clone());
@@ -141,39 +92,34 @@ impl Results {
     }
 
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
-        self.manifest = Ok(Box::new(manifest));
+        self.run.set_manifest(Ok(Box::new(manifest)));
     }
 
     setters! {
         /// Sets the name, which is shown instead of the file.
-        pub fn with_name(name: impl Into<String>) => name = name.into();
+        pub fn with_name(name: impl Into<String>) => run.name = name.into();
 
         /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
-        pub fn with_failure_score(score: f64) => failure_score = score;
+        pub fn with_failure_score(score: f64) => run.failure_score = score;
     }
 
     /// Returns the path of the file, or `evaluation`.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.run.name()
     }
 
     /// Returns the manifest of the run: what was measured, by which metrics, on which data. `None` if it is unknown, see
     /// [`unknown_identity`](Self::unknown_identity).
     #[must_use]
     pub fn manifest(&self) -> Option<&Manifest> {
-        self.manifest.as_deref().ok()
+        self.run.manifest()
     }
 
     /// Returns why the run has no manifest, such as `it has no manifest`.
     #[must_use]
     pub fn unknown_identity(&self) -> Option<&str> {
-        self.manifest.as_ref().err().map(String::as_str)
-    }
-
-    /// Returns the identity of a metric, which the manifest contains.
-    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
-        self.manifest()?.run.metrics.get(metric)
+        self.run.unknown_identity()
     }
 
     /// Returns the rows in the order of the file.
@@ -190,7 +136,7 @@ impl Results {
 
     /// Returns the metrics in the order of the file.
     pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.metrics.keys().map(String::as_str)
+        self.run.metrics()
     }
 
     /// Returns whether the scores of a metric are pass or fail, or numbers. `None` if no row has a score.
@@ -199,28 +145,13 @@ impl Results {
     /// `passed: false`.
     #[must_use]
     pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
-        self.metrics.get(metric)?.kind
-    }
-
-    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
-    pub(super) fn has_shares(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.kind.is_some() && !known.has_numbers)
-    }
-
-    /// Returns whether rows are counted for a score of all rows and have none of their own.
-    pub(super) fn is_counted(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.is_counted)
-    }
-
-    /// Returns whether a row has a contribution to a score of all rows.
-    pub(super) fn has_corpus(&self, metric: &str) -> bool {
-        self.metrics.get(metric).is_some_and(|known| known.has_corpus)
+        self.run.kind(metric)
     }
 
     /// Returns the score that a failed row counts as in a mean.
     #[must_use]
     pub fn failure_score(&self) -> f64 {
-        self.failure_score
+        self.run.failure_score
     }
 
     /// Returns the rows of an evaluation, which has the same format as a file with its gold rows and predictions.
@@ -249,17 +180,14 @@ impl Results {
     ) -> Result<Self, ResultsError> {
         let names: Vec<String> = result.metric_names().map(str::to_owned).collect();
         let mut results = Self::new("evaluation".to_owned());
-        results.failure_score = result.failure_score();
-        results.manifest = Ok(result.manifest.clone());
+        results.run.set_manifest(Ok(result.manifest.clone()));
+        results.run.failure_score = result.failure_score();
         for row in &result.results {
             results.add(ResultRow::of(row, &names))?;
         }
         for name in &names {
-            // Numbers may be 0 or 1 in every row. The mean of repeats of pass or fail may be a number.
-            let is_number = result.metric(name).is_some_and(|it| it.kind == ScoreKind::Number);
-            if let (true, Some(known)) = (is_number, results.metrics.get_mut(name)) {
-                known.kind = known.kind.map(|_| ScoreKind::Number);
-                known.has_numbers = true;
+            if result.metric(name).is_some_and(|it| it.kind == ScoreKind::Number) {
+                results.run.set_number(name);
             }
         }
         if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
@@ -272,12 +200,6 @@ impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
     fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
         Self::of(result)
     }
-}
-
-/// Returns whether the manifests of the runs state that lower scores of a metric are better.
-pub(super) fn is_lower_better(metric: &str, runs: &[&Results]) -> bool {
-    let mut known = runs.iter().filter_map(|run| run.identity(metric));
-    known.any(|identity| identity.direction() == Direction::LowerIsBetter)
 }
 
 /// Returns the manifest of a result file, or the reason why there is none. `references` are the references that its rows
@@ -338,19 +260,91 @@ fn check_is_no_manifest(file: &Path) -> Result<(), ResultsError> {
     }
 }
 
-/// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its
-/// line.
+/// Rows of two files are matched by their ids.
+pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsError> {
+    if has_id { Ok(()) } else { Err(ResultsError::MissingId { at: row.at() }) }
+}
+
+/// Reads the rows of a file in blocks, which are made on all threads, and calls `merge` with them in order. `add` adds a row to a
+/// block, with whether it contains its id; the id of a row without one is its line. It may take the content of the row.
+/// Returns the references of manifests that the rows contain.
 #[doc(hidden)]
-pub fn rows(
+pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
     file: &Path,
-) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {
+    reads: Reads,
+    new: impl Fn() -> B + Sync,
+    add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
+    mut merge: impl FnMut(B) -> Result<(), E>,
+) -> Result<Vec<String>, E> {
     check_is_no_manifest(file)?;
-    manifest::check_version_of(file)?;
-    let mut complete = 0;
-    Ok(ObjectRows::open(file, None)?.map(move |row| {
-        let row = row.map_err(|error| ResultsError::of_row(error, complete))?;
-        complete += 1;
-        let has_id = row.has_id;
-        Ok((UncheckedRow::from(row).check()?, has_id))
-    }))
+    manifest::check_version_of(file).map_err(ResultsError::from)?;
+    let (mut complete, mut references) = (0, Vec::new());
+    let new = || Block {
+        rows: new(),
+        scanned: ResultRow::default(),
+        shape: Shape::new(reads),
+        complete: 0,
+        references: Vec::new(),
+    };
+    let add = |block: &mut Block<B>, mut row: ResultRow, has_id: bool| {
+        block.references.extend(row.manifest.take());
+        block.complete += 1;
+        add(&mut block.rows, &mut row, has_id).map_err(Failure::Row)?;
+        Ok::<_, Failure<E>>(row)
+    };
+    read_objects(
+        file,
+        new,
+        |block, text, at| {
+            let mut row = std::mem::take(&mut block.scanned);
+            let is_scanned = block.shape.scan(text, at, &mut row).is_some();
+            block.scanned = if is_scanned { add(block, row, true)? } else { row };
+            Ok(is_scanned)
+        },
+        |block, row| {
+            let has_id = row.has_id;
+            let row =
+                UncheckedRow::from(row).check().map_err(|error| Failure::Row(error.into()))?;
+            add(block, row, has_id).map(|_| ())
+        },
+        |block, error| {
+            complete += block.complete;
+            references.extend(block.references);
+            merge(block.rows).map_err(Failure::Row)?;
+            match error {
+                Some(Failure::Data(error)) => {
+                    Err(Failure::Row(ResultsError::of_row(error, complete).into()))
+                }
+                Some(error) => Err(error),
+                None => Ok(()),
+            }
+        },
+    )
+    .map_err(|error| match error {
+        Failure::Data(error) => ResultsError::from(error).into(),
+        Failure::Row(error) => error,
+    })?;
+    Ok(references)
+}
+
+/// Rows that follow each other.
+struct Block<B> {
+    rows: B,
+    /// The memory of the last row that was scanned.
+    scanned: ResultRow,
+    shape: Shape,
+    complete: u64,
+    references: Vec<String>,
+}
+
+/// Why a block ends.
+enum Failure<E> {
+    Data(DataError),
+    Row(E),
+}
+
+impl<E> From<DataError> for Failure<E> {
+    fn from(error: DataError) -> Self {
+        Self::Data(error)
+    }
 }

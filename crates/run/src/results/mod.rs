@@ -15,6 +15,11 @@ mod html;
 mod junit;
 mod markdown;
 mod parse;
+mod row_index;
+mod run;
+mod run_scores;
+mod scan;
+mod selected;
 #[cfg(feature = "csv")]
 mod summary_csv;
 
@@ -32,12 +37,17 @@ pub use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
 #[doc(hidden)]
-pub use file::{manifest_of, read_manifest, rows};
+pub use file::{manifest_of, read_manifest, read_rows};
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
+#[doc(hidden)]
+pub use row_index::RowIndex;
+pub use run_scores::RunScores;
+#[doc(hidden)]
+pub use scan::Reads;
 #[cfg(feature = "csv")]
 pub use summary_csv::summary_csv;
 

@@ -4,7 +4,10 @@
 //! long numbers, no deep nesting, no objects with very many keys. Whatever it accepts, `serde_json` reads exactly as it is
 //! written; anything else is `None`, and the caller parses the text with `serde_json`.
 
+use std::str::FromStr;
+
 use memchr::memchr2;
+use serde::Deserialize;
 use serde_json::Value;
 use smallvec::SmallVec;
 
@@ -23,6 +26,7 @@ const MAX_DIGITS: usize = 18;
 const MAX_NUMBER: usize = 40;
 
 /// A position in JSON text.
+#[derive(Clone)]
 pub struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -53,6 +57,16 @@ impl<'t> Scanner<'t> {
         bytes.get(self.at).copied()
     }
 
+    /// The number of bytes before the position.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The text from an earlier position to this one.
+    pub fn text_from(&self, start: usize) -> &'t str {
+        &self.text[start..self.at]
+    }
+
     fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
@@ -69,7 +83,6 @@ impl<'t> Scanner<'t> {
             self.at += 1;
         } else {
             loop {
-                self.peek()?;
                 let key = self.plain_string()?;
                 let others = &self.keys[first..];
                 if others.len() == MAX_KEYS || others.contains(&key) {
@@ -160,6 +173,33 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
+    /// Reads a number or null.
+    pub fn number<T: FromStr>(&mut self) -> Option<Option<T>> {
+        if self.peek()? == b'n' {
+            return self.literal("null").map(|()| None);
+        }
+        let start = self.at;
+        self.skip_number()?;
+        self.text[start..self.at].parse().ok().map(Some)
+    }
+
+    /// Reads a boolean or null.
+    pub fn boolean(&mut self) -> Option<Option<bool>> {
+        match self.peek()? {
+            b't' => self.literal("true").map(|()| Some(true)),
+            b'f' => self.literal("false").map(|()| Some(false)),
+            _ => self.literal("null").map(|()| None),
+        }
+    }
+
+    /// Reads a value with `serde_json`.
+    pub fn typed<T: Deserialize<'t>>(&mut self) -> Option<T> {
+        self.peek()?;
+        let start = self.at;
+        self.skip()?;
+        serde_json::from_str(&self.text[start..self.at]).ok()
+    }
+
     /// Skips a value.
     pub fn skip(&mut self) -> Option<()> {
         match self.peek()? {
@@ -173,8 +213,10 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn literal(&mut self, literal: &str) -> Option<()> {
-        self.text[self.at..].starts_with(literal).then(|| self.at += literal.len())
+    /// Skips this text.
+    pub fn literal(&mut self, literal: &str) -> Option<()> {
+        let rest = &self.text.as_bytes()[self.at..];
+        rest.starts_with(literal.as_bytes()).then(|| self.at += literal.len())
     }
 
     fn string(&mut self) -> Option<String> {
@@ -196,7 +238,9 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    fn plain_string(&mut self) -> Option<&'t str> {
+    /// Reads a string without escapes.
+    pub fn plain_string(&mut self) -> Option<&'t str> {
+        self.peek()?;
         let start = self.at + 1;
         self.skip_string()?.then(|| &self.text[start..self.at - 1])
     }

@@ -1,5 +1,7 @@
 //! Spearman's rank correlation.
 
+use std::collections::HashMap;
+
 /// Returns the rank of each value, from 1; equal values have the mean of their ranks. Values must
 /// be finite.
 ///
@@ -11,7 +13,7 @@
 #[must_use]
 pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     let levels = Levels::of(values);
-    let ranks = levels.ranks(&levels.level);
+    let ranks = levels.ranks(levels.level.iter().map(|level| (*level, 1.0)));
     levels.level.iter().map(|level| ranks[*level]).collect()
 }
 
@@ -38,27 +40,46 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
 pub struct RankPairs {
     x: Levels,
     y: Levels,
+    /// The different pairs of levels.
+    pairs: Vec<(usize, usize)>,
+    /// Each pair as its index among the different pairs; they fit into a cache.
+    pair: Vec<u32>,
 }
 
 impl RankPairs {
-    /// Both sides must have the same length.
+    /// Both sides must have the same length, which fits into 32 bits.
     pub fn of(x: &[f64], y: &[f64]) -> Self {
-        Self { x: Levels::of(x), y: Levels::of(y) }
+        let (x, y) = (Levels::of(x), Levels::of(y));
+        let mut known = HashMap::new();
+        let mut pairs = Vec::new();
+        let levels = x.level.iter().copied().zip(y.level.iter().copied());
+        let pair = levels.map(|levels| {
+            *known.entry(levels).or_insert_with(|| {
+                pairs.push(levels);
+                (pairs.len() - 1) as u32
+            })
+        });
+        let pair = pair.collect();
+        Self { x, y, pairs, pair }
     }
 
     /// Returns the correlation of the pairs at these indices, which may be repeated.
     pub fn spearman(&self, sample: &[usize]) -> Option<f64> {
-        let levels = |side: &Levels| sample.iter().map(|at| side.level[*at]).collect::<Vec<_>>();
-        let (x, y) = (levels(&self.x), levels(&self.y));
-        let (x_ranks, y_ranks) = (self.x.ranks(&x), self.y.ranks(&y));
+        let mut counts = vec![0.0; self.pairs.len()];
+        for at in sample {
+            counts[self.pair[*at] as usize] += 1.0;
+        }
+        let levels = self.pairs.iter().zip(&counts);
+        let x_ranks = self.x.ranks(levels.clone().map(|((x, _), count)| (*x, *count)));
+        let y_ranks = self.y.ranks(levels.clone().map(|((_, y), count)| (*y, *count)));
         // Ties do not change the mean of the ranks.
         let mean = (sample.len() as f64 + 1.0) / 2.0;
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
-        for (x, y) in x.iter().zip(&y) {
+        for ((x, y), count) in levels {
             let (x, y) = (x_ranks[*x] - mean, y_ranks[*y] - mean);
-            xx += x * x;
-            yy += y * y;
-            xy += x * y;
+            xx += count * x * x;
+            yy += count * y * y;
+            xy += count * x * y;
         }
         // One root of the product: it is exact if both sides are in the same order.
         (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
@@ -88,11 +109,11 @@ impl Levels {
         Self { level, count: if values.is_empty() { 0 } else { count + 1 } }
     }
 
-    /// Returns the average rank of each level in a sample of levels.
-    fn ranks(&self, sample: &[usize]) -> Vec<f64> {
+    /// Returns the average rank of each level in a sample of levels, each with the number of its values.
+    fn ranks(&self, sample: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut ranks = vec![0.0; self.count];
-        for level in sample {
-            ranks[*level] += 1.0;
+        for (level, count) in sample {
+            ranks[level] += count;
         }
         let mut below = 0.0;
         for rank in &mut ranks {

@@ -24,7 +24,7 @@ use crate::evaluate::row::RowResult;
 use crate::json::path;
 
 /// One row of a result file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResultRow {
     /// The row's id, unique within its file.
@@ -146,6 +146,20 @@ impl ResultOutcome {
             Self::MetricFailed => "metric_failed",
             Self::ProgramFailed => "program_failed",
         }
+    }
+
+    /// Returns the outcome of a name.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::Scored,
+            Self::Counted,
+            Self::Gated,
+            Self::Skipped,
+            Self::Abstained,
+            Self::MetricFailed,
+            Self::ProgramFailed,
+        ];
+        all.into_iter().find(|outcome| outcome.name() == name)
     }
 
     /// Returns whether the metric or the program failed. The mean counts such a row as the failure score.

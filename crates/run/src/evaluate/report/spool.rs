@@ -3,12 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
-#[cfg(feature = "csv")]
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-#[cfg(feature = "csv")]
-use std::thread;
 
 use super::line_index::LineIndex;
+#[cfg(feature = "csv")]
+use crate::in_order::in_order;
 
 /// The lines of rows, with line breaks, in the order in which the rows finished.
 #[derive(Default)]
@@ -116,42 +114,6 @@ impl Chunk {
     }
 }
 
-/// A thread that works on chunks, one after another.
-#[cfg(feature = "csv")]
-struct Worker<R> {
-    chunks: SyncSender<Chunk>,
-    results: Receiver<io::Result<R>>,
-}
-
-#[cfg(feature = "csv")]
-impl<R: Send> Worker<R> {
-    fn start<'scope>(
-        scope: &'scope thread::Scope<'scope, '_>,
-        work: &'scope (impl Fn(Chunk) -> io::Result<R> + Sync),
-    ) -> Self
-    where
-        R: 'scope,
-    {
-        let ((chunks, input), (output, results)) = (sync_channel(1), sync_channel(1));
-        scope.spawn(move || input.iter().try_for_each(|chunk| output.send(work(chunk))));
-        Self { chunks, results }
-    }
-
-    fn send(&self, chunk: Chunk) -> io::Result<()> {
-        self.chunks.send(chunk).map_err(|_| ended())
-    }
-
-    fn receive(&self) -> io::Result<R> {
-        self.results.recv().map_err(|_| ended())?
-    }
-}
-
-/// The scope of a thread that panicked panics too, with its message.
-#[cfg(feature = "csv")]
-fn ended() -> io::Error {
-    io::Error::other("a thread ended")
-}
-
 #[cfg(feature = "csv")]
 impl SpoolReader<'_> {
     /// Calls `work` with chunks of the lines on all threads, and `each` with the results in the order of the lines. `is_full`
@@ -162,31 +124,20 @@ impl SpoolReader<'_> {
         work: impl Fn(Chunk) -> io::Result<R> + Sync,
         mut each: impl FnMut(R) -> io::Result<()>,
     ) -> io::Result<()> {
-        let number = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..number).map(|_| Worker::start(scope, &work)).collect();
-            let (mut sent, mut received) = (0, 0);
-            // A thread has at most one chunk in progress and one that waits.
-            let mut pass = |chunk: Option<Chunk>, waiting: usize| -> io::Result<()> {
-                if let Some(chunk) = chunk {
-                    workers[sent % number].send(chunk)?;
-                    sent += 1;
-                }
-                while sent - received > waiting {
-                    each(workers[received % number].receive()?)?;
-                    received += 1;
-                }
-                Ok(())
-            };
-            let mut chunk = Chunk::default();
-            self.for_each(|line| {
-                chunk.push(line)?;
-                match is_full(&chunk) {
-                    true => pass(Some(std::mem::take(&mut chunk)), number),
-                    false => Ok(()),
-                }
-            })?;
-            pass((chunk.len() > 0).then_some(chunk), 0)
-        })
+        in_order(
+            work,
+            |result| each(result?),
+            |pass| {
+                let mut chunk = Chunk::default();
+                self.for_each(|line| {
+                    chunk.push(line)?;
+                    match is_full(&chunk) {
+                        true => pass(std::mem::take(&mut chunk)),
+                        false => Ok(()),
+                    }
+                })?;
+                if chunk.len() > 0 { pass(chunk) } else { Ok(()) }
+            },
+        )
     }
 }

@@ -28,6 +28,16 @@ impl JudgedByTally {
         let RepliedBy { judge, model, fingerprint, replies, .. } = replied_by;
         let fingerprint = fingerprint.map(str::to_owned);
         let reported = Reported { judge: judge.to_owned(), model: model.to_owned(), fingerprint };
+        self.insert(reported, replies);
+    }
+
+    /// Adds the replies of more rows.
+    pub fn merge(&mut self, more: Self) {
+        self.others = self.others.saturating_add(more.others);
+        more.named.into_iter().for_each(|(reported, replies)| self.insert(reported, replies));
+    }
+
+    fn insert(&mut self, reported: Reported, replies: u64) {
         let count = self.named.entry(reported).or_default();
         *count = count.saturating_add(replies);
         if self.named.len() > MAX_NAMED

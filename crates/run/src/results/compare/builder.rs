@@ -1,5 +1,7 @@
 //! [`ComparisonBuilder`]: the settings of a comparison, and its steps.
 
+use std::path::Path;
+
 use indexmap::IndexSet;
 
 use super::Comparison;
@@ -9,11 +11,16 @@ use super::error::CompareError;
 use super::groups::Groups;
 use super::identity::{IdentityComparison, Places, check_allowed};
 use super::metric::{MetricComparison, adjust};
-use super::pairs::{CORPUS, ComparedRows, Pair, Pairs, Selected};
+use super::pairs::{ComparedRows, Pairs};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::evaluate::manifest::FormatVersion;
-use crate::results::file::{Results, is_lower_better};
+use crate::in_order::in_order;
+use crate::results::ResultsError;
+use crate::results::file::Results;
+use crate::results::run::{CORPUS, is_lower_better};
+use crate::results::run_scores::{Columns, RunScores};
+use crate::results::selected::Selected;
 
 /// The default number of random assignments of the permutation test.
 const DRAWS: u32 = 100_000;
@@ -82,32 +89,90 @@ impl ComparisonBuilder {
     /// [`CompareError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
     /// better than a scored one.
     pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, CompareError> {
-        if a.failure_score() != b.failure_score() {
-            let (a, b) = (a.failure_score(), b.failure_score());
+        self.of_scores(&self.scores(a)?, &self.scores(b)?)
+    }
+
+    /// Reads what this comparison needs of a result file: ids, outcomes and values, and neither texts nor predictions. A row
+    /// takes about 40 bytes, and 10 more for each metric.
+    ///
+    /// ```
+    /// use dsrs_metrics::results::{Comparison, Verdict};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-read-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let [old, new] = ["old.jsonl", "new.jsonl"].map(|name| folder.join(name));
+    /// let file = |score: u32| -> String {
+    ///     let row = |id| format!(
+    ///         "{{\"id\": {id}, \"scores\": {{\"em\": {{\"outcome\": \"scored\", \"value\": {score}}}}}}}\n"
+    ///     );
+    ///     (0..40).map(row).collect()
+    /// };
+    /// std::fs::write(&old, file(0))?;
+    /// std::fs::write(&new, file(1))?;
+    ///
+    /// let builder = Comparison::builder().metrics(["em"]);
+    /// let comparison = builder.of_scores(&builder.read(&old)?, &builder.read(&new)?)?;
+    /// assert_eq!(comparison.metrics[0].verdict, Verdict::Better);
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ResultsError`], as [`Results::read`].
+    pub fn read(&self, file: impl AsRef<Path>) -> Result<RunScores, ResultsError> {
+        RunScores::read(file.as_ref(), &self.columns())
+    }
+
+    /// Returns what this comparison needs of the rows in memory.
+    pub(super) fn scores(&self, results: &Results) -> Result<RunScores, ResultsError> {
+        RunScores::of(results, &self.columns())
+    }
+
+    fn columns(&self) -> Columns {
+        Columns { names: self.metrics.clone(), group: self.group.clone() }
+    }
+
+    /// Compares the second run with the first, as [`of`](Self::of); [`read`](Self::read) of this builder returned them.
+    ///
+    /// # Errors
+    /// [`CompareError`] as [`of`](Self::of).
+    pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, CompareError> {
+        if a.run.failure_score != b.run.failure_score {
+            let (a, b) = (a.run.failure_score, b.run.failure_score);
             return Err(CompareError::DifferentFailureScores { a, b });
         }
         let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
-        check_allowed(a, b, &self.allow_different)?;
+        check_allowed(&a.run, &b.run, &self.allow_different)?;
         let (allowed, places) = (&self.allow_different, self.places);
-        let identity = IdentityComparison::of(a, b, &names, allowed, places);
+        let identity = IdentityComparison::of(&a.run, &b.run, &names, allowed, places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {
             return Err(CompareError::DifferentIdentities { identity: Box::new(identity) });
         }
-        let Pairs { pairs, only_in_a, only_in_b } = Pairs::of(a, b, self.only_paired)?;
+        let pairs = Pairs::of(a, b, self.only_paired)?;
         let groups = self.group.as_deref();
-        let groups = groups.map(|field| Groups::of(field, &pairs, a)).transpose()?;
-        let compare = |name: &String| self.metric(name, a, b, &pairs, groups.as_ref());
-        let mut metrics = names.iter().map(compare).collect::<Result<Vec<_>, _>>()?;
+        let groups = groups.map(|field| Groups::of(field, &pairs)).transpose()?;
+        let compare = |name: &String| self.metric(name, &pairs, groups.as_ref());
+        let mut metrics = Vec::with_capacity(names.len());
+        in_order(
+            compare,
+            |metric| {
+                metrics.push(metric?);
+                Ok::<_, CompareError>(())
+            },
+            |pass| names.iter().try_for_each(pass),
+        )?;
         adjust(&mut metrics);
         Ok(Comparison {
             format: FormatVersion,
-            a: RunTotals::of(a, pairs.iter().map(|pair| pair.a)),
-            b: RunTotals::of(b, pairs.iter().map(|pair| pair.b)),
-            paired: pairs.len() as u64,
-            only_in_a,
-            only_in_b,
+            a: RunTotals::of(a, pairs.pairs.iter().map(|pair| pair.a)),
+            b: RunTotals::of(b, pairs.pairs.iter().map(|pair| pair.b)),
+            paired: pairs.pairs.len() as u64,
+            only_in_a: pairs.only_in_a,
+            only_in_b: pairs.only_in_b,
             group: self.group.clone(),
             without_group: groups.as_ref().map_or(0, |groups| groups.rows_without),
             seed: self.seed,
@@ -117,12 +182,12 @@ impl ComparisonBuilder {
     }
 
     /// The metrics to compare, which both runs must have.
-    fn selected(&self, a: &Results, b: &Results) -> Result<IndexSet<String>, CompareError> {
-        let known = |of: &Results| of.metrics().map(str::to_owned).collect::<Vec<_>>();
+    fn selected(&self, a: &RunScores, b: &RunScores) -> Result<IndexSet<String>, CompareError> {
+        let known = |of: &RunScores| of.run.metrics().map(str::to_owned).collect::<Vec<_>>();
         for metric in &self.metrics {
-            let is_in = |of: &&Results| Selected::new(metric).is_in(of);
+            let is_in = |of: &&RunScores| Selected::new(metric).is_in(of);
             if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
-                let (file, known) = (without.name().to_owned(), known(without));
+                let (file, known) = (without.run.name().to_owned(), known(without));
                 return Err(CompareError::NoMetric { file, metric: metric.clone(), known });
             }
         }
@@ -130,17 +195,18 @@ impl ComparisonBuilder {
             return Ok(self.metrics.clone());
         }
         for (with, without) in [(a, b), (b, a)] {
-            if let Some(metric) = with.metrics().find(|name| !Selected::new(name).is_in(without)) {
+            let is_missing = |name: &&str| !Selected::new(name).is_in(without);
+            if let Some(metric) = with.run.metrics().find(is_missing) {
                 let (metric, known) = (metric.to_owned(), known(without));
-                let (file, other) = (without.name().to_owned(), with.name().to_owned());
+                let (file, other) = (without.run.name().to_owned(), with.run.name().to_owned());
                 return Err(CompareError::DifferentMetrics { file, other, metric, known });
             }
         }
         let mut names = IndexSet::new();
-        for metric in a.metrics() {
+        for metric in a.run.metrics() {
             let corpus = format!("{metric}.{CORPUS}");
-            let has_corpus = !a.is_counted(metric)
-                && [a, b].iter().all(|run| run.has_corpus(metric))
+            let has_corpus = !a.run.is_counted(metric)
+                && [a, b].iter().all(|it| it.run.has_corpus(metric))
                 && Selected::new(&corpus).is_corpus(a, b);
             names.insert(metric.to_owned());
             names.extend(has_corpus.then_some(corpus));
@@ -165,18 +231,18 @@ impl ComparisonBuilder {
     fn metric(
         &self,
         name: &str,
-        a: &Results,
-        b: &Results,
-        pairs: &[Pair<'_>],
+        pairs: &Pairs<'_>,
         groups: Option<&Groups>,
     ) -> Result<MetricComparison, CompareError> {
+        let Pairs { a, b, .. } = *pairs;
         let selected = Selected::new(name);
-        let failure_score = a.failure_score();
+        let failure_score = a.run.failure_score;
         let of_pair = groups.map(|groups| &*groups.of_pair);
         let is_lower =
             [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
         let is_whole = name == selected.metric() || selected.is_corpus(a, b);
-        let is_lower = is_lower || is_whole && is_lower_better(selected.metric(), &[a, b]);
+        let is_lower =
+            is_lower || is_whole && is_lower_better(selected.metric(), &[&a.run, &b.run]);
         let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
         let (kind, is_pass_or_fail) = (ScoreKind::Corpus, false);
         let testing = Testing {
@@ -192,30 +258,30 @@ impl ComparisonBuilder {
                 let metric = name.to_owned();
                 return Err(CompareError::DifferentFormulas { metric, of_a, of_b });
             }
-            let unknown = rows.unknown_side().map(|side| [a, b][side].name());
+            let unknown = rows.unknown_side().map(|side| [a, b][side].run.name());
             return Ok(MetricComparison::of_corpus(name, &rows, testing, groups, unknown));
         }
-        let rows = ComparedRows::of(selected, pairs, of_pair, failure_score);
+        let rows = ComparedRows::of(selected, pairs, failure_score);
         check_failure_score(name, &rows, direction, failure_score)?;
         let kind = kind_of(selected, a, b, &rows)?;
         let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
         let testing = Testing { kind, is_pass_or_fail, ..testing };
-        Ok(MetricComparison::new(name, &rows, testing, groups, failure_score))
+        Ok(MetricComparison::new(name, (&rows, pairs), testing, groups, failure_score))
     }
 }
 
 /// Pass or fail if both runs have only verdicts, or shares of repeats that pass.
 fn kind_of(
     metric: Selected<'_>,
-    a: &Results,
-    b: &Results,
-    rows: &ComparedRows<'_>,
+    a: &RunScores,
+    b: &RunScores,
+    rows: &ComparedRows,
 ) -> Result<ScoreKind, CompareError> {
-    let [of_a, of_b] = [a, b].map(|results| metric.kind(results));
-    let conflict = |verdicts: &Results, numbers: &Results| CompareError::DifferentKinds {
+    let [of_a, of_b] = [a, b].map(|run| metric.kind(run));
+    let conflict = |verdicts: &RunScores, numbers: &RunScores| CompareError::DifferentKinds {
         metric: metric.name.to_owned(),
-        verdicts: verdicts.name().to_owned(),
-        numbers: numbers.name().to_owned(),
+        verdicts: verdicts.run.name().to_owned(),
+        numbers: numbers.run.name().to_owned(),
     };
     match (of_a, of_b) {
         // Numbers with a verdict may be all 0 or 1 in one of the runs.
@@ -237,7 +303,7 @@ fn kind_of(
 /// Checks that a failed row does not count as better than a scored one.
 fn check_failure_score(
     name: &str,
-    rows: &ComparedRows<'_>,
+    rows: &ComparedRows,
     direction: Direction,
     failure_score: f64,
 ) -> Result<(), CompareError> {

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::difference::{DifferenceTest, PairedDifference, Testing, power_rows};
-use super::pairs::{ABSENT, NotCompared, Pair, Selected};
+use super::pairs::{NotCompared, Pairs};
 use crate::core::score::counted::Counted;
-use crate::results::{ResultOutcome, ResultRow};
+use crate::results::ResultOutcome;
+use crate::results::run_scores::RunScores;
+use crate::results::selected::Selected;
 use crate::stats::{Bootstrap, Uncertainty, exchange_test};
 
 /// The largest number of random assignments, and of contributions that these merge together.
@@ -39,21 +41,26 @@ pub(super) struct CorpusRows<'a> {
 }
 
 /// Returns the contribution of a row, if the file contains it. The error is the outcome of a row that is not counted.
-fn contribution<'a>(metric: &str, row: &'a ResultRow) -> Result<Option<&'a Counted>, &'static str> {
-    let score = row.scores.get(metric).ok_or(ABSENT)?;
-    match (&score.corpus, score.outcome) {
+fn contribution<'a>(
+    metric: &str,
+    run: &'a RunScores,
+    row: usize,
+) -> Result<Option<&'a Counted>, &'static str> {
+    let score = run.score(metric, row);
+    match (run.corpus(metric, row), score.outcome) {
         (Some(counted), _) => Ok(Some(counted)),
-        (None, ResultOutcome::Counted) => Ok(None),
-        (None, ResultOutcome::Scored) => Err("scored without counts"),
-        (None, outcome) => Err(outcome.name()),
+        (None, Some(ResultOutcome::Counted)) => Ok(None),
+        (None, Some(ResultOutcome::Scored)) => Err("scored without counts"),
+        (None, _) => Err(score.name()),
     }
 }
 
 impl<'a> CorpusRows<'a> {
-    pub(super) fn of(metric: Selected<'_>, pairs: &[Pair<'a>], groups: Option<&[usize]>) -> Self {
+    pub(super) fn of(metric: Selected<'_>, pairs: &Pairs<'a>, groups: Option<&[usize]>) -> Self {
         let mut rows = Self::default();
-        for (position, pair) in pairs.iter().enumerate() {
-            let sides = [pair.a, pair.b].map(|row| contribution(metric.metric(), row));
+        for (position, pair) in pairs.pairs.iter().enumerate() {
+            let sides = [(pairs.a, pair.a), (pairs.b, pair.b)];
+            let sides = sides.map(|(run, row)| contribution(metric.metric(), run, row));
             let [Ok(a), Ok(b)] = sides else {
                 rows.not_compared.add(sides.map(Result::err));
                 continue;

@@ -116,20 +116,26 @@ impl Testing {
         (1..64).find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05).map_or(64, |n| n as u64)
     }
 
-    /// Tests the rows. With `by_group`, the rows of a group are not independent.
-    pub(super) fn of(self, rows: &[&Compared<'_>], by_group: bool) -> PairedDifference {
-        let differences: Vec<f64> = rows.iter().map(|row| row.b - row.a).collect();
+    /// Tests the rows. With the group of each pair, the rows of a group are not independent.
+    pub(super) fn of<'r>(
+        self,
+        rows: &(impl Iterator<Item = &'r Compared> + Clone),
+        groups: Option<&[usize]>,
+    ) -> PairedDifference {
+        let differences: Vec<f64> = rows.clone().map(|row| row.b - row.a).collect();
         let moments: Moments = differences.iter().copied().collect();
         // Without a difference, there are no rows or too large scores.
         let difference = moments.mean().filter(|_| moments.uncertainty() != Uncertainty::TooLarge);
-        let clusters = (by_group && difference.is_some()).then(|| cluster(rows, &differences));
+        let grouped = groups.map(|of_pair| {
+            let groups = rows.clone().map(|row| of_pair[row.pair]);
+            groups.zip(differences.iter().copied())
+        });
+        let clusters = grouped.clone().filter(|_| difference.is_some()).map(cluster);
         let uncertainty = match &clusters {
             Some(clusters) => clusters.uncertainty(),
             None => moments.uncertainty(),
         };
-        let mean = |of: fn(&Compared<'_>) -> f64| {
-            rows.iter().map(|row| of(row)).collect::<Moments>().mean()
-        };
+        let mean = |of: fn(&Compared) -> f64| rows.clone().map(of).collect::<Moments>().mean();
         let (above, below) = (
             differences.iter().filter(|it| **it > 0.0).count() as u64,
             differences.iter().filter(|it| **it < 0.0).count() as u64,
@@ -138,13 +144,13 @@ impl Testing {
             Direction::HigherIsBetter => (above, below),
             Direction::LowerIsBetter => (below, above),
         };
-        let n = rows.len() as u64;
-        let (test, p_value) = match by_group {
-            true => self.permutation(&sums(rows, &differences)),
-            false if self.is_pass_or_fail => {
+        let n = differences.len() as u64;
+        let (test, p_value) = match grouped {
+            Some(grouped) => self.permutation(&sums(grouped)),
+            None if self.is_pass_or_fail => {
                 (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses))
             }
-            false => self.permutation(&differences),
+            None => self.permutation(&differences),
         };
         PairedDifference {
             n,
@@ -177,19 +183,16 @@ pub(super) fn power_rows(uncertainty: Uncertainty, n: u64, difference: Option<f6
     rows_for_power(deviation, difference?)
 }
 
-fn cluster(rows: &[&Compared<'_>], differences: &[f64]) -> Clusters<Option<usize>> {
+fn cluster(grouped: impl Iterator<Item = (usize, f64)>) -> Clusters<usize> {
     let mut clusters = Clusters::default();
-    for (row, difference) in rows.iter().zip(differences) {
-        clusters.record(row.group, *difference);
-    }
+    grouped.for_each(|(group, difference)| clusters.record(group, difference));
     clusters
 }
 
 /// The sum of the differences of each group.
-fn sums(rows: &[&Compared<'_>], differences: &[f64]) -> Vec<f64> {
+fn sums(grouped: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
     let mut sums = Vec::new();
-    for (row, difference) in rows.iter().zip(differences) {
-        let group = row.group.unwrap_or(0);
+    for (group, difference) in grouped {
         if sums.len() <= group {
             sums.resize(group + 1, 0.0);
         }

@@ -12,7 +12,7 @@ use super::sides::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
 use crate::evaluate::manifest::{NO_MANIFEST, RunManifest};
 use crate::messages::escape;
-use crate::results::file::Results;
+use crate::results::run::Run;
 
 /// What two runs measured, compared by their [manifests](crate::results::Manifest).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -55,8 +55,8 @@ impl Default for Places {
 impl IdentityComparison {
     /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ.
     pub(in crate::results) fn of(
-        a: &Results,
-        b: &Results,
+        a: &Run,
+        b: &Run,
         names: &IndexSet<String>,
         allowed: &IndexSet<String>,
         places: Places,
@@ -129,8 +129,8 @@ impl fmt::Display for IdentityComparison {
 
 /// Checks that a run has each metric that may differ.
 pub(in crate::results) fn check_allowed(
-    a: &Results,
-    b: &Results,
+    a: &Run,
+    b: &Run,
     allowed: &IndexSet<String>,
 ) -> Result<(), CompareError> {
     let known: IndexSet<&str> = a.metrics().chain(b.metrics()).collect();

@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 use super::corpus::{CorpusRow, CorpusRows};
 use super::difference::{PairedDifference, Testing};
 use super::groups::Groups;
-use super::pairs::{Compared, ComparedRows, NotCompared};
+use super::pairs::{Compared, ComparedRows, NotCompared, Pairs};
 use super::sides::Sides;
 use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
@@ -140,27 +140,33 @@ impl Serialize for Verdict {
 impl MetricComparison {
     pub(super) fn new(
         name: &str,
-        rows: &ComparedRows<'_>,
+        (rows, pairs): (&ComparedRows, &Pairs<'_>),
         testing: Testing,
         groups: Option<&Groups>,
         failure_score: f64,
     ) -> Self {
-        let all: Vec<&Compared<'_>> = rows.rows.iter().collect();
-        let scored: Vec<&Compared<'_>> =
-            rows.rows.iter().filter(|row| row.is_scored_in_both).collect();
-        let (better_rows, worse_rows) = flipped(&all, testing.direction);
-        let overall = testing.of(&all, groups.is_some());
+        let all = rows.rows.iter();
+        let scored = all.clone().filter(|row| row.is_scored_in_both);
+        let (better_rows, worse_rows) = flipped(all.clone(), pairs, testing.direction);
+        let of_pair = groups.map(|groups| &*groups.of_pair);
+        let overall = testing.of(&all, of_pair);
         let is_too_large = overall.difference.is_none() && overall.n > 0;
-        let compare = |rows: &[&Compared<'_>]| testing.of(rows, false);
+        let compare = |rows: &[&Compared]| testing.of(&rows.iter().copied(), None);
         Self {
             not_tested: is_too_large.then(|| "the scores are too large to compare".to_owned()),
             failed: rows.failed.into(),
             failure_score,
-            scored_in_both: (scored.len() < all.len())
-                .then(|| testing.of(&scored, groups.is_some())),
+            scored_in_both: (scored.clone().count() < all.len())
+                .then(|| testing.of(&scored, of_pair)),
             better_rows,
             worse_rows,
-            groups: by_group(&all, |row| row.group, groups, testing.direction, compare),
+            groups: by_group(
+                all,
+                |row| of_pair.map(|of_pair| of_pair[row.pair]),
+                groups,
+                testing.direction,
+                compare,
+            ),
             ..Self::untested(name, overall, testing, &rows.not_compared)
         }
     }
@@ -184,7 +190,7 @@ impl MetricComparison {
         let compare = |rows: &[&CorpusRow<'_>]| testing.of_corpus(rows, false).0;
         Self {
             not_tested: unknown.or(not_defined),
-            groups: by_group(&all, |row| row.group, groups, testing.direction, compare),
+            groups: by_group(all.into_iter(), |row| row.group, groups, testing.direction, compare),
             ..Self::untested(name, overall, testing, &rows.not_compared)
         }
     }
@@ -244,8 +250,8 @@ pub(super) fn adjust(metrics: &mut [MetricComparison]) {
 }
 
 /// Compares each group that has a name on its own.
-fn by_group<'a, R>(
-    rows: &[&'a R],
+fn by_group<'a, R: 'a>(
+    rows: impl Iterator<Item = &'a R>,
     group: impl Fn(&R) -> Option<usize>,
     groups: Option<&Groups>,
     direction: Direction,
@@ -271,14 +277,18 @@ fn by_group<'a, R>(
 }
 
 /// The ids of the rows in which the second run is better, and of those in which it is worse.
-fn flipped(rows: &[&Compared<'_>], direction: Direction) -> (Vec<String>, Vec<String>) {
-    let mut changed: Vec<(f64, &str)> = rows.iter().map(|row| (row.b - row.a, row.id)).collect();
-    changed.retain(|(change, _)| *change != 0.0);
+fn flipped<'r>(
+    rows: impl Iterator<Item = &'r Compared>,
+    pairs: &Pairs<'_>,
+    direction: Direction,
+) -> (Vec<String>, Vec<String>) {
+    let changed = rows.map(|row| (row.b - row.a, row.pair));
+    let mut changed: Vec<_> = changed.filter(|(change, _)| *change != 0.0).collect();
     // Stable: equal differences stay in the order of the rows.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let ids = |is_above: bool| {
         let changed = changed.iter().filter(move |(change, _)| (*change > 0.0) == is_above);
-        changed.map(|(_, id)| (*id).to_owned()).collect::<Vec<_>>()
+        changed.map(|(_, pair)| pairs.id(*pair).to_owned()).collect::<Vec<_>>()
     };
     let higher = direction == Direction::HigherIsBetter;
     (ids(higher), ids(!higher))

@@ -24,6 +24,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::file::Results;
+#[cfg(feature = "html")]
+use super::run_scores::{Columns, RunScores};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::FormatVersion;
 
@@ -41,7 +43,8 @@ pub(crate) use text::{Unit, about, p_equals};
 /// Checks that the rows of two runs can be paired: they have rows in common, with the same gold rows.
 #[cfg(feature = "html")]
 pub(super) fn check_rows(a: &Results, b: &Results) -> Result<(), CompareError> {
-    pairs::Pairs::of(a, b, true).map(|_| ())
+    let [a, b] = [RunScores::of(a, &Columns::default())?, RunScores::of(b, &Columns::default())?];
+    pairs::Pairs::of(&a, &b, true).map(|_| ())
 }
 
 /// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
@@ -182,10 +185,11 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     /// # Errors
     /// [`CompareError`] if the file cannot be read, if the runs have different rows or metrics, or if this run kept no rows.
     pub fn compare_with(&self, earlier: impl AsRef<Path>) -> Result<Comparison, CompareError> {
-        let mut earlier = Results::read(earlier)?;
+        let builder = Comparison::builder();
+        let mut earlier = builder.read(earlier)?;
         if earlier.manifest().is_none() {
             earlier = earlier.with_failure_score(self.failure_score());
         }
-        Comparison::of(&earlier, &Results::of(self)?)
+        builder.of_scores(&earlier, &builder.scores(&Results::of(self)?)?)
     }
 }

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::evaluate::manifest::Manifest;
-use crate::results::ResultRow;
-use crate::results::file::Results;
+use crate::results::run_scores::RunScores;
 
 /// The rows of a run and what they cost, over the rows that both runs have.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -37,16 +36,17 @@ pub struct RunTotals {
 }
 
 impl RunTotals {
-    pub(super) fn of<'a>(results: &Results, rows: impl Iterator<Item = &'a ResultRow>) -> Self {
+    pub(super) fn of(scores: &RunScores, rows: impl Iterator<Item = usize>) -> Self {
+        let run = &scores.run;
         let mut totals = Self {
-            name: results.name().to_owned(),
-            rows: results.rows().len() as u64,
-            label: results.manifest().and_then(|it| it.run.label.clone()),
-            data: results.manifest().map(data).unwrap_or_default(),
+            name: run.name().to_owned(),
+            rows: scores.len() as u64,
+            label: run.manifest().and_then(|it| it.run.label.clone()),
+            data: run.manifest().map(data).unwrap_or_default(),
             ..Self::default()
         };
         let (mut latency, mut costs) = (0.0, 0);
-        for row in rows {
+        for row in rows.map(|row| scores.usage(row)) {
             if let Some(seconds) = row.latency_s {
                 latency += seconds;
                 totals.latency_rows += 1;
@@ -56,10 +56,8 @@ impl RunTotals {
             add(&mut totals.cost_msats, row.cost_msats);
             totals.usage_rows += u64::from(row.input_tokens.or(row.output_tokens).is_some());
             costs += u64::from(row.cost_msats.is_some());
-            for score in row.scores.values() {
-                totals.metric_cost_msats =
-                    totals.metric_cost_msats.saturating_add(score.cost_msats);
-            }
+            totals.metric_cost_msats =
+                totals.metric_cost_msats.saturating_add(row.metric_cost_msats);
         }
         totals.latency_s = (totals.latency_rows > 0).then(|| latency / totals.latency_rows as f64);
         totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);

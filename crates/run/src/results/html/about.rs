@@ -170,7 +170,7 @@ pub(super) struct MetricSettings {
 /// Returns the settings of a metric in each run whose manifest contains the metric.
 pub(super) fn metric_settings(name: &str, runs: &[&Results]) -> Vec<MetricSettings> {
     let texts: Vec<Option<String>> =
-        runs.iter().map(|run| run.identity(name).map(ToString::to_string)).collect();
+        runs.iter().map(|run| run.run.identity(name).map(ToString::to_string)).collect();
     let (label, class) = ("", "");
     match &*texts {
         [Some(text)] => vec![MetricSettings { label, class, text: text.clone() }],

@@ -34,9 +34,14 @@ impl Changes {
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: IndexSet<String> =
             a.metrics().filter(is_compared).map(str::to_owned).collect();
-        check_allowed(a, b, &report.allow_different).map_err(Box::new)?;
-        changes.identity =
-            IdentityComparison::of(a, b, &names, &report.allow_different, Places::default());
+        check_allowed(&a.run, &b.run, &report.allow_different).map_err(Box::new)?;
+        changes.identity = IdentityComparison::of(
+            &a.run,
+            &b.run,
+            &names,
+            &report.allow_different,
+            Places::default(),
+        );
         names.retain(|name| changes.identity.is_compared(name));
         if names.is_empty() {
             check_rows(a, b).map_err(Box::new)?;

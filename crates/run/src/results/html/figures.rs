@@ -62,7 +62,7 @@ pub(super) enum Bounds {
 impl Bounds {
     /// The bounds of a metric, by the manifest of the run.
     pub(super) fn of(run: &Results, metric: &str) -> Self {
-        run.identity(metric).map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
+        run.run.identity(metric).map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
     }
 
     /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value

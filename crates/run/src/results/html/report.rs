@@ -4,7 +4,7 @@ use indexmap::IndexSet;
 
 use super::error::HtmlError;
 use crate::results::Results;
-use crate::results::file::is_lower_better;
+use crate::results::run::is_lower_better;
 
 /// A report on one or two runs as a self-contained HTML file: scores with 95% intervals and denominators, distributions,
 /// groups, cost and time, and a table of all rows with search, filters, word diff, feedback and metadata.
@@ -125,6 +125,7 @@ impl<'a> HtmlReport<'a> {
     }
 
     pub(super) fn is_lower_better(&self, metric: &str) -> bool {
-        self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &self.runs)
+        let runs: Vec<_> = self.runs.iter().map(|results| &results.run).collect();
+        self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &runs)
     }
 }

@@ -1,0 +1,264 @@
+//! [`RowIndex`]: where the rows of a result file are, and of which data, in a few bytes for each row.
+
+use std::cmp::Ordering;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use foldhash::quality::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use serde_json::Value;
+
+use super::error::ResultsError;
+use crate::core::rows::pair::Origin;
+use crate::evaluate::report::ResultRow;
+
+/// The ids, lines and gold rows of a file.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub struct RowIndex {
+    ids: RowIds,
+    file: Option<Arc<Path>>,
+    lines: Lines,
+    /// The hash of each gold row; 0 without one.
+    gold: Vec<u64>,
+    /// Whether the rows are from a format with columns.
+    is_flat: bool,
+}
+
+impl RowIndex {
+    /// Adds a row to a block, whose ids are not compared.
+    pub fn add(&mut self, row: &ResultRow) {
+        let place = self.ids.len();
+        self.ids.push(&row.id);
+        if let Some(origin) = &row.origin {
+            self.file.get_or_insert_with(|| Arc::clone(&origin.file));
+        }
+        self.lines.push(place, row.origin.as_ref().map_or(0, |origin| origin.line));
+        if let Some(gold) = &row.gold {
+            set(&mut self.gold, place, gold_hash(gold));
+        }
+        self.is_flat |= row.is_flat;
+    }
+
+    /// Adds the rows of a block.
+    ///
+    /// # Errors
+    /// [`ResultsError::DuplicateId`].
+    pub fn append(&mut self, block: Self) -> Result<(), ResultsError> {
+        let first = self.len();
+        for row in 0..block.len() {
+            if let Err(first) = self.ids.push_unique(block.id(row)) {
+                let (at, id) = (block.at(row), block.id(row).to_owned());
+                return Err(ResultsError::DuplicateId { at, id, first: self.lines.get(first) });
+            }
+            self.lines.push(first + row, block.lines.get(row));
+        }
+        self.file = self.file.take().or(block.file);
+        self.is_flat |= block.is_flat;
+        append(&mut self.gold, first, block.gold);
+        Ok(())
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The id of a row.
+    #[must_use]
+    pub fn id(&self, row: usize) -> &str {
+        self.ids.get(row)
+    }
+
+    /// The place of an id, which may be that of the row at `hint`.
+    #[must_use]
+    pub fn find(&self, id: &str, hint: usize) -> Option<usize> {
+        let is_here = hint < self.len() && self.id(hint) == id;
+        if is_here { Some(hint) } else { self.ids.find(id) }
+    }
+
+    /// The position of a row, for an error.
+    #[must_use]
+    pub fn at(&self, row: usize) -> Origin {
+        let file = self.file.clone().unwrap_or_else(|| Path::new("evaluation").into());
+        Origin { file, line: self.lines.get(row) }
+    }
+
+    /// Whether the row with this id has another gold row than this one. `hint` is the place that the row may have.
+    #[must_use]
+    pub fn differs(&self, id: &str, hint: usize, gold: &Value, is_flat: bool) -> bool {
+        let own = self.find(id, hint).and_then(|row| self.gold(row));
+        own.is_some_and(|own| self.is_flat == is_flat && own != gold_hash(gold))
+    }
+
+    fn gold(&self, row: usize) -> Option<u64> {
+        self.gold.get(row).copied().filter(|hash| *hash != 0)
+    }
+
+    /// Whether a row has another gold row than a row of another file. The fields of a CSV file are strings, and the fields of a
+    /// Parquet file have the types of their columns.
+    #[must_use]
+    pub fn has_other_gold(&self, row: usize, other: &Self, other_row: usize) -> bool {
+        match (self.gold(row), other.gold(other_row)) {
+            (Some(a), Some(b)) => a != b && self.is_flat == other.is_flat,
+            _ => false,
+        }
+    }
+}
+
+/// Sets the value of a row in a column that may lack the rows before.
+pub(super) fn set<T: Clone + Default>(column: &mut Vec<T>, row: usize, value: T) {
+    column.resize(row, T::default());
+    column.push(value);
+}
+
+/// Adds the values of more rows to a column that may lack the rows before.
+pub(super) fn append<T: Clone + Default>(column: &mut Vec<T>, first: usize, more: Vec<T>) {
+    if !more.is_empty() {
+        column.resize(first, T::default());
+        column.extend(more);
+    }
+}
+
+/// The ids of rows.
+#[derive(Debug, Clone, Default)]
+struct RowIds {
+    text: String,
+    /// The end of each id in the text.
+    ends: Vec<usize>,
+    /// The rows of all ids, unless the ids ascend: then there are no duplicates, and an id can be found without.
+    by_id: Option<HashTable<usize>>,
+}
+
+impl RowIds {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn push(&mut self, id: &str) {
+        self.text.push_str(id);
+        self.ends.push(self.text.len());
+    }
+
+    /// Adds an id; the error is the place of an earlier row with this id.
+    fn push_unique(&mut self, id: &str) -> Result<(), usize> {
+        let row = self.len();
+        if self.by_id.is_none() {
+            let last = row.checked_sub(1).map(|last| self.get(last));
+            if last.is_none_or(|last| order(last, id).is_lt()) {
+                self.push(id);
+                return Ok(());
+            }
+            let mut by_id = HashTable::with_capacity(row + 1);
+            for row in 0..row {
+                by_id.insert_unique(hash(self.get(row)), row, |row| hash(self.get(*row)));
+            }
+            self.by_id = Some(by_id);
+        }
+        let mut by_id = self.by_id.take().unwrap_or_default();
+        let is_same = |row: &usize| self.get(*row) == id;
+        let found = match by_id.entry(hash(id), is_same, |row| hash(self.get(*row))) {
+            Entry::Occupied(found) => Err(*found.get()),
+            Entry::Vacant(free) => {
+                free.insert(row);
+                Ok(())
+            }
+        };
+        self.by_id = Some(by_id);
+        found.map(|()| self.push(id))
+    }
+
+    fn find(&self, id: &str) -> Option<usize> {
+        if let Some(by_id) = &self.by_id {
+            return by_id.find(hash(id), |row| self.get(*row) == id).copied();
+        }
+        let (mut start, mut end) = (0, self.len());
+        while start < end {
+            let middle = start.midpoint(end);
+            match order(self.get(middle), id) {
+                Ordering::Less => start = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => end = middle,
+            }
+        }
+        None
+    }
+
+    fn get(&self, row: usize) -> &str {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[row]]
+    }
+}
+
+/// The order of ids that count up, with and without leading zeros.
+fn order(id: &str, other: &str) -> Ordering {
+    id.len().cmp(&other.len()).then_with(|| id.cmp(other))
+}
+
+/// One for all runs, which are compared.
+static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
+
+fn hash(value: impl Hash) -> u64 {
+    HASHER.hash_one(value)
+}
+
+/// The lines of rows: rows whose line does not follow the line of the row before.
+#[derive(Debug, Clone, Default)]
+struct Lines(Vec<(usize, u64)>);
+
+impl Lines {
+    fn push(&mut self, row: usize, line: u64) {
+        let follows = self.0.last().is_some_and(|(first, at)| line == at + (row - first) as u64);
+        if !follows {
+            self.0.push((row, line));
+        }
+    }
+
+    fn get(&self, row: usize) -> u64 {
+        let before = self.0.partition_point(|(first, _)| *first <= row);
+        let (first, line) = before.checked_sub(1).map_or((row, 0), |place| self.0[place]);
+        line + (row - first) as u64
+    }
+}
+
+/// Returns the hash of a gold row, which does not depend on the order of its keys; not 0.
+fn gold_hash(gold: &Value) -> u64 {
+    hash(ByValue(gold)).max(1)
+}
+
+/// A JSON value with the hash of its content: equal values have equal hashes.
+struct ByValue<'v>(&'v Value);
+
+impl Hash for ByValue<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::mem::discriminant(self.0).hash(state);
+        match self.0 {
+            Value::Null => {}
+            Value::Bool(value) => value.hash(state),
+            Value::Number(value) => value.hash(state),
+            Value::String(text) => text.hash(state),
+            Value::Array(items) => {
+                items.len().hash(state);
+                items.iter().for_each(|item| ByValue(item).hash(state));
+            }
+            Value::Object(fields) => {
+                let mut keys: Vec<_> = fields.keys().collect();
+                keys.sort_unstable();
+                keys.len().hash(state);
+                for key in keys {
+                    key.hash(state);
+                    ByValue(&fields[key]).hash(state);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! [`Run`]: what is known of a run besides its rows.
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use super::error::{MAX_METRICS, ResultsError};
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::rows::pair::Origin;
+use crate::core::spec::{Direction, ScoreKind};
+use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
+use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+
+/// The name, after the dot, of the score of all rows beside the scores of rows.
+pub(super) const CORPUS: &str = "corpus";
+
+/// What is known of a run besides its rows.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) name: String,
+    metrics: IndexMap<String, KnownMetric>,
+    pub(super) failure_score: f64,
+    /// The manifest, or the reason why there is none.
+    manifest: Result<Box<Manifest>, String>,
+}
+
+/// Properties of a metric that the rows of a run show.
+#[derive(Debug, Clone, Copy, Default)]
+struct KnownMetric {
+    /// `None` if no row has a score.
+    kind: Option<ScoreKind>,
+    /// Whether a score is neither pass or fail nor a mean of repeats that are.
+    has_numbers: bool,
+    /// Whether a row is counted for a score of all rows, without a score of its own.
+    is_counted: bool,
+    /// Whether a row has a contribution to a score of all rows.
+    has_corpus: bool,
+    /// Whether a row has a named score or component with the name of a score of all rows.
+    has_corpus_part: bool,
+}
+
+impl KnownMetric {
+    fn add(&mut self, score: &ResultScore) {
+        self.is_counted |= score.outcome == ResultOutcome::Counted;
+        self.has_corpus |= score.corpus.is_some();
+        self.has_corpus_part |=
+            score.parts.contains_key(CORPUS) || score.components.contains_key(CORPUS);
+        if score.value.is_none() {
+            return;
+        }
+        let is_verdict = score.is_verdict();
+        self.has_numbers |= !is_verdict && !score.is_share;
+        self.add_kind(if is_verdict { ScoreKind::Bool } else { ScoreKind::Number });
+    }
+
+    /// Adds the kind of other scores: verdicts and numbers are numbers.
+    fn add_kind(&mut self, kind: ScoreKind) {
+        self.kind = match self.kind {
+            Some(known) if known != kind => Some(ScoreKind::Number),
+            _ => Some(kind),
+        };
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.has_numbers |= other.has_numbers;
+        self.is_counted |= other.is_counted;
+        self.has_corpus |= other.has_corpus;
+        self.has_corpus_part |= other.has_corpus_part;
+        if let Some(kind) = other.kind {
+            self.add_kind(kind);
+        }
+    }
+}
+
+/// Returns the value of a key, which is at this place in most rows.
+pub(super) fn entry<'m, V: Default>(
+    map: &'m mut IndexMap<String, V>,
+    place: usize,
+    key: &str,
+) -> &'m mut V {
+    let is_here = map.get_index(place).is_some_and(|(other, _)| other == key);
+    let found = if is_here { Some(place) } else { map.get_index_of(key) };
+    let place = found.unwrap_or_else(|| map.insert_full(key.to_owned(), V::default()).0);
+    &mut map[place]
+}
+
+/// Returns the name of the run in a file.
+pub(super) fn name_of(file: &Path) -> String {
+    match file.as_os_str() == "-" {
+        true => "<stdin>".to_owned(),
+        false => file.to_string_lossy().into_owned(),
+    }
+}
+
+impl Run {
+    pub(super) fn new(name: String) -> Self {
+        let (metrics, manifest) = (IndexMap::new(), Err(NO_MANIFEST.to_owned()));
+        Self { name, metrics, failure_score: 0.0, manifest }
+    }
+
+    /// Adds the metrics of a row.
+    pub(super) fn add(&mut self, row: &ResultRow) -> Result<(), ResultsError> {
+        for (place, (name, score)) in row.scores.iter().enumerate() {
+            entry(&mut self.metrics, place, name).add(score);
+        }
+        self.check_number(|| row.at())
+    }
+
+    /// Adds the metrics of more rows.
+    pub(super) fn merge(
+        &mut self,
+        more: Self,
+        at: impl FnOnce() -> Origin,
+    ) -> Result<(), ResultsError> {
+        for (name, known) in more.metrics {
+            self.metrics.entry(name).or_default().merge(known);
+        }
+        self.check_number(at)
+    }
+
+    fn check_number(&self, at: impl FnOnce() -> Origin) -> Result<(), ResultsError> {
+        match self.metrics.len() > MAX_METRICS {
+            true => Err(ResultsError::too_many_metrics(&at())),
+            false => Ok(()),
+        }
+    }
+
+    /// Sets the manifest, and the failure score that it contains.
+    pub(super) fn set_manifest(&mut self, manifest: Result<Box<Manifest>, String>) {
+        if let Ok(manifest) = &manifest {
+            self.failure_score = manifest.run.failure_score;
+        }
+        self.manifest = manifest;
+    }
+
+    /// Notes that the scores of a metric are numbers, which may be 0 or 1 in every row. The mean of repeats of pass or fail may
+    /// be a number too.
+    pub(super) fn set_number(&mut self, metric: &str) {
+        if let Some(known) = self.metrics.get_mut(metric) {
+            known.kind = known.kind.map(|_| ScoreKind::Number);
+            known.has_numbers = true;
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_deref().ok()
+    }
+
+    pub(super) fn unknown_identity(&self) -> Option<&str> {
+        self.manifest.as_ref().err().map(String::as_str)
+    }
+
+    /// Returns the identity of a metric, which the manifest contains.
+    pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
+        self.manifest()?.run.metrics.get(metric)
+    }
+
+    pub(super) fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.metrics.keys().map(String::as_str)
+    }
+
+    pub(super) fn kind(&self, metric: &str) -> Option<ScoreKind> {
+        self.metrics.get(metric)?.kind
+    }
+
+    /// Returns whether every score is pass or fail, or the share of a row's repeats that pass.
+    pub(super) fn has_shares(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.kind.is_some() && !known.has_numbers)
+    }
+
+    /// Returns whether rows are counted for a score of all rows and have none of their own.
+    pub(super) fn is_counted(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.is_counted)
+    }
+
+    /// Returns whether a row has a contribution to a score of all rows.
+    pub(super) fn has_corpus(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.has_corpus)
+    }
+
+    /// Returns whether a row has a named score or component with the name of a score of all rows.
+    pub(super) fn has_corpus_part(&self, metric: &str) -> bool {
+        self.metrics.get(metric).is_some_and(|known| known.has_corpus_part)
+    }
+}
+
+/// Returns whether the manifests of the runs state that lower scores of a metric are better.
+pub(super) fn is_lower_better(metric: &str, runs: &[&Run]) -> bool {
+    let mut known = runs.iter().filter_map(|run| run.identity(metric));
+    known.any(|identity| identity.direction() == Direction::LowerIsBetter)
+}

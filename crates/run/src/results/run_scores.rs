@@ -1,0 +1,275 @@
+//! [`RunScores`]: the outcomes and values of a run, in columns of a few bytes for each row.
+
+use std::path::Path;
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::error::ResultsError;
+use super::file::{Results, check_has_id, read_manifest, read_rows};
+use super::row_index::{RowIndex, append, set};
+use super::run::{Run, entry, name_of};
+use super::scan::Reads;
+use super::selected::{Score, Selected};
+use crate::core::score::counted::Counted;
+use crate::evaluate::manifest::Manifest;
+use crate::evaluate::report::{ResultOutcome, ResultRow};
+use crate::json::describe;
+
+/// What a comparison reads of its runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Columns {
+    /// Metrics and their parts; all metrics if it is empty.
+    pub(super) names: IndexSet<String>,
+    /// The field of the groups.
+    pub(super) group: Option<String>,
+}
+
+/// The scores of a run without the texts of its rows: what a comparison reads, see
+/// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
+#[derive(Debug, Clone)]
+pub struct RunScores {
+    pub(super) run: Run,
+    pub(super) rows: RowIndex,
+    scores: IndexMap<String, ScoreColumn>,
+    /// Contributions to scores of all rows, by metric.
+    corpus: IndexMap<String, Vec<Option<Counted>>>,
+    groups: Option<GroupColumn>,
+    /// Empty if no row has any.
+    usage: Vec<Usage>,
+}
+
+/// The time, tokens and costs of a row.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Usage {
+    pub(super) latency_s: Option<f64>,
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cost_msats: Option<u64>,
+    /// The cost of all metrics.
+    pub(super) metric_cost_msats: u64,
+}
+
+impl RunScores {
+    /// Reads a result file.
+    pub(super) fn read(file: &Path, columns: &Columns) -> Result<Self, ResultsError> {
+        let mut scores = Self::new(Run::new(name_of(file)), columns);
+        let has_part = columns.names.iter().any(|name| name.contains('.'));
+        let references = read_rows(
+            file,
+            Reads::scores(columns.group.as_deref(), has_part),
+            || Self::new(Run::new(String::new()), columns),
+            |block, row, has_id| {
+                check_has_id(row, has_id)?;
+                block.run.add(row)?;
+                block.add(row, columns);
+                Ok(())
+            },
+            |block| scores.append(block),
+        )?;
+        scores.run.set_manifest(read_manifest(file, &references)?);
+        Ok(scores)
+    }
+
+    /// Returns the scores of rows in memory.
+    pub(super) fn of(results: &Results, columns: &Columns) -> Result<Self, ResultsError> {
+        let mut all = Self::new(Run::new(String::new()), columns);
+        results.rows().iter().for_each(|row| all.add(row, columns));
+        let mut scores = Self::new(results.run.clone(), columns);
+        scores.append(all)?;
+        Ok(scores)
+    }
+
+    fn new(run: Run, columns: &Columns) -> Self {
+        Self {
+            run,
+            rows: RowIndex::default(),
+            scores: IndexMap::new(),
+            corpus: IndexMap::new(),
+            groups: columns.group.as_ref().map(|_| GroupColumn::default()),
+            usage: Vec::new(),
+        }
+    }
+
+    /// Adds a row to a block, in which ids cannot be found.
+    fn add(&mut self, row: &ResultRow, columns: &Columns) {
+        let place = self.rows.len();
+        self.rows.add(row);
+        let mut metric_cost_msats = 0_u64;
+        for (metric, (name, score)) in row.scores.iter().enumerate() {
+            metric_cost_msats = metric_cost_msats.saturating_add(score.cost_msats);
+            if let Some(counted) = &score.corpus {
+                let states = self.corpus.entry(name.clone()).or_default();
+                set(states, place, Some(counted.clone()));
+            }
+            if columns.names.is_empty() && !name.contains('.') {
+                entry(&mut self.scores, metric, name).set(place, score.into());
+            } else if columns.names.is_empty() {
+                entry(&mut self.scores, metric, name).add(name, place, row);
+            }
+        }
+        for name in &columns.names {
+            let metric = Selected::new(name).metric();
+            entry(&mut self.scores, 0, metric).add(metric, place, row);
+            if metric != name {
+                entry(&mut self.scores, 0, name).add(name, place, row);
+            }
+        }
+        let usage = Usage {
+            latency_s: row.latency_s,
+            input_tokens: row.input_tokens,
+            output_tokens: row.output_tokens,
+            cost_msats: row.cost_msats,
+            metric_cost_msats,
+        };
+        if usage != Usage::default() {
+            set(&mut self.usage, place, usage);
+        }
+        if let (Some(groups), Some(field)) = (&mut self.groups, &columns.group) {
+            groups.add(row, field);
+        }
+    }
+
+    /// Adds the rows of a block.
+    fn append(&mut self, block: Self) -> Result<(), ResultsError> {
+        let (first, last) = (self.len(), block.len().saturating_sub(1));
+        self.run.merge(block.run, || block.rows.at(last))?;
+        self.rows.append(block.rows)?;
+        append(&mut self.usage, first, block.usage);
+        for (name, column) in block.scores {
+            self.scores.entry(name).or_default().append(first, column);
+        }
+        for (name, states) in block.corpus {
+            append(self.corpus.entry(name).or_default(), first, states);
+        }
+        if let (Some(groups), Some(more)) = (&mut self.groups, block.groups) {
+            groups.append(more);
+        }
+        Ok(())
+    }
+
+    setters! {
+        /// Sets the score that a failed row counts as in a mean. By default it is the score in the manifest, or else 0.
+        pub fn with_failure_score(score: f64) => run.failure_score = score;
+    }
+
+    /// Returns the metrics in the order of the file.
+    pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.run.metrics()
+    }
+
+    /// Returns the manifest of the run; `None` if it is unknown.
+    #[must_use]
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.run.manifest()
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the result of a metric or part in a row.
+    pub(super) fn score(&self, name: &str, row: usize) -> Score {
+        self.scores.get(name).map_or_else(Score::default, |column| column.get(row))
+    }
+
+    /// Returns the results of a metric or part in all rows.
+    pub(super) fn column(&self, name: &str) -> impl Iterator<Item = Score> {
+        (0..self.len()).map(move |row| self.score(name, row))
+    }
+
+    /// Returns whether any row has this part.
+    pub(super) fn has_part(&self, name: &str) -> bool {
+        self.scores.get(name).is_some_and(|column| column.has_part)
+    }
+
+    /// Returns the contribution of a row to a score of all rows.
+    pub(super) fn corpus(&self, metric: &str, row: usize) -> Option<&Counted> {
+        self.corpus.get(metric)?.get(row)?.as_ref()
+    }
+
+    /// Returns the group of a row.
+    pub(super) fn group(&self, row: usize) -> Option<&str> {
+        self.groups.as_ref()?.get(row)
+    }
+
+    /// Returns the attributes that could name the groups.
+    pub(super) fn known_fields(&self) -> Vec<String> {
+        self.groups.iter().flat_map(|groups| &groups.known).cloned().collect()
+    }
+
+    pub(super) fn usage(&self, row: usize) -> Usage {
+        self.usage.get(row).copied().unwrap_or_default()
+    }
+}
+
+/// The results of rows by one metric or part.
+#[derive(Debug, Clone, Default)]
+struct ScoreColumn {
+    outcomes: Vec<(Option<ResultOutcome>, Option<bool>)>,
+    /// 0 for a row without a score.
+    values: Vec<f64>,
+    has_part: bool,
+}
+
+impl ScoreColumn {
+    fn add(&mut self, name: &str, place: usize, row: &ResultRow) {
+        let selected = Selected::new(name);
+        self.set(place, selected.score(row));
+        self.has_part |= selected.has_part(row);
+    }
+
+    fn set(&mut self, place: usize, Score { outcome, value, passed }: Score) {
+        set(&mut self.outcomes, place, (outcome, passed));
+        set(&mut self.values, place, value);
+    }
+
+    fn append(&mut self, first: usize, more: Self) {
+        append(&mut self.outcomes, first, more.outcomes);
+        append(&mut self.values, first, more.values);
+        self.has_part |= more.has_part;
+    }
+
+    fn get(&self, row: usize) -> Score {
+        let outcome = self.outcomes.get(row).copied().unwrap_or_default();
+        let value = self.values.get(row).copied().unwrap_or_default();
+        Score { outcome: outcome.0, value, passed: outcome.1 }
+    }
+}
+
+/// The groups of rows.
+#[derive(Debug, Clone, Default)]
+struct GroupColumn {
+    names: IndexSet<String>,
+    of_row: Vec<Option<usize>>,
+    /// The attributes with a value in any row.
+    known: IndexSet<String>,
+}
+
+impl GroupColumn {
+    fn add(&mut self, row: &ResultRow, field: &str) {
+        let group = row.field(field).cloned().and_then(describe::text);
+        let group = group.map(|group| match self.names.get_index_of(&group) {
+            Some(place) => place,
+            None => self.names.insert_full(group).0,
+        });
+        self.of_row.push(group);
+        for (name, value) in row.attributes.iter() {
+            if !value.is_null() && !self.known.contains(name) {
+                self.known.insert(name.to_owned());
+            }
+        }
+    }
+
+    fn append(&mut self, more: Self) {
+        let places: Vec<_> =
+            more.names.into_iter().map(|it| self.names.insert_full(it).0).collect();
+        self.of_row.extend(more.of_row.into_iter().map(|group| group.map(|place| places[place])));
+        self.known.extend(more.known);
+    }
+
+    fn get(&self, row: usize) -> Option<&str> {
+        let place = (*self.of_row.get(row)?)?;
+        self.names.get_index(place).map(String::as_str)
+    }
+}

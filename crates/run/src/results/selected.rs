@@ -1,0 +1,123 @@
+//! [`Selected`]: a metric or a part of one, and its results in rows.
+
+use super::run::CORPUS;
+use super::run_scores::RunScores;
+use crate::core::spec::ScoreKind;
+use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+
+/// A run's result for one row and one metric.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Score {
+    /// `None` if the row does not have the metric.
+    pub(super) outcome: Option<ResultOutcome>,
+    /// 0 without a score.
+    pub(super) value: f64,
+    pub(super) passed: Option<bool>,
+}
+
+impl From<&ResultScore> for Score {
+    fn from(score: &ResultScore) -> Self {
+        let (value, passed) = (score.value.unwrap_or_default(), score.passed);
+        Self { outcome: Some(score.outcome), value, passed }
+    }
+}
+
+impl Score {
+    fn of_part(value: f64) -> Self {
+        Self { outcome: Some(ResultOutcome::Scored), value, passed: None }
+    }
+
+    pub(super) fn value(&self) -> Option<f64> {
+        (self.outcome == Some(ResultOutcome::Scored)).then_some(self.value)
+    }
+
+    /// Whether the metric or the program failed. The row counts as the failure score.
+    pub(super) fn is_failure(&self) -> bool {
+        self.outcome.is_some_and(ResultOutcome::is_failure)
+    }
+
+    /// The name of the outcome.
+    pub(super) fn name(&self) -> &'static str {
+        self.outcome.map_or("absent", ResultOutcome::name)
+    }
+}
+
+/// A metric or, after a dot, one of its named scores or components.
+#[derive(Clone, Copy)]
+pub(super) struct Selected<'a> {
+    pub(super) name: &'a str,
+    metric: &'a str,
+    part: Option<&'a str>,
+}
+
+impl<'a> Selected<'a> {
+    pub(super) fn new(name: &'a str) -> Self {
+        match name.split_once('.') {
+            Some((metric, part)) => Self { name, metric, part: Some(part) },
+            None => Self { name, metric: name, part: None },
+        }
+    }
+
+    /// The metric, without the part.
+    pub(super) fn metric(&self) -> &'a str {
+        self.metric
+    }
+
+    /// Whether a row has this named score or component.
+    pub(super) fn has_part(&self, row: &ResultRow) -> bool {
+        let (Some(part), Some(score)) = (self.part, row.scores.get(self.metric)) else {
+            return false;
+        };
+        score.parts.contains_key(part) || score.components.contains_key(part)
+    }
+
+    pub(super) fn score(&self, row: &ResultRow) -> Score {
+        let Some(score) = row.scores.get(self.metric) else {
+            return Score::default();
+        };
+        let (Some(part), Some(_)) = (self.part, score.value) else {
+            return score.into();
+        };
+        match (score.parts.get(part), score.components.get(part)) {
+            (Some(value), _) => Score::of_part(*value),
+            (None, Some(component)) => component.into(),
+            (None, None) => Score::default(),
+        }
+    }
+
+    /// Whether this is a score of all rows: of a metric without scores of rows, or `NAME.corpus`.
+    pub(super) fn is_corpus(&self, a: &RunScores, b: &RunScores) -> bool {
+        [a, b].iter().any(|RunScores { run, .. }| match self.part {
+            None => run.is_counted(self.metric),
+            Some(CORPUS) => run.has_corpus(self.metric) && !run.has_corpus_part(self.metric),
+            Some(_) => false,
+        })
+    }
+
+    /// Whether the run has the metric. A run in which no row is scored has no parts.
+    pub(super) fn is_in(&self, scores: &RunScores) -> bool {
+        let run = &scores.run;
+        run.metrics().any(|metric| metric == self.metric)
+            && self.part.is_none_or(|part| {
+                part == CORPUS && run.has_corpus(self.metric)
+                    || scores.has_part(self.name)
+                    || run.kind(self.metric).is_none()
+            })
+    }
+
+    /// Whether scores are pass or fail, or shares of repeats that pass; `None` if no row is scored.
+    pub(super) fn kind(&self, scores: &RunScores) -> Option<ScoreKind> {
+        if self.part.is_none() {
+            return match scores.run.has_shares(self.metric) {
+                true => Some(ScoreKind::Bool),
+                false => scores.run.kind(self.metric),
+            };
+        }
+        let is_verdict = |score: Score| {
+            let value = score.value()?;
+            Some(score.passed.is_some_and(|passed| value == f64::from(u8::from(passed))))
+        };
+        let all = scores.column(self.name).filter_map(is_verdict).reduce(|a, b| a && b)?;
+        Some(if all { ScoreKind::Bool } else { ScoreKind::Number })
+    }
+}
