@@ -9,7 +9,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$cache/target}"
 mkdir -p "$cache"
 
 venv="$cache/python"
-packages="$(grep -E '^(dspy|pandas|pytest)==' "$root/.ci/peers.txt")
+packages="$(grep -E '^(dspy|duckdb|pandas|polars|pyarrow|pytest)==' "$root/.ci/peers.txt")
 maturin==1.16.0
 mypy==2.4.1"
 if [ "$(cat "$venv/installed" 2>/dev/null)" != "$packages" ]; then

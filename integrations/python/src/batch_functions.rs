@@ -1,37 +1,38 @@
-//! DSPy's functions over lists of rows: on all cores, without the interpreter lock.
+//! DSPy's functions over lists and columns of rows: on all cores, without the interpreter lock.
 
 use dsrs_metrics::text;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyTuple;
 
-use crate::errors::{RowError, in_row};
+use crate::columns::{Results, results};
+use crate::errors::RowError;
 use crate::parallel::map;
-use crate::strings::{Answers, items, rows, same_length, shared};
+use crate::strings::{AnswerRows, PassageRows, TextRows, same_length};
 
-/// Reads every item of a list of rows.
-fn read<'py, T>(
-    rows: &Bound<'py, PyTuple>,
-    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
-) -> PyResult<Vec<T>> {
-    let read = |(row, item)| read(&item).map_err(|error| in_row(rows.py(), row, error));
-    rows.iter().enumerate().map(read).collect()
-}
-
-/// The predictions and reference answers of a batch.
-fn with_answers<'py>(
+/// Scores each prediction with its reference answers.
+fn scores<'py, T>(
+    name: &str,
     predictions: &Bound<'py, PyAny>,
     answers: &Bound<'py, PyAny>,
-) -> PyResult<Vec<(PyBackedStr, Answers)>> {
-    let (predictions, answers) = (rows("predictions", predictions)?, rows("answers", answers)?);
-    same_length(("predictions", predictions.len()), ("answers", answers.len()))?;
+    score: impl Fn(&str, &[&str]) -> Result<T, text::NoReferences> + Sync,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    T: Default + Send + IntoPyObject<'py>,
+    Vec<T>: Results,
+{
     let py = predictions.py();
-    let pairs = predictions.iter().zip(answers.iter()).enumerate();
-    let read = |(row, (prediction, answers))| {
-        let both = || Ok((shared(&prediction)?, Answers::new(&answers)?));
-        both().map_err(|error| in_row(py, row, error))
+    let (predictions, answers) =
+        (TextRows::read("predictions", predictions)?, AnswerRows::read("answers", answers)?);
+    same_length(("predictions", predictions.len()), ("answers", answers.len()))?;
+    let worker = || {
+        let mut references = Vec::new();
+        let (predictions, answers, score) = (&predictions, &answers, &score);
+        move |row| {
+            answers.get(row, &mut references);
+            score(predictions.get(row), &references).map_err(|error| RowError::input(name, error))
+        }
     };
-    pairs.map(read).collect()
+    let is_column = predictions.is_column() || answers.is_column();
+    results(py, map(py, name, predictions.len(), worker)?, is_column)
 }
 
 /// Normalizes a list of strings; `normalize_text` of each.
@@ -39,9 +40,10 @@ fn with_answers<'py>(
 /// >>> normalize_text_batch(["The Eiffel Tower!", "A  Louvre"])
 /// ['eiffel tower', 'louvre']
 #[pyfunction]
-pub(crate) fn normalize_text_batch(texts: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    let texts_read = read(&rows("texts", texts)?, shared)?;
-    map(texts.py(), "normalize_text", &texts_read, || |one| Ok(text::normalize_text(one)))
+pub(crate) fn normalize_text_batch<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let (py, texts) = (texts.py(), TextRows::read("texts", texts)?);
+    let worker = || |row| Ok(text::normalize_text(texts.get(row)));
+    results(py, map(py, "normalize_text", texts.len(), worker)?, texts.is_column())
 }
 
 /// Returns `EM` of each prediction; its answers are a string or a list of strings.
@@ -49,16 +51,11 @@ pub(crate) fn normalize_text_batch(texts: &Bound<'_, PyAny>) -> PyResult<Vec<Str
 /// >>> em_batch(["The Louvre", "Rome"], ["louvre", ["Paris", "Lyon"]])
 /// [True, False]
 #[pyfunction]
-pub(crate) fn em_batch(
-    predictions: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
-) -> PyResult<Vec<bool>> {
-    let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "EM", &pairs, || {
-        |(prediction, answers)| {
-            text::em(prediction, answers).map_err(|error| RowError::input("EM", error))
-        }
-    })
+pub(crate) fn em_batch<'py>(
+    predictions: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    scores("EM", predictions, answers, |prediction, answers| text::em(prediction, answers))
 }
 
 /// Returns `F1` of each prediction; its answers are a string or a list of strings.
@@ -66,16 +63,11 @@ pub(crate) fn em_batch(
 /// >>> f1_batch(["Eiffel Tower in Paris", "Rome"], ["Paris", ["Rome", "Roma"]])
 /// [0.4, 1.0]
 #[pyfunction]
-pub(crate) fn f1_batch(
-    predictions: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
-) -> PyResult<Vec<f64>> {
-    let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "F1", &pairs, || {
-        |(prediction, answers)| {
-            text::f1(prediction, answers).map_err(|error| RowError::input("F1", error))
-        }
-    })
+pub(crate) fn f1_batch<'py>(
+    predictions: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    scores("F1", predictions, answers, |prediction, answers| text::f1(prediction, answers))
 }
 
 /// Returns `HotPotF1` of each prediction; its answers are a string or a list of strings.
@@ -83,15 +75,12 @@ pub(crate) fn f1_batch(
 /// >>> hotpot_f1_batch(["yes"], [["yes it is"]])
 /// [0.0]
 #[pyfunction]
-pub(crate) fn hotpot_f1_batch(
-    predictions: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
-) -> PyResult<Vec<f64>> {
-    let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "HotPotF1", &pairs, || {
-        |(prediction, answers)| {
-            text::hotpot_f1(prediction, answers).map_err(|error| RowError::input("HotPotF1", error))
-        }
+pub(crate) fn hotpot_f1_batch<'py>(
+    predictions: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    scores("HotPotF1", predictions, answers, |prediction, answers| {
+        text::hotpot_f1(prediction, answers)
     })
 }
 
@@ -100,16 +89,12 @@ pub(crate) fn hotpot_f1_batch(
 /// >>> precision_batch(["eiffel tower in paris"], ["Eiffel Tower"])
 /// [0.5]
 #[pyfunction]
-pub(crate) fn precision_batch(
-    predictions: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
-) -> PyResult<Vec<f64>> {
-    let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "precision_score", &pairs, || {
-        |(prediction, answers)| {
-            text::precision(prediction, answers)
-                .map_err(|error| RowError::input("precision_score", error))
-        }
+pub(crate) fn precision_batch<'py>(
+    predictions: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    scores("precision_score", predictions, answers, |prediction, answers| {
+        text::precision(prediction, answers)
     })
 }
 
@@ -119,17 +104,13 @@ pub(crate) fn precision_batch(
 /// [True]
 #[pyfunction]
 #[pyo3(signature = (predictions, answers, frac=1.0))]
-pub(crate) fn answer_exact_match_batch(
-    predictions: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
+pub(crate) fn answer_exact_match_batch<'py>(
+    predictions: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
     frac: f64,
-) -> PyResult<Vec<bool>> {
-    let (name, pairs) = ("answer_exact_match", with_answers(predictions, answers)?);
-    map(predictions.py(), name, &pairs, || {
-        |(prediction, answers)| {
-            text::answer_exact_match(prediction, answers, frac)
-                .map_err(|error| RowError::input(name, error))
-        }
+) -> PyResult<Bound<'py, PyAny>> {
+    scores("answer_exact_match", predictions, answers, |prediction, answers| {
+        text::answer_exact_match(prediction, answers, frac)
     })
 }
 
@@ -138,20 +119,23 @@ pub(crate) fn answer_exact_match_batch(
 /// >>> answer_passage_match_batch([["The Eiffel Tower is in Paris."]], ["Eiffel Tower"])
 /// [True]
 #[pyfunction]
-pub(crate) fn answer_passage_match_batch(
-    contexts: &Bound<'_, PyAny>,
-    answers: &Bound<'_, PyAny>,
-) -> PyResult<Vec<bool>> {
-    let (contexts, answers) = (rows("contexts", contexts)?, rows("answers", answers)?);
+pub(crate) fn answer_passage_match_batch<'py>(
+    contexts: &Bound<'py, PyAny>,
+    answers: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = contexts.py();
+    let (contexts, answers) =
+        (PassageRows::read("contexts", contexts)?, AnswerRows::read("answers", answers)?);
     same_length(("contexts", contexts.len()), ("answers", answers.len()))?;
-    let passages = |context: &Bound<'_, PyAny>| {
-        let all = items(context, "a list of strings")?;
-        all.map(|passage| shared(&passage?)).collect::<PyResult<Vec<_>>>()
+    let worker = || {
+        let (mut passages, mut references) = (Vec::new(), Vec::new());
+        let (contexts, answers) = (&contexts, &answers);
+        move |row| {
+            contexts.get(row, &mut passages);
+            answers.get(row, &mut references);
+            Ok(text::answer_passage_match(&passages, &references))
+        }
     };
-    let contexts_read = read(&contexts, passages)?;
-    let answers = read(&answers, Answers::new)?;
-    let pairs: Vec<_> = contexts_read.into_iter().zip(answers).collect();
-    map(contexts.py(), "answer_passage_match", &pairs, || {
-        |(passages, answers)| Ok(text::answer_passage_match(passages, answers))
-    })
+    let matches = map(py, "answer_passage_match", contexts.len(), worker)?;
+    results(py, matches, contexts.is_column() || answers.is_column())
 }

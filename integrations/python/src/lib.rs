@@ -1,12 +1,13 @@
 //! The Python module `dsrs_metrics`: DSPy's metric functions, the built-in metrics by name, and batches.
 //!
-//! `functions.rs` has DSPy's functions, `batch_functions.rs` the same over lists. `parallel.rs` runs batches on all cores
-//! without the global interpreter lock. `metric/` has the class `Metric`; `models.rs` its language models, `trace.rs` the
+//! `functions.rs` has DSPy's functions, `batch_functions.rs` the same over lists and columns. `parallel.rs` runs batches on all
+//! cores without the global interpreter lock. `metric/` has the class `Metric`; `models.rs` its language models, `trace.rs` the
 //! traces of optimizers, `runtime.rs` what runs metrics that wait. `rows.rs`, `row_reader.rs`, `strings.rs` and `json.rs`
-//! read Python objects, `errors.rs` makes exceptions. The package `python/dsrs_metrics` has the exception types and the
-//! type stubs.
+//! read Python objects, `columns.rs` reads and makes Arrow columns, `errors.rs` makes exceptions. The package
+//! `python/dsrs_metrics` has the exception types and the type stubs.
 
 mod batch_functions;
+mod columns;
 mod errors;
 mod functions;
 mod json;

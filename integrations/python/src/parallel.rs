@@ -31,27 +31,25 @@ enum Stopped {
     Signal(PyErr),
 }
 
-/// Evaluates every row, and returns the results in the order of the rows. Each worker evaluates its rows with a function of its
-/// own, which may reuse memory.
+/// Evaluates every row by its index, and returns the results in the order of the rows. Each worker evaluates its rows with a
+/// function of its own, which may reuse memory.
 ///
 /// # Errors
 /// The exception of a row that failed, with its index; `KeyboardInterrupt`.
-pub(crate) fn map<I: Sync, T: Default + Send, W: FnMut(&I) -> Result<T, RowError>>(
+pub(crate) fn map<T: Default + Send, W: FnMut(usize) -> Result<T, RowError>>(
     py: Python<'_>,
     name: &str,
-    rows: &[I],
+    rows: usize,
     worker: impl Fn() -> W + Sync,
 ) -> PyResult<Vec<T>> {
     let worker = || {
         let mut work = worker();
-        move |row: &I| caught(name, || work(row)).flatten()
+        move |row| caught(name, || work(row)).flatten()
     };
-    let mut results: Vec<T> = iter::repeat_with(T::default).take(rows.len()).collect();
-    let stopped = py.detach(|| match rows.len() {
-        ..=MAX_ROWS_AT_ONCE => {
-            fill(0, rows, &mut results, &mut worker(), &AtomicBool::new(false)).err()
-        }
-        _ => run(rows, &mut results, &worker),
+    let mut results: Vec<T> = iter::repeat_with(T::default).take(rows).collect();
+    let stopped = py.detach(|| match rows {
+        ..=MAX_ROWS_AT_ONCE => fill(0, &mut results, &mut worker(), &AtomicBool::new(false)).err(),
+        _ => run(&mut results, &worker),
     });
     match stopped {
         None => Ok(results),
@@ -61,14 +59,13 @@ pub(crate) fn map<I: Sync, T: Default + Send, W: FnMut(&I) -> Result<T, RowError
 }
 
 /// Runs a batch on several threads, while this one looks for signals.
-fn run<I: Sync, T: Send, W: FnMut(&I) -> Result<T, RowError>>(
-    rows: &[I],
+fn run<T: Send, W: FnMut(usize) -> Result<T, RowError>>(
     results: &mut [T],
     worker: &(impl Fn() -> W + Sync),
 ) -> Option<Stopped> {
-    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(rows.len());
-    let chunk = (rows.len() / (workers * 8)).clamp(1, MAX_CHUNK);
-    let queue = Mutex::new(rows.chunks(chunk).zip(results.chunks_mut(chunk)).enumerate());
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(results.len());
+    let chunk = (results.len() / (workers * 8)).clamp(1, MAX_CHUNK);
+    let queue = Mutex::new(results.chunks_mut(chunk).enumerate());
     let (stop, first) = (AtomicBool::new(false), Mutex::new(None));
     // Chunks that were taken before a row failed are finished, so that the failure with the lowest index is the same in
     // every run.
@@ -82,9 +79,9 @@ fn run<I: Sync, T: Send, W: FnMut(&I) -> Result<T, RowError>>(
                 let mut work = worker();
                 let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while !has_failed.load(Ordering::Relaxed)
-                    && let Some((number, (rows, results))) = next()
+                    && let Some((number, results)) = next()
                 {
-                    if let Err(failed) = fill(number * chunk, rows, results, &mut work, stop) {
+                    if let Err(failed) = fill(number * chunk, results, &mut work, stop) {
                         has_failed.store(true, Ordering::Relaxed);
                         keep_first(first, failed);
                     }
@@ -110,18 +107,17 @@ fn run<I: Sync, T: Send, W: FnMut(&I) -> Result<T, RowError>>(
 }
 
 /// Computes the results of consecutive rows, of which the first has the index `start`.
-fn fill<I, T>(
+fn fill<T>(
     start: usize,
-    rows: &[I],
     results: &mut [T],
-    work: &mut impl FnMut(&I) -> Result<T, RowError>,
+    work: &mut impl FnMut(usize) -> Result<T, RowError>,
     stop: &AtomicBool,
 ) -> Result<(), Stopped> {
-    for (offset, (row, result)) in rows.iter().zip(results).enumerate() {
+    for (row, result) in (start..).zip(results) {
         if stop.load(Ordering::Relaxed) {
             return Ok(());
         }
-        *result = work(row).map_err(|error| Stopped::Row(start + offset, error))?;
+        *result = work(row).map_err(|error| Stopped::Row(row, error))?;
     }
     Ok(())
 }

@@ -15,7 +15,8 @@ use pyo3::types::{PyBool, PyDict, PyDictMethods, PyFloat, PyInt, PyList, PyStrin
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::errors::{in_field, type_name, wrong_type};
+use crate::columns::{Chunks, Values, chunks, write_text};
+use crate::errors::{in_field, type_name, value_error, wrong_type};
 use crate::json;
 use crate::rows::dspy_fields;
 
@@ -134,23 +135,57 @@ impl RowReader {
 
     /// Reads a value that is passed instead of a row with one field.
     fn of_value(&self, value: &Bound<'_, PyAny>) -> PyResult<Row> {
+        let (position, field) = self.only_field(|| type_name(value))?;
+        Ok(Row::Fields(SmallVec::from_iter([(position, self.cell(&field.name, value)?)])))
+    }
+
+    /// The field whose value may be passed instead of a row.
+    fn only_field(&self, found: impl FnOnce() -> String) -> PyResult<(usize, &Field)> {
         let mut required = self.fields.iter().enumerate().filter(|(_, field)| field.required);
         let only = match (required.next(), required.next(), &*self.fields) {
             (Some(only), None, _) => Some(only),
             (None, _, [only]) => Some((0, only)),
             _ => None,
         };
-        let Some((position, field)) = only else {
+        only.ok_or_else(|| {
             let names: Vec<_> =
                 self.fields.iter().map(|field| format!("`{}`", field.name)).collect();
             let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(PyTypeError::new_err(format!(
+            PyTypeError::new_err(format!(
                 "expected a row with the fields that the metric reads of `{}` ({names}), found {}; pass a dict or a dspy.Example",
                 self.side,
-                type_name(value)
-            )));
+                found()
+            ))
+        })
+    }
+
+    /// Reads a table of rows, or a column with the values of the only field; `None` for an object that is neither.
+    ///
+    /// # Errors
+    /// `TypeError` for a column if the metric reads several fields, `ValueError` if a column cannot be read.
+    pub(crate) fn columns(&self, rows: &Bound<'_, PyAny>) -> PyResult<Option<Columns>> {
+        let Some(chunks) = chunks(rows)? else { return Ok(None) };
+        let (side, len) = (self.side, chunks.len());
+        let values = |name: &str, chunks: &Chunks| {
+            Ok((Arc::from(name), chunks.values(&format!("{side}.{name}"))?))
         };
-        Ok(Row::Fields(SmallVec::from_iter([(position, self.cell(&field.name, value)?)])))
+        let fields = match chunks.table() {
+            Some(table) => {
+                let has = |field: &Field| table.iter().any(|(name, _)| *name == &*field.name);
+                // With all its fields, the message can show what the row has instead.
+                let lacks = self.fields.iter().any(|field| field.required && !has(field));
+                let is_read = |name: &str| {
+                    self.reads_all || lacks || self.fields.iter().any(|field| &*field.name == name)
+                };
+                let read = table.iter().filter(|(name, _)| is_read(name));
+                read.map(|(name, chunks)| values(name, chunks)).collect::<PyResult<_>>()?
+            }
+            None => {
+                let (_, field) = self.only_field(|| "a column".to_owned())?;
+                vec![values(&field.name, &chunks)?]
+            }
+        };
+        Ok(Some(Columns { side, fields, len }))
     }
 
     fn of_object(&self, row: &Bound<'_, PyAny>) -> PyResult<Row> {
@@ -218,6 +253,49 @@ impl RowReader {
     }
 }
 
+/// The fields of one side of many rows.
+pub(crate) struct Columns {
+    side: Side,
+    fields: Vec<(Arc<str>, Values)>,
+    len: usize,
+}
+
+impl Columns {
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns a row.
+    ///
+    /// # Errors
+    /// `ValueError` for a number that is not finite.
+    pub(crate) fn row(&self, row: usize) -> PyResult<Row> {
+        let mut fields = Fields::default();
+        self.write(row, &mut fields).map_err(value_error)?;
+        Ok(Row::Whole(fields))
+    }
+
+    /// Writes a row in the memory of another one.
+    ///
+    /// # Errors
+    /// A number that is not finite.
+    pub(crate) fn write(&self, row: usize, fields: &mut Fields) -> Result<(), String> {
+        if !self.fields.iter().map(|(name, _)| &**name).eq(fields.keys()) {
+            *fields = self.fields.iter().map(|(name, _)| (&**name, Value::Null)).collect();
+        }
+        for (name, values) in &self.fields {
+            if let Some(value) = fields.get_mut(name) {
+                values.write(row, value).map_err(|number| {
+                    let side = self.side;
+                    format!("field `{side}.{name}`: expected a finite number, found {number}")
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Row {
     /// Returns the size of the strings in bytes, or `usize::MAX` if it is not known.
     pub(crate) fn size(&self) -> usize {
@@ -253,16 +331,6 @@ impl Cell {
             }
             (Self::Json(json), value) => value.clone_from(json),
         }
-    }
-}
-
-fn write_text(text: &str, value: &mut Value) {
-    match value {
-        Value::String(old) => {
-            old.clear();
-            old.push_str(text);
-        }
-        value => *value = Value::String(text.to_owned()),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Python strings as UTF-8, without copies: one, or a list of reference answers.
 
+use arrow_array::{Array, LargeListArray, StringViewArray};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use crate::errors::{type_name, value_error, wrong_type};
+use crate::columns::{Values, column, range};
+use crate::errors::{in_row, type_name, value_error, wrong_type};
 
 /// Most rows have one or two reference answers.
 pub(crate) type Few<T> = SmallVec<[T; 2]>;
@@ -120,6 +123,201 @@ pub(crate) fn same_length(first: (&str, usize), second: (&str, usize)) -> PyResu
     Err(value_error(format!(
         "expected as many items in `{one}` as in `{other}`, found {len} and {other_len}"
     )))
+}
+
+/// A string of each row, for use without the interpreter lock.
+pub(crate) enum TextRows {
+    Objects(Vec<PyBackedStr>),
+    Column(StringViewArray),
+}
+
+/// The reference answers of each row.
+pub(crate) enum AnswerRows {
+    Objects(Vec<Answers>),
+    /// One string for each row.
+    Texts(StringViewArray),
+    Lists(Lists),
+}
+
+/// The passages of each row.
+pub(crate) enum PassageRows {
+    Objects(Vec<Vec<PyBackedStr>>),
+    Lists(Lists),
+}
+
+/// A column of lists of strings.
+pub(crate) struct Lists {
+    lists: LargeListArray,
+    texts: StringViewArray,
+}
+
+impl TextRows {
+    /// Reads a list or a column of strings.
+    ///
+    /// # Errors
+    /// `TypeError` for another value, with the index of its row.
+    pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        match column(name, value)? {
+            None => Ok(Self::Objects(objects(name, value, shared)?)),
+            Some(Values::Texts(texts)) => {
+                check(value.py(), &texts, no_string)?;
+                Ok(Self::Column(texts))
+            }
+            Some(other) => Err(wrong_column(name, "strings", &other)),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Objects(texts) => texts.len(),
+            Self::Column(texts) => texts.len(),
+        }
+    }
+
+    pub(crate) fn is_column(&self) -> bool {
+        matches!(self, Self::Column(_))
+    }
+
+    pub(crate) fn get(&self, row: usize) -> &str {
+        match self {
+            Self::Objects(texts) => &texts[row],
+            Self::Column(texts) => texts.value(row),
+        }
+    }
+}
+
+impl AnswerRows {
+    /// Reads a list or a column whose values are strings or lists of strings.
+    ///
+    /// # Errors
+    /// `ValueError` and `TypeError` for another value, with the index of its row.
+    pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = value.py();
+        Ok(match column(name, value)? {
+            None => Self::Objects(objects(name, value, Answers::new)?),
+            Some(Values::Texts(texts)) => {
+                check_answers(py, &texts)?;
+                Self::Texts(texts)
+            }
+            Some(Values::TextLists(lists, texts)) => {
+                check_answers(py, &lists)?;
+                Self::Lists(Lists::new(py, lists, texts)?)
+            }
+            Some(other) => return Err(wrong_column(name, "strings or lists of strings", &other)),
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Objects(answers) => answers.len(),
+            Self::Texts(texts) => texts.len(),
+            Self::Lists(lists) => lists.lists.len(),
+        }
+    }
+
+    pub(crate) fn is_column(&self) -> bool {
+        !matches!(self, Self::Objects(_))
+    }
+
+    /// Replaces strings by the answers of a row.
+    pub(crate) fn get<'a>(&'a self, row: usize, answers: &mut Vec<&'a str>) {
+        answers.clear();
+        match self {
+            Self::Objects(all) => answers.extend(all[row].iter().map(|answer| &**answer)),
+            Self::Texts(texts) => answers.push(texts.value(row)),
+            Self::Lists(lists) => lists.add(row, answers),
+        }
+    }
+}
+
+impl PassageRows {
+    /// Reads a list or a column of lists of strings.
+    ///
+    /// # Errors
+    /// `TypeError` for another value, with the index of its row.
+    pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = value.py();
+        let passages = |context: &Bound<'_, PyAny>| {
+            items(context, "a list of strings")?.map(|passage| shared(&passage?)).collect()
+        };
+        match column(name, value)? {
+            None => Ok(Self::Objects(objects(name, value, passages)?)),
+            Some(Values::TextLists(lists, texts)) => {
+                let missing = || PyTypeError::new_err("expected a list of strings, found NoneType");
+                check(py, &lists, missing)?;
+                Ok(Self::Lists(Lists::new(py, lists, texts)?))
+            }
+            Some(other) => Err(wrong_column(name, "lists of strings", &other)),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Objects(passages) => passages.len(),
+            Self::Lists(lists) => lists.lists.len(),
+        }
+    }
+
+    pub(crate) fn is_column(&self) -> bool {
+        matches!(self, Self::Lists(_))
+    }
+
+    /// Replaces strings by the passages of a row.
+    pub(crate) fn get<'a>(&'a self, row: usize, passages: &mut Vec<&'a str>) {
+        passages.clear();
+        match self {
+            Self::Objects(all) => passages.extend(all[row].iter().map(|passage| &**passage)),
+            Self::Lists(lists) => lists.add(row, passages),
+        }
+    }
+}
+
+impl Lists {
+    fn new(py: Python<'_>, lists: LargeListArray, texts: StringViewArray) -> PyResult<Self> {
+        if texts.null_count() > 0 {
+            let has_null = |row: &usize| range(&lists, *row).any(|item| texts.is_null(item));
+            if let Some(row) = (0..lists.len()).find(has_null) {
+                return Err(in_row(py, row, no_string()));
+            }
+        }
+        Ok(Self { lists, texts })
+    }
+
+    fn add<'a>(&'a self, row: usize, texts: &mut Vec<&'a str>) {
+        texts.extend(range(&self.lists, row).map(|item| self.texts.value(item)));
+    }
+}
+
+fn no_string() -> PyErr {
+    PyTypeError::new_err("expected str, found NoneType")
+}
+
+/// Checks that no row of a column is null.
+fn check(py: Python<'_>, column: &dyn Array, error: impl FnOnce() -> PyErr) -> PyResult<()> {
+    match (0..column.len()).find(|row| column.null_count() > 0 && column.is_null(*row)) {
+        Some(row) => Err(in_row(py, row, error())),
+        None => Ok(()),
+    }
+}
+
+fn check_answers(py: Python<'_>, column: &dyn Array) -> PyResult<()> {
+    check(py, column, || value_error("expected a str or a list of str as answer, found NoneType"))
+}
+
+fn wrong_column(name: &str, expected: &str, found: &Values) -> PyErr {
+    let found = found.array().data_type();
+    PyTypeError::new_err(format!("column `{name}`: expected {expected}, found {found}"))
+}
+
+/// Reads every item of a list of rows.
+fn objects<'py, T>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    read: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let py = value.py();
+    let read = |(row, item)| read(&item).map_err(|error| in_row(py, row, error));
+    rows(name, value)?.iter().enumerate().map(read).collect()
 }
 
 /// The reference answers of one row, for use without the interpreter lock.

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Coroutine, Iterable
 from typing import Any, Literal, final, overload
 
-from ._types import Answers, Details, LanguageModel, Row, Spec
+from ._types import Answers, ArrayColumn, Column, Details, LanguageModel, Row, Spec
 
 __all__ = [
     "EM",
@@ -59,6 +59,24 @@ class Metric:
     @overload
     def batch(
         self,
+        golds: Column,
+        preds: Column | Iterable[Row],
+        *,
+        concurrency: int = 32,
+        return_exceptions: Literal[False] = False,
+    ) -> ArrayColumn: ...
+    @overload
+    def batch(
+        self,
+        golds: Iterable[Row] | None,
+        preds: Column,
+        *,
+        concurrency: int = 32,
+        return_exceptions: Literal[False] = False,
+    ) -> ArrayColumn: ...
+    @overload
+    def batch(
+        self,
         golds: Iterable[Row] | None,
         preds: Iterable[Row],
         *,
@@ -68,16 +86,16 @@ class Metric:
     @overload
     def batch(
         self,
-        golds: Iterable[Row] | None,
-        preds: Iterable[Row],
+        golds: Column | Iterable[Row] | None,
+        preds: Column | Iterable[Row],
         *,
         concurrency: int = 32,
         return_exceptions: bool,
     ) -> list[float | Exception]: ...
     def evaluate(
         self,
-        golds: Iterable[Row] | None,
-        preds: Iterable[Row],
+        golds: Column | Iterable[Row] | None,
+        preds: Column | Iterable[Row],
         *,
         concurrency: int = 32,
         failure_score: float = 0.0,
@@ -120,14 +138,55 @@ def hotpot_f1_score(prediction: str, ground_truth: str) -> float: ...
 def precision_score(prediction: str, ground_truth: str) -> float: ...
 def answer_exact_match(example: Any, pred: Any, trace: Any = None, frac: float = 1.0) -> bool: ...
 def answer_passage_match(example: Any, pred: Any, trace: Any = None) -> bool: ...
+@overload
+def normalize_text_batch(texts: Column) -> ArrayColumn: ...
+@overload
 def normalize_text_batch(texts: Iterable[str]) -> list[str]: ...
+@overload
+def em_batch(predictions: Column, answers: Column | Iterable[Answers]) -> ArrayColumn: ...
+@overload
+def em_batch(predictions: Iterable[str], answers: Column) -> ArrayColumn: ...
+@overload
 def em_batch(predictions: Iterable[str], answers: Iterable[Answers]) -> list[bool]: ...
+@overload
+def f1_batch(predictions: Column, answers: Column | Iterable[Answers]) -> ArrayColumn: ...
+@overload
+def f1_batch(predictions: Iterable[str], answers: Column) -> ArrayColumn: ...
+@overload
 def f1_batch(predictions: Iterable[str], answers: Iterable[Answers]) -> list[float]: ...
+@overload
+def hotpot_f1_batch(predictions: Column, answers: Column | Iterable[Answers]) -> ArrayColumn: ...
+@overload
+def hotpot_f1_batch(predictions: Iterable[str], answers: Column) -> ArrayColumn: ...
+@overload
 def hotpot_f1_batch(predictions: Iterable[str], answers: Iterable[Answers]) -> list[float]: ...
+@overload
+def precision_batch(predictions: Column, answers: Column | Iterable[Answers]) -> ArrayColumn: ...
+@overload
+def precision_batch(predictions: Iterable[str], answers: Column) -> ArrayColumn: ...
+@overload
 def precision_batch(predictions: Iterable[str], answers: Iterable[Answers]) -> list[float]: ...
+@overload
+def answer_exact_match_batch(
+    predictions: Column, answers: Column | Iterable[Answers], frac: float = 1.0
+) -> ArrayColumn: ...
+@overload
+def answer_exact_match_batch(
+    predictions: Iterable[str], answers: Column, frac: float = 1.0
+) -> ArrayColumn: ...
+@overload
 def answer_exact_match_batch(
     predictions: Iterable[str], answers: Iterable[Answers], frac: float = 1.0
 ) -> list[bool]: ...
+@overload
+def answer_passage_match_batch(
+    contexts: Column, answers: Column | Iterable[Answers]
+) -> ArrayColumn: ...
+@overload
+def answer_passage_match_batch(
+    contexts: Iterable[Iterable[str]], answers: Column
+) -> ArrayColumn: ...
+@overload
 def answer_passage_match_batch(
     contexts: Iterable[Iterable[str]], answers: Iterable[Answers]
 ) -> list[bool]: ...

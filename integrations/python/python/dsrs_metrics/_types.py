@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, Literal, Protocol, TypedDict, Union
 
 Answers = Union[str, list[str]]
 """The reference answers of a row: one, or several that are equally good."""
 
 Row = Any
 """A `dspy.Example` or `dspy.Prediction`, a dict, an object with attributes, or the value of the only field."""
+
+
+class ArrayColumn(Protocol):
+    """A column in one piece, as functions return it; `pyarrow.array(..)` and `polars.Series(..)` take it without a copy."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class StreamColumn(Protocol):
+    """A column or table in chunks."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Column = Union[ArrayColumn, StreamColumn]
+"""A column or table of pyarrow, polars, pandas, DuckDB or another library with Arrow's PyCapsule interface."""
 
 LanguageModel = Union[str, Callable[..., Any]]
 """`"provider:model"`, or a callable that is called with `messages=` and returns a str or a list of one."""

@@ -94,6 +94,11 @@ impl Call {
         })
     }
 
+    /// Creates a call with rows of columns.
+    pub(super) fn of_columns(gold: Row, pred: Row) -> Self {
+        Self { gold, pred, program: None, is_explained: false }
+    }
+
     /// Requests details and feedback.
     pub(super) fn explained(mut self) -> Self {
         self.is_explained = true;
@@ -213,7 +218,16 @@ impl Metric {
     /// Evaluates a call of a metric that does not wait, in the memory of the rows of an earlier call.
     pub(super) fn at_once(&self, call: &Call, rows: &mut Rows) -> Result<Scored, RowError> {
         call.write(&self.readers, rows);
-        let answer = || self.metric.answer(call.metric_call(rows));
+        self.answer_now(call.metric_call(rows))
+    }
+
+    /// Evaluates rows of a metric that does not wait.
+    pub(super) fn score_now(&self, rows: &Rows) -> Result<Scored, RowError> {
+        self.answer_now(MetricCall::new(&rows.gold, &rows.pred).without_explanation())
+    }
+
+    fn answer_now(&self, call: MetricCall<'_>) -> Result<Scored, RowError> {
+        let answer = || self.metric.answer(call);
         match caught(&self.name, answer)? {
             Answer::Ready(answer) => {
                 answer.and_then(RowAnswer::scored).map_err(|error| self.error(error))

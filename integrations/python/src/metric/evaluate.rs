@@ -41,7 +41,8 @@ impl Metric {
         options: Options,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = preds.py();
-        let calls = Arc::new(self.calls(py, golds, preds)?);
+        let (golds, preds) = self.sides(golds, preds)?;
+        let calls = Arc::new(self.calls(py, &golds, &preds)?);
         let failed = |error: EvaluateError| {
             let kind = match error {
                 EvaluateError::NoRows => Kind::Input,

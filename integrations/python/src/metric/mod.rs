@@ -149,7 +149,8 @@ impl Metric {
         })
     }
 
-    /// Scores a list of predictions on all cores, without the interpreter lock, and returns the scores in their order.
+    /// Scores a list of predictions on all cores, without the interpreter lock, and returns the scores in their order. Rows may
+    /// be Arrow tables with a column for each field, or columns with the values of the only field; the scores are a column then.
     ///
     /// A metric that waits, such as a judge, scores up to `concurrency` rows at once. A row that fails raises its exception,
     /// whose `row` is its index; with `return_exceptions`, the exception is an item of the list instead. Ctrl-C raises
