@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::compact_sum::CompactSum;
 use super::exact_sum::ExactSum;
 use super::moments::Uncertainty;
 
@@ -31,7 +32,7 @@ pub struct Clusters<K> {
 #[derive(Debug, Clone, Default)]
 struct Group {
     count: u64,
-    sum: ExactSum,
+    sum: CompactSum,
 }
 
 impl<K> Default for Clusters<K> {
@@ -68,7 +69,7 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         let mut sum = ExactSum::default();
-        self.groups.values().for_each(|group| sum.add_all(&group.sum));
+        self.groups.values().for_each(|group| group.sum.add_to(&mut sum));
         let count = self.groups.values().map(|group| group.count).sum();
         (count > 0).then(|| sum.mean(count))
     }
@@ -87,7 +88,8 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         };
         let (mut squares, mut rows) = (ExactSum::default(), 0);
         for group in self.groups.values() {
-            let mut deviation = group.sum.clone();
+            let mut deviation = ExactSum::default();
+            group.sum.add_to(&mut deviation);
             deviation.add_times(-mean, group.count);
             let square = deviation.value().powi(2);
             if !square.is_finite() {

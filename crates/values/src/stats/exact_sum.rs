@@ -39,18 +39,19 @@ impl ExactSum {
     /// Adds a finite number `count` times.
     pub(crate) fn add_times(&mut self, value: f64, count: u64) {
         debug_assert!(value.is_finite());
-        let bits = value.to_bits();
-        let exponent = (bits >> FRACTION_BITS) as u32 & MAX_EXPONENT;
-        let fraction = bits & (IMPLICIT_BIT - 1);
-        let (significand, shift) = match exponent {
-            0 => (fraction, 0),
-            _ => (fraction | IMPLICIT_BIT, exponent - 1),
-        };
+        let (significand, shift) = units(value);
         for (half, shift) in [(count & LIMB_MASK, shift), (count >> 32, shift + 32)] {
             if half != 0 {
                 let product = u128::from(significand) * u128::from(half);
                 self.add_shifted(product, shift, value.is_sign_negative());
             }
+        }
+    }
+
+    /// Adds a magnitude times 2^`shift` units.
+    pub(super) fn add_units(&mut self, magnitude: u128, shift: u32, negative: bool) {
+        if magnitude != 0 {
+            self.add_shifted(magnitude, shift, negative);
         }
     }
 
@@ -177,6 +178,17 @@ impl ExactSum {
         let significand = round_to_even(window, dropped, sticky);
         let exponent = i64::from(highest) - i64::from(FRACTION_BITS + scale) + 1;
         compose(significand, exponent)
+    }
+}
+
+/// Returns a finite number, without its sign, as a significand times 2^shift units.
+pub(super) fn units(value: f64) -> (u64, u32) {
+    let bits = value.to_bits();
+    let exponent = (bits >> FRACTION_BITS) as u32 & MAX_EXPONENT;
+    let fraction = bits & (IMPLICIT_BIT - 1);
+    match exponent {
+        0 => (fraction, 0),
+        _ => (fraction | IMPLICIT_BIT, exponent - 1),
     }
 }
 

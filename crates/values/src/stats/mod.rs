@@ -24,6 +24,7 @@
 mod bootstrap;
 mod calibration;
 mod clusters;
+mod compact_sum;
 mod confusion;
 #[doc(hidden)]
 pub mod exact_sum;

@@ -43,7 +43,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Sets the group of each row, such as the document that a question is about, so that the intervals take into
     /// account that the rows of a group are alike. `None` makes the row a group of its own.
     ///
-    /// The standard errors are cluster-robust, see [`Clusters`](crate::stats::Clusters), which needs about 600 bytes for each group.
+    /// The standard errors are cluster-robust, see [`Clusters`](crate::stats::Clusters), which needs about 50 bytes for each group and
+    /// metric, beside its name.
     pub fn group_by(
         mut self,
         group: impl Fn(&RowResult<G, P>) -> Option<String> + Send + Sync + 'static,

@@ -1,5 +1,6 @@
 //! The values of one metric or named score over all rows, and how far their mean may be from the true mean.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::core::spec::{ScoreKind, ScoreRange};
@@ -84,11 +85,14 @@ impl Sample {
     }
 
     /// Returns the values, and the failure score of each failed row.
-    pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Self {
+    pub(crate) fn with_failures(&self, failures: &Failures<'_>) -> Cow<'_, Self> {
+        if failures.count == 0 {
+            return Cow::Borrowed(self);
+        }
         let mut sample = self.clone();
         sample.moments.record_times(failures.score, failures.count);
         failures.places.iter().for_each(|place| sample.record_place(*place, failures.score));
-        sample
+        Cow::Owned(sample)
     }
 
     /// Returns the number of groups, if rows have groups.

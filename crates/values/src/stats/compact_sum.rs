@@ -1,0 +1,152 @@
+//! Exact sums that take little memory, for as many as there are groups.
+
+use super::exact_sum::{ExactSum, units};
+
+/// The numbers of most sums are whole multiples of 2^-100: those above 2^-48, such as scores, and whole numbers.
+const UNIT: u32 = 100;
+
+/// The units of an exact sum in one of these units, as a power of 2.
+const SHIFT: u32 = 1074 - UNIT;
+
+/// As [`ExactSum`].
+#[derive(Debug, Clone)]
+pub(super) enum CompactSum {
+    /// The lower and the upper half of a number of units: an `i128` would be aligned to 16 bytes.
+    Units(u64, i64),
+    Exact(Box<ExactSum>),
+}
+
+impl Default for CompactSum {
+    fn default() -> Self {
+        Self::of(0)
+    }
+}
+
+impl CompactSum {
+    fn of(sum: i128) -> Self {
+        Self::Units(sum as u64, (sum >> 64) as i64)
+    }
+
+    fn units(&self) -> Option<i128> {
+        match self {
+            Self::Units(low, high) => Some(i128::from(*high) << 64 | i128::from(*low)),
+            Self::Exact(_) => None,
+        }
+    }
+
+    /// Adds a finite number.
+    pub(super) fn add(&mut self, value: f64) {
+        match self.units().and_then(|sum| sum.checked_add(units_of(value)?)) {
+            Some(sum) => *self = Self::of(sum),
+            None => self.exact().add(value),
+        }
+    }
+
+    /// Adds another sum.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        let units = self.units().zip(other.units());
+        match units.and_then(|(sum, more)| sum.checked_add(more)) {
+            Some(sum) => *self = Self::of(sum),
+            None => other.add_to(self.exact()),
+        }
+    }
+
+    /// Adds this sum to an exact one.
+    pub(super) fn add_to(&self, sum: &mut ExactSum) {
+        match self {
+            Self::Units(low, high) => {
+                // The upper half has the sign.
+                sum.add_units(u128::from(*low), SHIFT, false);
+                sum.add_units(u128::from(high.unsigned_abs()), SHIFT + 64, *high < 0);
+            }
+            Self::Exact(exact) => sum.add_all(exact),
+        }
+    }
+
+    fn exact(&mut self) -> &mut ExactSum {
+        if let Self::Units(..) = self {
+            let mut exact = Box::<ExactSum>::default();
+            self.add_to(&mut exact);
+            *self = Self::Exact(exact);
+        }
+        match self {
+            Self::Exact(exact) => exact,
+            Self::Units(..) => unreachable!("it was replaced"),
+        }
+    }
+}
+
+/// Returns the number of units; `None` if it is too large or no whole number.
+fn units_of(value: f64) -> Option<i128> {
+    let (significand, shift) = units(value);
+    let magnitude = match shift.checked_sub(SHIFT) {
+        // 53 bits of the significand, and no sign.
+        Some(left) if left <= 127 - 53 => i128::from(significand) << left,
+        Some(_) => return None,
+        None if significand == 0 => 0,
+        None if significand.trailing_zeros() < SHIFT - shift => return None,
+        None => i128::from(significand >> (SHIFT - shift)),
+    };
+    Some(if value.is_sign_negative() { -magnitude } else { magnitude })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{CompactSum, ExactSum};
+
+    fn value(sum: &CompactSum) -> f64 {
+        let mut exact = ExactSum::default();
+        sum.add_to(&mut exact);
+        exact.value()
+    }
+
+    #[test]
+    fn scores_take_no_memory_of_their_own() {
+        let mut sum = CompactSum::default();
+        for score in [1.0 / 3.0, 0.1, -0.7, 1e-13, 100.0, 0.0, -0.0] {
+            sum.add(score);
+        }
+        assert!(sum.units().is_some());
+        assert_eq!(std::mem::size_of::<CompactSum>(), 24);
+        sum.add(1e-300);
+        assert!(sum.units().is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_exact_sums(parts in prop::collection::vec(prop::collection::vec(number(), 0..6), 0..4)) {
+            let (mut whole, mut exact) = (CompactSum::default(), ExactSum::default());
+            for part in parts {
+                let mut sum = CompactSum::default();
+                for number in part {
+                    sum.add(number);
+                    exact.add(number);
+                }
+                whole.add_all(&sum);
+            }
+            prop_assert_eq!(value(&whole).to_bits(), exact.value().to_bits());
+        }
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        let extremes = [
+            0.0,
+            5e-324,
+            -5e-324,
+            f64::MAX,
+            f64::MIN,
+            2_f64.powi(26),
+            -2_f64.powi(27),
+            2_f64.powi(-100),
+            2_f64.powi(-101),
+        ];
+        prop_oneof![
+            4 => -1.0..1.0,
+            1 => -1e9..1e9,
+            1 => prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL,
+            1 => prop::sample::select(extremes.to_vec()),
+        ]
+    }
+}
