@@ -29,8 +29,6 @@ pub(super) struct JsonLines {
 /// Lines of a file.
 pub(crate) struct LineChunk {
     bytes: Vec<u8>,
-    /// The number of line ends.
-    lines: usize,
     /// The first line.
     at: Origin,
     row_limit: usize,
@@ -59,10 +57,9 @@ impl JsonLines {
             Ok(bytes) if bytes.is_empty() => None,
             Ok(bytes) => {
                 let at = self.input.at(self.lines + 1);
-                let lines = memchr_iter(b'\n', &bytes).count();
-                self.lines += lines as u64;
+                self.lines += memchr_iter(b'\n', &bytes).count() as u64;
                 let (row_limit, value_limit) = (self.input.row_limit, self.input.value_limit());
-                Some(Ok(LineChunk { bytes, lines, at, row_limit, value_limit }))
+                Some(Ok(LineChunk { bytes, at, row_limit, value_limit }))
             }
         }
     }
@@ -99,21 +96,8 @@ impl LineChunk {
         !self.bytes.trim_ascii_start().is_empty()
     }
 
-    /// Reads the lines that are not white space, in order, up to the first error.
-    pub(super) fn collect_rows<T>(
-        &self,
-        mut read: impl FnMut(&Line<'_>) -> Result<T, DataError>,
-    ) -> Vec<Result<T, DataError>> {
-        let mut rows = Vec::with_capacity(self.lines);
-        self.each_row(|line| {
-            rows.push(read(line));
-            rows.last().is_some_and(Result::is_ok)
-        });
-        rows
-    }
-
     /// Calls a function with the lines that are not white space, in order, as long as it returns true.
-    pub(super) fn each_row(&self, mut read: impl FnMut(&Line<'_>) -> bool) {
+    pub(super) fn each_row(&self, mut read: impl FnMut(Line<'_>) -> bool) {
         let text = simdutf8::basic::from_utf8(&self.bytes).ok();
         let ends = memchr_iter(b'\n', &self.bytes).map(|end| end + 1);
         let unended = (!self.bytes.ends_with(b"\n")).then_some(self.bytes.len());
@@ -124,7 +108,7 @@ impl LineChunk {
             let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
             let text = text.map(|text| &text[start..start + bytes.len()]);
             start = end;
-            if !bytes.is_empty() && !read(&Line { chunk: self, bytes, text, number }) {
+            if !bytes.is_empty() && !read(Line { chunk: self, bytes, text, number }) {
                 return;
             }
         }

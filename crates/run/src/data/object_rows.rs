@@ -2,16 +2,18 @@
 
 use std::iter;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRows, RowChunk};
+use super::chunk::{ChunkRow, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::json_lines::Line;
+use super::pairing::Pairing;
 use super::row::{LocatedRow, Row, ValidRow, validated_object};
 use super::row_file::{RowFile, UnopenedFile};
+use super::selection::FieldSelection;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::in_order::in_order;
 
@@ -88,35 +90,34 @@ impl ObjectRow {
 }
 
 /// Reads all rows of a file in blocks, which are made on all threads, and calls `each` with them in order; after the block of an
-/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row.
+/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row. Rows of a format with columns need
+/// only have these, if there is a selection.
 pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
     file: &Path,
+    format: Option<Format>,
+    selection: Option<FieldSelection>,
     new: impl Fn() -> B + Sync,
     scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
     add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
     mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, None)?;
-    let add_line = |block: &mut B, line: &Line<'_>| {
-        let scanned = line.text.filter(|_| !line.is_too_long());
-        let scanned = scanned.map(|text| scan(block, text, &|| line.at()));
-        match scanned.transpose()? {
-            Some(true) => Ok(()),
-            _ => add(block, ObjectRow::new(line.row()?)?),
+    let mut file = open(file, format, selection)?;
+    let add_row = |block: &mut B, row: ChunkRow<'_>| {
+        if let ChunkRow::Line(line) = &row
+            && let Some(text) = line.text.filter(|_| !line.is_too_long())
+            && scan(block, text, &|| line.at())?
+        {
+            return Ok(());
         }
+        add(block, ObjectRow::new(row.selected()?)?)
     };
     in_order(
         |chunk: Result<RowChunk, DataError>| {
             let (mut block, mut error) = (new(), None);
-            match chunk.map(|chunk| chunk.rows) {
+            match chunk {
                 Err(unreadable) => error = Some(unreadable.into()),
-                Ok(ChunkRows::Rows(rows)) => {
-                    let mut object =
-                        |row: Result<_, DataError>| add(&mut block, ObjectRow::new(row?)?);
-                    error = rows.into_iter().find_map(|row| object(row).err());
-                }
-                Ok(ChunkRows::Lines(lines)) => lines.each_row(|line| {
-                    error = add_line(&mut block, line).err();
+                Ok(chunk) => chunk.rows.each(|row| {
+                    error = row.map_err(D::from).and_then(|row| add_row(&mut block, row)).err();
                     error.is_none()
                 }),
             }
@@ -127,8 +128,14 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
     )
 }
 
-fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
-    UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
+fn open(
+    file: &Path,
+    format: Option<Format>,
+    selection: Option<FieldSelection>,
+) -> Result<RowFile, DataError> {
+    let file = UnopenedFile::new(file, format)?;
+    let pairing = Arc::new(Pairing::new(false, Vec::new(), selection));
+    file.open(ROW_LIMIT, Apostrophes::Escapes, Some(&pairing), false)
 }
 
 /// The rows of one file. The iterator ends after its first error.
@@ -144,7 +151,7 @@ impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = open(file, format)?;
+        let file = open(file, format, None)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }
@@ -152,11 +159,13 @@ impl ObjectRows {
 fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
     match chunk {
         Err(error) => vec![Err(error)],
-        Ok(RowChunk { rows: ChunkRows::Rows(rows), .. }) => {
-            rows.into_iter().map(|row| row.and_then(ObjectRow::new)).collect()
-        }
-        Ok(RowChunk { rows: ChunkRows::Lines(lines), .. }) => {
-            lines.collect_rows(|line| ObjectRow::new(line.row()?))
+        Ok(chunk) => {
+            let mut rows = Vec::new();
+            chunk.rows.each(|row| {
+                rows.push(row.and_then(ChunkRow::row).and_then(ObjectRow::new));
+                rows.last().is_some_and(Result::is_ok)
+            });
+            rows
         }
     }
 }

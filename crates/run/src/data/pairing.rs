@@ -6,11 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRows, RowChunk};
+use super::chunk::{ChunkRow, RowChunk};
+#[cfg(feature = "csv")]
+use super::csv::Record;
 use super::error::DataError;
 use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
-#[cfg(feature = "parquet")]
+#[cfg(feature = "csv")]
+use super::row::Row;
+#[cfg(feature = "csv")]
 use super::row::RowObject;
 use super::row::{LocatedRow, validated_example, validated_row};
 use super::selection::FieldSelection;
@@ -64,14 +68,14 @@ impl Pairing {
     }
 
     /// The fields to decode, if not all are read.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "csv")]
     pub(super) fn selection(&self) -> Option<&FieldSelection> {
         self.selection.as_ref()
     }
 
     /// Returns whether no other fields of a row may be needed for an error: it is a row, and has a value in every required
     /// field.
-    #[cfg(feature = "parquet")]
+    #[cfg(feature = "csv")]
     pub(super) fn has_required(&self, row: &RowObject) -> bool {
         let has_value = |side: Side, name: &str| {
             let mapping = self.mappings.iter().find(|mapping| mapping.sets(side, name));
@@ -101,6 +105,29 @@ impl Pairing {
             self.write_default_id(at, number, &mut id);
             id
         }))
+    }
+
+    /// Decodes a record in the memory of another row.
+    #[cfg(feature = "csv")]
+    fn read_record(&self, record: &Record<'_>, row: &mut Pair) -> Result<(), DataError> {
+        if self.mappings.is_empty()
+            && let Some(has_id) = record.read_into(row)
+        {
+            if let Some(at) = row.origin.as_ref().filter(|_| !has_id) {
+                row.id.clear();
+                self.write_default_id(at, at.line, &mut row.id);
+            }
+            return Ok(());
+        }
+        let is_whole = |row: &LocatedRow| match &row.row {
+            Row::Map(row) => self.has_required(row),
+            Row::Other(_) => false,
+        };
+        *row = self.pair(match record.selected().filter(is_whole) {
+            Some(row) => row,
+            None => record.row()?,
+        })?;
+        Ok(())
     }
 
     fn write_default_id(&self, at: &Origin, number: u64, id: &mut String) {
@@ -195,29 +222,26 @@ impl Pairing {
             Ok(chunk) => chunk,
         };
         let mut number = 0;
-        match rows {
-            ChunkRows::Rows(rows) => {
-                for row in rows {
-                    let pair = row.and_then(|row| self.pair(row)).map(Box::new);
-                    let is_last = pair.is_err();
-                    number += usize::from(!is_last);
-                    add(pair);
-                    if is_last {
-                        break;
-                    }
-                }
-            }
-            ChunkRows::Lines(lines) => lines.each_row(|line| {
-                let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
-                let mut row = spare.pop().unwrap_or_else(empty);
-                let read = self.read(line, &mut row);
-                let is_valid = read.is_ok();
-                number += usize::from(is_valid);
-                add(read.map(|()| row));
-                is_valid
-            }),
-        }
+        rows.each(|row| {
+            let pair = row.and_then(|row| self.decode_row(row, spare));
+            let is_valid = pair.is_ok();
+            number += usize::from(is_valid);
+            add(pair);
+            is_valid
+        });
         file.add_rows(number);
+    }
+
+    fn decode_row(&self, row: ChunkRow<'_>, spare: &mut SpareRows) -> Result<Box<Pair>, DataError> {
+        let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
+        let mut pair = spare.pop().unwrap_or_else(empty);
+        match row {
+            ChunkRow::Line(line) => self.read(&line, &mut pair)?,
+            #[cfg(feature = "csv")]
+            ChunkRow::Record(record) => self.read_record(&record, &mut pair)?,
+            ChunkRow::Row(row) => *pair = self.pair(row)?,
+        }
+        Ok(pair)
     }
 }
 

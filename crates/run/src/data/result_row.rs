@@ -17,8 +17,14 @@ pub(crate) const ATTRIBUTES: &str = "attributes.";
 /// The suffix of the column with the outcomes of a metric.
 pub(crate) const OUTCOME: &str = ".outcome";
 
+/// The suffix of the column with the costs of a metric.
+const COST: &str = ".cost_msats";
+
+/// What the program of a row used.
+const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
+
 /// The outcome of a row without prediction.
-const PROGRAM_FAILED: &str = "program_failed";
+pub(super) const PROGRAM_FAILED: &str = "program_failed";
 
 /// The results that a run added to a row.
 pub(super) struct Added {
@@ -26,6 +32,25 @@ pub(super) struct Added {
     pub(super) run: Option<Box<ProgramRun>>,
     /// All keys or columns of the file but id, gold row and prediction, which mappings can read.
     pub(super) fields: Fields,
+}
+
+/// Whether this is the column with the outcomes of a metric, which has a column of its costs too. The value of a row without a
+/// score is not in a Parquet row.
+pub(super) fn is_outcome(name: &str, has: impl Fn(&str) -> bool) -> bool {
+    let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
+    metric.is_some_and(|metric| has(&format!("{metric}{COST}")))
+}
+
+/// Whether a run reads this column of a result file, whatever its metrics read.
+#[cfg(feature = "csv")]
+pub(super) fn is_of_run(name: &str) -> bool {
+    is_of_row(name) || name.ends_with(OUTCOME) || name.ends_with(COST)
+}
+
+/// Whether this column of a result file is about the row and not about a metric.
+#[cfg(feature = "csv")]
+pub(super) fn is_of_row(name: &str) -> bool {
+    matches!(name, "repeats" | "attributes") || USAGE.contains(&name)
 }
 
 impl RowObject {
@@ -36,11 +61,7 @@ impl RowObject {
 
     /// The outcome of each metric. A row that is not from a result file has no outcomes.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
-        let is_column = |name: &str| {
-            let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
-            // The value of a row without a score is not in a Parquet row.
-            metric.is_some_and(|it| self.attributes.contains_key(&format!("{it}.cost_msats")))
-        };
+        let is_column = |name| is_outcome(name, |name| self.attributes.contains_key(name));
         let columns =
             self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
         let scores = self.attributes.get("scores").and_then(Value::as_object);
@@ -126,13 +147,13 @@ fn has_several_predictions(repeats: &Value) -> bool {
 }
 
 fn program_run(fields: &Fields) -> Option<ProgramRun> {
-    let count = |key| cell(fields, key).as_u64();
-    let latency = cell(fields, "latency_s").as_f64();
-    let tokens = [count("input_tokens"), count("output_tokens")];
+    let [latency, input, output, cost] = USAGE.map(|key| cell(fields, key));
+    let latency = latency.as_f64();
+    let tokens = [input, output].map(|tokens| tokens.as_u64());
     let usage = tokens.iter().any(Option::is_some).then(|| {
         let [input, output] = tokens.map(Option::unwrap_or_default);
         let usage = ProgramUsage::new(input, output);
-        count("cost_msats").map_or(usage, |cost| usage.with_cost_msats(cost))
+        cost.as_u64().map_or(usage, |cost| usage.with_cost_msats(cost))
     });
     let mut run = ProgramRun::default();
     run.latency = latency.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());

@@ -94,9 +94,7 @@ impl UnopenedFile {
         is_hashed: bool,
     ) -> Result<RowFile, DataError> {
         #[cfg(not(feature = "csv"))]
-        let _ = apostrophes;
-        #[cfg(not(feature = "parquet"))]
-        let _ = pairing;
+        let _ = (apostrophes, pairing);
         // A row of a pipe does not wait for the next one.
         let at_once = if self.may_block() { 1 } else { ROWS_AT_ONCE };
         let Self { name, format, source } = self;
@@ -111,7 +109,11 @@ impl UnopenedFile {
             Format::Jsonl => Rows::Lines(JsonLines::new(input(source)?)),
             Format::Json => each(JsonArray::new(input(source)?)),
             #[cfg(feature = "csv")]
-            Format::Csv => each(CsvRecords::new(input(source)?, apostrophes)?),
+            Format::Csv => {
+                let selection = pairing.and_then(|pairing| pairing.selection());
+                let records = CsvRecords::new(input(source)?, apostrophes, selection, at_once);
+                Rows::Records(Box::new(records?))
+            }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let (file, pairing) = (Arc::clone(&name), pairing.cloned());
@@ -164,6 +166,8 @@ impl Source {
 
 enum Rows {
     Lines(JsonLines),
+    #[cfg(feature = "csv")]
+    Records(Box<CsvRecords>),
     /// Rows with their first line.
     Each(iter::Fuse<EachRow>),
 }
@@ -192,6 +196,8 @@ impl RowFile {
     pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
         let chunk = match &mut self.rows {
             Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(ChunkRows::Lines)),
+            #[cfg(feature = "csv")]
+            Rows::Records(records) => records.next_chunk().map(ChunkRows::Records).map(Ok),
             Rows::Each(rows) => {
                 let mut chunk = Vec::new();
                 while chunk.len() < self.at_once
@@ -218,6 +224,8 @@ impl RowFile {
             }
             None => self.record.end(),
             Some(Ok(ChunkRows::Lines(lines))) => self.read += u64::from(lines.has_rows()),
+            #[cfg(feature = "csv")]
+            Some(Ok(ChunkRows::Records(records))) => self.read += records.len() as u64,
             Some(Ok(ChunkRows::Rows(rows))) => self.read += rows.len() as u64,
             Some(Err(_)) => {}
         }

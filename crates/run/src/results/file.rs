@@ -10,15 +10,17 @@ use super::error::ResultsError;
 use super::parse::UncheckedRow;
 use super::run::{Run, name_of};
 use super::scan::{Reads, Shape};
+use crate::core::rows::pair::Origin;
 use crate::core::spec::ScoreKind;
 #[cfg(feature = "parquet")]
 use crate::data::embedded_manifest;
-use crate::data::{DataError, Format, ObjectRow, ObjectRows, read_objects};
+use crate::data::{DataError, FieldSelection, Format, ObjectRow, ObjectRows, read_objects};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
 };
 use crate::evaluate::report::ResultRow;
+use crate::json::scanner::Scanner;
 
 /// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
 ///
@@ -233,16 +235,49 @@ pub fn manifest_of(
     format: Option<Format>,
 ) -> Result<Option<Result<Box<Manifest>, String>>, ManifestError> {
     manifest::check_version_of(file)?;
-    let mut rows = ObjectRows::open(file, format).into_iter().flatten().map_while(Result::ok);
-    let first = rows.next();
-    if !first.as_ref().is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
+    let first = ObjectRows::open(file, format).ok().and_then(|mut rows| rows.next()?.ok());
+    if !first.is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
         return Ok(None);
     }
-    let reference =
-        |row: ObjectRow| row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned);
-    let references = first.into_iter().chain(rows).filter_map(reference);
-    let references: Vec<_> = references.filter(|reference| !reference.is_empty()).collect();
-    read_manifest(file, &references).map(Some)
+    read_manifest(file, &references(file, format)).map(Some)
+}
+
+/// Returns the references of manifests in the rows of a file.
+fn references(file: &Path, format: Option<Format>) -> Vec<String> {
+    let (mut references, mut selection) = (Vec::new(), FieldSelection::default());
+    selection.add_path(REFERENCE_KEY);
+    let scan = |found: &mut Vec<String>, text: &str, _: &dyn Fn() -> Origin| {
+        let before = found.len();
+        let is_scanned = scan_reference(text, found).is_some();
+        if !is_scanned {
+            found.truncate(before);
+        }
+        Ok(is_scanned)
+    };
+    let add = |found: &mut Vec<String>, row: ObjectRow| {
+        found.extend(row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned));
+        Ok::<_, DataError>(())
+    };
+    let merge = |found, error: Option<DataError>| {
+        references.extend(found);
+        error.map_or(Ok(()), Err)
+    };
+    // The row of an error has no reference, nor has any after it.
+    let _ = read_objects(file, format, Some(selection), Vec::new, scan, add, merge);
+    references.retain(|reference| !reference.is_empty());
+    references
+}
+
+fn scan_reference(text: &str, found: &mut Vec<String>) -> Option<()> {
+    let mut scanner = Scanner::new(text)?;
+    scanner.object(|scanner, key| match key {
+        REFERENCE_KEY => {
+            found.push(scanner.plain_string()?.to_owned());
+            Some(())
+        }
+        _ => scanner.skip(),
+    })?;
+    scanner.is_at_end().then_some(())
 }
 
 /// Returns an error if the file is a manifest, or if there is only the manifest of it.
@@ -294,6 +329,8 @@ pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
     };
     read_objects(
         file,
+        None,
+        None,
         new,
         |block, text, at| {
             let mut row = std::mem::take(&mut block.scanned);

@@ -45,14 +45,9 @@ fn project_column(
     selection: &FieldSelection,
 ) -> Result<Option<TypePtr>, ParquetError> {
     let is_read = match column.name() {
-        "id" => true,
         "gold" => return project_side(column, Side::Gold, selection),
         "pred" => return project_side(column, Side::Pred, selection),
-        name => match name.split_once('.') {
-            Some(("gold", field)) => selection.reads_field(Side::Gold, field),
-            Some(("pred", field)) => selection.reads_field(Side::Pred, field),
-            _ => selection.reads_attribute(name),
-        },
+        name => selection.reads_column(name),
     };
     Ok(is_read.then(|| Arc::clone(column)))
 }

@@ -1,0 +1,184 @@
+//! Rows with the columns that are read, compared with whole rows of the same text.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::core::rows::pair::Pair;
+use crate::core::spec::Side;
+use crate::data::selection::FieldSelection;
+use crate::data::{DataReader, Format};
+
+/// The rows up to the first error.
+fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
+    let rows = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
+    rows.map(|row| row.map_err(|error| error.to_string())).collect()
+}
+
+/// As [`read`], in the memory of other rows.
+fn reread(
+    reader: &DataReader,
+    bytes: &[u8],
+    spare: &[Result<Pair, String>],
+) -> Vec<Result<Pair, String>> {
+    let mut pairs = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
+    let mut spare = spare.iter().flatten().cloned().map(Box::new).collect();
+    let (mut rows, pairing) = (Vec::new(), Arc::clone(pairs.pairing()));
+    while let Some(chunk) = pairs.next_chunk()
+        && !rows.last().is_some_and(Result::is_err)
+    {
+        pairing.decode(chunk, &mut spare, |row| {
+            rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
+        });
+    }
+    rows
+}
+
+fn selected(mappings: &[&str], attributes: bool) -> DataReader {
+    let mut selection = FieldSelection::default();
+    selection.add_field(Side::Gold, "answer", true);
+    selection.add_field(Side::Pred, "answer", true);
+    selection.add_path("topic");
+    if attributes {
+        selection.add_attributes();
+    }
+    whole(mappings).with_selection(selection)
+}
+
+fn whole(mappings: &[&str]) -> DataReader {
+    let mappings = mappings.iter().map(|mapping| mapping.parse().unwrap());
+    mappings.fold(DataReader::new(), DataReader::with_mapping)
+}
+
+/// What a run reads of a row.
+fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
+    let Pair { id, gold, pred, origin, run, .. } = pair.clone();
+    let of_all = attributes.then(|| pair.attributes.clone());
+    let fields = [gold.get("answer").cloned(), pred.get("answer").cloned()];
+    (
+        id,
+        fields,
+        [gold.data.textual, pred.data.textual],
+        pair.attributes.get("topic").cloned(),
+        of_all,
+        origin,
+        run,
+    )
+}
+
+fn assert_same(mappings: &[&str], bytes: &[u8]) {
+    for attributes in [false, true] {
+        let whole = read(&whole(mappings), bytes);
+        let reader = selected(mappings, attributes);
+        let selected = read(&reader, bytes);
+        assert_eq!(reread(&reader, bytes, &selected), selected);
+        assert_eq!(reread(&reader, bytes, &whole), selected);
+        let text = String::from_utf8_lossy(bytes);
+        assert_eq!(whole.len(), selected.len(), "{text}");
+        for (whole, selected) in whole.iter().zip(&selected) {
+            match (whole, selected) {
+                (Ok(whole), Ok(selected)) => {
+                    assert_eq!(of_run(whole, attributes), of_run(selected, attributes), "{text}");
+                }
+                (whole, selected) => assert_eq!(whole, selected, "{text}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_that_are_not_read_are_left_out() {
+    let text = b"id,gold.answer,gold.question,pred.answer,model,topic\n7,a,?,b,x,t\n";
+    let pair = read(&selected(&[], false), text).remove(0).unwrap();
+    assert_eq!((pair.gold.data.len(), pair.attributes.len()), (1, 1));
+    assert_eq!(pair.attributes.get("topic").unwrap(), "t");
+    assert_same(&[], text);
+}
+
+#[test]
+fn rows_of_result_files_have_what_a_run_reads() {
+    let text = b"id,gold.answer,pred.answer,pred.note,attributes.topic,attributes.n,em,em.outcome,em.cost_msats,\
+        em.details,latency_s,input_tokens,output_tokens,cost_msats,repeats\n\
+        1,a,b,c,t,2,1,scored,0,x,0.5,10,20,30,\n2,a,'=b,c,,2,1,scored,0,x,,,,,\n3,,,c,t,2,,program_failed,0,x,,,,,\n";
+    let rows = read(&selected(&[], false), text);
+    let (first, second) = (rows[0].as_ref().unwrap(), rows[1].as_ref().unwrap());
+    assert_eq!(first.run.as_ref().unwrap().usage.as_ref().unwrap().input_tokens, 10);
+    assert_eq!((first.attributes.len(), first.pred.data.len()), (1, 1));
+    assert_eq!(second.pred.get("answer").unwrap(), "=b");
+    assert!(rows[2].as_ref().unwrap_err().starts_with("rows:4: "), "{rows:?}");
+    assert_same(&[], text);
+    assert_same(&["gold.answer=em.details", "id=attributes.n"], text);
+}
+
+#[test]
+fn records_are_whole_at_any_length() {
+    let row = |id: usize, text: String| format!("{id},\"{text}\",b\r\n");
+    let rows = [3, 200_000, 65_000, 0, 70_000].map(|length| "x\ny\"\"".repeat(length / 4));
+    let rows: String = rows.into_iter().enumerate().map(|(id, text)| row(id, text)).collect();
+    let text = format!("id,gold.answer,pred.answer\n{rows}");
+    let found = read(&selected(&[], false), text.as_bytes());
+    let lines: Vec<_> =
+        found.iter().map(|row| row.as_ref().unwrap().origin.as_ref().unwrap().line).collect();
+    assert_eq!(lines, [2, 3, 50_004, 66_255, 66_256]);
+    assert_same(&[], text.as_bytes());
+}
+
+const CELLS: &[&[u8]] = &[
+    b"a",
+    b"",
+    b"'=b",
+    b"scored",
+    b"program_failed",
+    b"[]",
+    b"0.5",
+    b"\"",
+    b"\"a,\nb\"",
+    b"x\"y",
+    b"\"\"\"\"",
+    b"\xc3",
+    b"\xa9",
+    b"\xc3\xa9",
+    b"{\"topic\": 1}",
+    b"[{\"pred\": 1}, {\"pred\": 2}]",
+    b"\r",
+    b"\xef\xbb\xbf",
+];
+
+const ENDS: &[&[u8]] = &[b"\n", b"\r\n", b"\n\n"];
+
+/// Nearly valid files.
+fn file() -> impl Strategy<Value = Vec<u8>> {
+    let header = prop::sample::select(
+        &[
+            "id,gold.answer,pred.answer,topic",
+            "gold.answer,x,pred.answer,meta",
+            "id,gold.answer,pred.answer,em,em.outcome,em.cost_msats,attributes.topic,repeats,latency_s",
+            "id,gold.answer,pred.answer,em.outcome,em.cost_msats,attributes",
+            "topic,gold,pred.answer",
+            "'=id,id,gold.answer,pred.answer",
+            "id,answer",
+        ][..],
+    );
+    let cell = prop::sample::select(CELLS);
+    let row = prop::collection::vec(cell, 1..10).prop_map(|cells| cells.join(&b','));
+    let ends = prop::sample::select(ENDS);
+    (header, prop::collection::vec(row, 0..5), ends).prop_map(|(header, rows, end)| {
+        let columns = header.split(',').count();
+        let rows = rows.into_iter().map(|row| {
+            // As many cells as columns, where no cell has a comma.
+            let mut cells: Vec<_> = row.split(|byte| *byte == b',').map(<[u8]>::to_vec).collect();
+            cells.resize(columns, b"z".to_vec());
+            cells.join(&b',')
+        });
+        [header.as_bytes().to_vec()].into_iter().chain(rows).collect::<Vec<_>>().join(end)
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_rows_and_errors_are_those_of_the_whole_row(file in file()) {
+        assert_same(&[], &file);
+        assert_same(&["gold.answer=topic", "pred.answer=x", "id=id"], &file);
+    }
+}
