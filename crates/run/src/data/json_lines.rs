@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
 
+use super::chunk::UndecodedRow;
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
 use super::row::LocatedRow;
-use crate::core::rows::pair::Origin;
+use super::selection::{DecodedKeys, FieldSelection};
+use crate::core::rows::pair::{Origin, Pair};
 
 /// The most bytes that are read at once.
 const READ: usize = 1 << 16;
@@ -44,7 +46,7 @@ pub(super) struct Line<'c> {
     /// The line as text, if the whole chunk is UTF-8.
     pub(super) text: Option<&'c str>,
     /// The line number, from 1.
-    pub(super) number: u64,
+    number: u64,
 }
 
 impl JsonLines {
@@ -142,25 +144,6 @@ impl Line<'_> {
         self.bytes.len() > self.chunk.row_limit
     }
 
-    pub(super) fn file(&self) -> &Arc<Path> {
-        &self.chunk.at.file
-    }
-
-    pub(super) fn at(&self) -> Origin {
-        Origin { file: Arc::clone(&self.chunk.at.file), line: self.number }
-    }
-
-    /// Decodes the whole row.
-    pub(super) fn row(&self) -> Result<LocatedRow, DataError> {
-        let at = self.at();
-        if self.is_too_long() {
-            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
-        }
-        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
-        let row = row.map_err(|error| self.with_advice(error))?;
-        Ok(LocatedRow { row, at, number: self.number })
-    }
-
     /// A value that does not end in its line is often one that was written over several lines.
     fn with_advice(&self, mut error: DataError) -> DataError {
         if let DataError::Syntax { reason, .. } = &mut error
@@ -172,5 +155,29 @@ impl Line<'_> {
             });
         }
         error
+    }
+}
+
+impl UndecodedRow for Line<'_> {
+    fn row(&self) -> Result<LocatedRow, DataError> {
+        let at = self.at();
+        if self.is_too_long() {
+            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
+        }
+        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
+        let row = row.map_err(|error| self.with_advice(error))?;
+        Ok(LocatedRow { row, at, number: self.number })
+    }
+
+    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
+        selection.decode(self.text.filter(|_| !self.is_too_long())?, row)
+    }
+
+    fn file(&self) -> &Arc<Path> {
+        &self.chunk.at.file
+    }
+
+    fn number(&self) -> u64 {
+        self.number
     }
 }

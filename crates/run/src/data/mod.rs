@@ -39,7 +39,7 @@ pub(crate) use object_rows::read_objects;
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
+pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, column_texts, embedded_manifest};
 pub use reader::{DataReader, Pairs};
 pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
 pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRows, RowChunk};
+use super::chunk::{ChunkRows, RowChunk, UndecodedRow};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
@@ -119,6 +119,12 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
                     error = add_line(&mut block, line).err();
                     error.is_none()
                 }),
+                #[cfg(feature = "parquet")]
+                Ok(ChunkRows::Block(rows)) => rows.each_row(|row| {
+                    let object = row.row().and_then(ObjectRow::new).map_err(D::from);
+                    error = object.and_then(|object| add(&mut block, object)).err();
+                    error.is_none()
+                }),
             }
             (block, error)
         },
@@ -157,6 +163,15 @@ fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataErro
         }
         Ok(RowChunk { rows: ChunkRows::Lines(lines), .. }) => {
             lines.collect_rows(|line| ObjectRow::new(line.row()?))
+        }
+        #[cfg(feature = "parquet")]
+        Ok(RowChunk { rows: ChunkRows::Block(block), .. }) => {
+            let mut rows = Vec::new();
+            block.each_row(|row| {
+                rows.push(row.row().and_then(ObjectRow::new));
+                rows.last().is_some_and(Result::is_ok)
+            });
+            rows
         }
     }
 }

@@ -17,8 +17,11 @@ pub(crate) const ATTRIBUTES: &str = "attributes.";
 /// The suffix of the column with the outcomes of a metric.
 pub(crate) const OUTCOME: &str = ".outcome";
 
+/// The suffix of the column with the costs of a metric.
+const COST: &str = ".cost_msats";
+
 /// The outcome of a row without prediction.
-const PROGRAM_FAILED: &str = "program_failed";
+pub(super) const PROGRAM_FAILED: &str = "program_failed";
 
 /// The results that a run added to a row.
 pub(super) struct Added {
@@ -26,6 +29,19 @@ pub(super) struct Added {
     pub(super) run: Option<Box<ProgramRun>>,
     /// All keys or columns of the file but id, gold row and prediction, which mappings can read.
     pub(super) fields: Fields,
+}
+
+/// The name of the column with the costs of a metric, if its outcomes are in the column of this name.
+pub(super) fn costs_of(column: &str) -> Option<String> {
+    let metric = column.strip_suffix(OUTCOME).filter(|_| !column.starts_with(ATTRIBUTES))?;
+    Some(format!("{metric}{COST}"))
+}
+
+/// Whether a column contains what a run added to a row for all metrics together, or all attributes.
+#[cfg(feature = "parquet")]
+pub(super) fn is_of_run(column: &str) -> bool {
+    let of_program = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
+    of_program.contains(&column) || matches!(column, "repeats" | "attributes")
 }
 
 impl RowObject {
@@ -36,11 +52,9 @@ impl RowObject {
 
     /// The outcome of each metric. A row that is not from a result file has no outcomes.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
-        let is_column = |name: &str| {
-            let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
-            // The value of a row without a score is not in a Parquet row.
-            metric.is_some_and(|it| self.attributes.contains_key(&format!("{it}.cost_msats")))
-        };
+        // The value of a row without a score is not in a Parquet row.
+        let is_column =
+            |name: &str| costs_of(name).is_some_and(|costs| self.attributes.contains_key(&costs));
         let columns =
             self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
         let scores = self.attributes.get("scores").and_then(Value::as_object);

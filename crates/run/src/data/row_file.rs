@@ -28,8 +28,8 @@ use crate::core::rows::pair::Origin;
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// The most rows of a file that are decoded together, if the format has no lines.
-const ROWS_AT_ONCE: usize = 64;
+/// The most rows of a file that are decoded together, if the format has no lines or columns.
+pub(super) const ROWS_AT_ONCE: usize = 64;
 
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {
@@ -123,7 +123,7 @@ impl UnopenedFile {
                             record.add_all(file).map_err(unreadable)?;
                         }
                         let open = move || reader.try_clone();
-                        each(ParquetRows::new(file, open, row_limit, pairing)?)
+                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
@@ -137,7 +137,7 @@ impl UnopenedFile {
                         }
                         let bytes = bytes::Bytes::from(bytes);
                         let open = move || Ok(bytes.clone());
-                        each(ParquetRows::new(file, open, row_limit, pairing)?)
+                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
                 }
             }
@@ -166,6 +166,9 @@ enum Rows {
     Lines(JsonLines),
     /// Rows with their first line.
     Each(iter::Fuse<EachRow>),
+    /// Chunks of a file of columns.
+    #[cfg(feature = "parquet")]
+    Chunks(Box<ParquetRows>),
 }
 
 type EachRow = Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>;
@@ -192,6 +195,8 @@ impl RowFile {
     pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
         let chunk = match &mut self.rows {
             Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(ChunkRows::Lines)),
+            #[cfg(feature = "parquet")]
+            Rows::Chunks(chunks) => chunks.next_chunk(),
             Rows::Each(rows) => {
                 let mut chunk = Vec::new();
                 while chunk.len() < self.at_once
@@ -219,6 +224,8 @@ impl RowFile {
             None => self.record.end(),
             Some(Ok(ChunkRows::Lines(lines))) => self.read += u64::from(lines.has_rows()),
             Some(Ok(ChunkRows::Rows(rows))) => self.read += rows.len() as u64,
+            #[cfg(feature = "parquet")]
+            Some(Ok(ChunkRows::Block(rows))) => self.read += rows.len() as u64,
             Some(Err(_)) => {}
         }
         let file = Arc::clone(&self.record);

@@ -112,8 +112,20 @@ impl FieldSelection {
         })
     }
 
-    pub(super) fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
+    fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
         self.required.iter().all(|(side, name)| has_value(*side, name))
+    }
+
+    /// The fields without which a row is decoded as a whole.
+    #[cfg(feature = "parquet")]
+    pub(super) fn required(&self) -> impl Iterator<Item = (Side, &str)> {
+        self.required.iter().map(|(side, name)| (*side, &**name))
+    }
+
+    /// Whether the run reads any attribute.
+    #[cfg(feature = "parquet")]
+    pub(super) fn reads_attributes(&self) -> bool {
+        self.all_attributes || !self.attributes.is_empty()
     }
 
     /// Whether the run reads this attribute.
@@ -122,14 +134,14 @@ impl FieldSelection {
         self.all_attributes || find(&self.attributes, name).is_some()
     }
 
-    /// Whether the run reads this field.
+    /// The name of this field, if the run reads it.
     #[cfg(feature = "parquet")]
-    pub(super) fn reads_field(&self, side: Side, name: &str) -> bool {
+    pub(super) fn field(&self, side: Side, name: &str) -> Option<&'static str> {
         let fields = match side {
             Side::Gold => &self.gold,
             Side::Pred => &self.pred,
         };
-        find(fields, name).is_some()
+        find(fields, name)
     }
 }
 

@@ -11,9 +11,9 @@ use super::parse::UncheckedRow;
 use super::run::{Run, name_of};
 use super::scan::{Reads, Shape};
 use crate::core::spec::ScoreKind;
-#[cfg(feature = "parquet")]
-use crate::data::embedded_manifest;
 use crate::data::{DataError, Format, ObjectRow, ObjectRows, read_objects};
+#[cfg(feature = "parquet")]
+use crate::data::{column_texts, embedded_manifest};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
@@ -238,11 +238,17 @@ pub fn manifest_of(
     if !first.as_ref().is_some_and(|row| row.is_result) && !manifest_path(file).is_file() {
         return Ok(None);
     }
-    let reference =
-        |row: ObjectRow| row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned);
-    let references = first.into_iter().chain(rows).filter_map(reference);
-    let references: Vec<_> = references.filter(|reference| !reference.is_empty()).collect();
-    read_manifest(file, &references).map(Some)
+    let references: Vec<String> = match format.or_else(|| Format::of(file)) {
+        #[cfg(feature = "parquet")]
+        Some(Format::Parquet) => column_texts(file, REFERENCE_KEY),
+        _ => {
+            let reference =
+                |row: ObjectRow| row.find(REFERENCE_KEY).and_then(Value::as_str).map(str::to_owned);
+            first.into_iter().chain(rows).filter_map(reference).collect()
+        }
+    };
+    let references = references.into_iter().filter(|reference| !reference.is_empty());
+    read_manifest(file, &references.collect::<Vec<_>>()).map(Some)
 }
 
 /// Returns an error if the file is a manifest, or if there is only the manifest of it.

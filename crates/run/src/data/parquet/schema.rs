@@ -10,6 +10,7 @@ use parquet::schema::types::{Type, TypePtr};
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
 use crate::data::error::DataError;
+use crate::data::result_row::{ATTRIBUTES, costs_of, is_of_run};
 use crate::data::selection::FieldSelection;
 
 /// Checks that no column or field of a struct occurs twice, since only one of them would be read.
@@ -33,11 +34,39 @@ fn check_group<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
 }
 
 /// Returns the schema with the columns that are read.
-pub(super) fn project(schema: &Type, selection: &FieldSelection) -> Result<Type, ParquetError> {
-    let columns = schema.get_fields().iter();
-    let columns = columns.map(|column| project_column(column, selection));
+pub(super) fn project(
+    schema: &Type,
+    selection: &FieldSelection,
+    are_of_results: bool,
+) -> Result<Type, ParquetError> {
+    let columns = schema.get_fields();
+    let of_results = match are_of_results {
+        true => result_columns(columns, selection),
+        false => HashSet::new(),
+    };
+    let columns = columns.iter().map(|column| match of_results.contains(column.name()) {
+        true => Ok(Some(Arc::clone(column))),
+        false => project_column(column, selection),
+    });
     let columns = columns.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     Type::group_type_builder(schema.name()).with_fields(columns).build()
+}
+
+/// The columns of a result file that show which rows have results and can be scored again, and the attributes that are read.
+fn result_columns<'s>(columns: &'s [TypePtr], selection: &FieldSelection) -> HashSet<&'s str> {
+    let names: HashSet<_> = columns.iter().map(|column| column.name()).collect();
+    let mut read: HashSet<_> = names.iter().copied().filter(|name| is_of_run(name)).collect();
+    if !selection.reads_attributes() {
+        read.remove("attributes");
+    }
+    for name in &names {
+        if let Some(costs) = costs_of(name).and_then(|costs| names.get(&*costs).copied()) {
+            read.extend([*name, costs]);
+        }
+        let attribute = name.strip_prefix(ATTRIBUTES);
+        read.extend(attribute.filter(|it| selection.reads_attribute(it)).map(|_| *name));
+    }
+    read
 }
 
 fn project_column(
@@ -49,8 +78,8 @@ fn project_column(
         "gold" => return project_side(column, Side::Gold, selection),
         "pred" => return project_side(column, Side::Pred, selection),
         name => match name.split_once('.') {
-            Some(("gold", field)) => selection.reads_field(Side::Gold, field),
-            Some(("pred", field)) => selection.reads_field(Side::Pred, field),
+            Some(("gold", field)) => selection.field(Side::Gold, field).is_some(),
+            Some(("pred", field)) => selection.field(Side::Pred, field).is_some(),
             _ => selection.reads_attribute(name),
         },
     };
@@ -69,7 +98,7 @@ fn project_side(
         return Ok(Some(Arc::clone(column)));
     }
     let fields = column.get_fields().iter();
-    let fields = fields.filter(|field| selection.reads_field(side, field.name()));
+    let fields = fields.filter(|field| selection.field(side, field.name()).is_some());
     let fields: Vec<_> = fields.cloned().collect();
     if fields.is_empty() {
         return Ok(None);
