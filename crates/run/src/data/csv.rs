@@ -18,12 +18,13 @@ use csv_core::{ReadRecordResult, Reader};
 use indexmap::IndexSet;
 use memchr::memchr_iter;
 
+use super::chunk::UndecodedRow as _;
 use super::error::DataError;
 use super::input::{Apostrophes, Input};
+use super::pairing::Pairing;
 use super::row::check_sides;
-use super::selection::FieldSelection;
 use records::Header;
-pub(super) use records::{Record, RecordChunk};
+pub(super) use records::RecordChunk;
 
 /// The most columns: their names are copied into every row.
 const MAX_COLUMNS: usize = 1_000_000;
@@ -49,12 +50,11 @@ pub(super) struct CsvRecords {
 }
 
 impl CsvRecords {
-    /// Reads the header. Formulas are unescaped if the file is a result file, whatever `apostrophes` is. Rows have only the
-    /// columns of `selection`, if there is one and no other column may be needed for an error.
+    /// Reads the header. Formulas are unescaped if the file is a result file, whatever `apostrophes` is.
     pub(super) fn new(
         input: Input,
         apostrophes: Apostrophes,
-        selection: Option<&FieldSelection>,
+        pairing: Option<&Pairing>,
         at_once: usize,
     ) -> Result<Self, DataError> {
         // `Reader::default()` has no separators, `Reader::new()` has the separators of CSV.
@@ -74,7 +74,7 @@ impl CsvRecords {
                 check_sides(names.iter().map(String::as_str), &first.first().at())?;
             }
             let has_escapes = apostrophes == Apostrophes::Escapes || are_of_results;
-            records.header = Arc::new(Header::new(names, has_escapes, selection));
+            records.header = Arc::new(Header::new(names, has_escapes, pairing));
         }
         Ok(records)
     }

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
 
+use super::chunk::UndecodedRow;
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
 use super::row::LocatedRow;
-use crate::core::rows::pair::Origin;
+use super::selection::{DecodedKeys, FieldSelection};
+use crate::core::rows::pair::{Origin, Pair};
 
 /// The most bytes that are read at once.
 const READ: usize = 1 << 16;
@@ -40,9 +42,9 @@ pub(super) struct Line<'c> {
     chunk: &'c LineChunk,
     bytes: &'c [u8],
     /// The line as text, if the whole chunk is UTF-8.
-    pub(super) text: Option<&'c str>,
+    text: Option<&'c str>,
     /// The line number, from 1.
-    pub(super) number: u64,
+    number: u64,
 }
 
 impl JsonLines {
@@ -97,7 +99,7 @@ impl LineChunk {
     }
 
     /// Calls a function with the lines that are not white space, in order, as long as it returns true.
-    pub(super) fn each_row(&self, mut read: impl FnMut(Line<'_>) -> bool) {
+    pub(super) fn each_row(&self, mut read: impl FnMut(&Line<'_>) -> bool) {
         let text = simdutf8::basic::from_utf8(&self.bytes).ok();
         let ends = memchr_iter(b'\n', &self.bytes).map(|end| end + 1);
         let unended = (!self.bytes.ends_with(b"\n")).then_some(self.bytes.len());
@@ -108,7 +110,7 @@ impl LineChunk {
             let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
             let text = text.map(|text| &text[start..start + bytes.len()]);
             start = end;
-            if !bytes.is_empty() && !read(Line { chunk: self, bytes, text, number }) {
+            if !bytes.is_empty() && !read(&Line { chunk: self, bytes, text, number }) {
                 return;
             }
         }
@@ -122,27 +124,8 @@ fn is_cut(line: &[u8], row_limit: usize) -> bool {
 }
 
 impl Line<'_> {
-    pub(super) fn is_too_long(&self) -> bool {
+    fn is_too_long(&self) -> bool {
         self.bytes.len() > self.chunk.row_limit
-    }
-
-    pub(super) fn file(&self) -> &Arc<Path> {
-        &self.chunk.at.file
-    }
-
-    pub(super) fn at(&self) -> Origin {
-        Origin { file: Arc::clone(&self.chunk.at.file), line: self.number }
-    }
-
-    /// Decodes the whole row.
-    pub(super) fn row(&self) -> Result<LocatedRow, DataError> {
-        let at = self.at();
-        if self.is_too_long() {
-            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
-        }
-        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
-        let row = row.map_err(|error| self.with_advice(error))?;
-        Ok(LocatedRow { row, at, number: self.number })
     }
 
     /// A value that does not end in its line is often one that was written over several lines.
@@ -156,5 +139,33 @@ impl Line<'_> {
             });
         }
         error
+    }
+}
+
+impl UndecodedRow for Line<'_> {
+    fn row(&self) -> Result<LocatedRow, DataError> {
+        let at = self.at();
+        if self.is_too_long() {
+            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
+        }
+        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit);
+        let row = row.map_err(|error| self.with_advice(error))?;
+        Ok(LocatedRow { row, at, number: self.number })
+    }
+
+    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
+        selection.decode(self.line()?, row)
+    }
+
+    fn line(&self) -> Option<&str> {
+        self.text.filter(|_| !self.is_too_long())
+    }
+
+    fn file(&self) -> &Arc<Path> {
+        &self.chunk.at.file
+    }
+
+    fn number(&self) -> u64 {
+        self.number
     }
 }

@@ -7,6 +7,8 @@
 
 mod chunk;
 #[cfg(feature = "csv")]
+mod columns;
+#[cfg(feature = "csv")]
 mod csv;
 mod data_file;
 mod error;
@@ -35,11 +37,13 @@ pub use error::DataError;
 pub use format::Format;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
+#[cfg(feature = "csv")]
+pub(crate) use object_rows::csv_column;
 pub(crate) use object_rows::read_objects;
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
+pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, column_texts, embedded_manifest};
 pub use reader::{DataReader, Pairs};
 pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
 pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};

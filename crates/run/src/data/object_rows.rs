@@ -2,18 +2,17 @@
 
 use std::iter;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::Value;
 
+#[cfg(feature = "csv")]
+use super::chunk::ChunkRows;
 use super::chunk::{ChunkRow, RowChunk};
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
-use super::pairing::Pairing;
 use super::row::{LocatedRow, Row, ValidRow, validated_object};
 use super::row_file::{RowFile, UnopenedFile};
-use super::selection::FieldSelection;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::in_order::in_order;
 
@@ -90,26 +89,24 @@ impl ObjectRow {
 }
 
 /// Reads all rows of a file in blocks, which are made on all threads, and calls `each` with them in order; after the block of an
-/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row. Rows of a format with columns need
-/// only have these, if there is a selection.
+/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row.
 pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
     file: &Path,
     format: Option<Format>,
-    selection: Option<FieldSelection>,
     new: impl Fn() -> B + Sync,
     scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
     add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
     mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, format, selection)?;
+    let mut file = open(file, format)?;
     let add_row = |block: &mut B, row: ChunkRow<'_>| {
-        if let ChunkRow::Line(line) = &row
-            && let Some(text) = line.text.filter(|_| !line.is_too_long())
-            && scan(block, text, &|| line.at())?
+        if let ChunkRow::Undecoded(row) = &row
+            && let Some(line) = row.line()
+            && scan(block, line, &|| row.at())?
         {
             return Ok(());
         }
-        add(block, ObjectRow::new(row.selected()?)?)
+        add(block, ObjectRow::new(row.row()?)?)
     };
     in_order(
         |chunk: Result<RowChunk, DataError>| {
@@ -128,14 +125,21 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
     )
 }
 
-fn open(
-    file: &Path,
-    format: Option<Format>,
-    selection: Option<FieldSelection>,
-) -> Result<RowFile, DataError> {
-    let file = UnopenedFile::new(file, format)?;
-    let pairing = Arc::new(Pairing::new(false, Vec::new(), selection));
-    file.open(ROW_LIMIT, Apostrophes::Escapes, Some(&pairing), false)
+fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
+    UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
+}
+
+/// Returns the strings in a column of a CSV file, up to the first error.
+#[cfg(feature = "csv")]
+pub(crate) fn csv_column(file: &Path, name: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut file = open(file, Some(Format::Csv)).ok();
+    while let Some(Ok(chunk)) = file.as_mut().and_then(RowFile::next_chunk) {
+        if let ChunkRows::Records(records) = chunk.rows {
+            records.each_text(name, |text| texts.push(text.to_owned()));
+        }
+    }
+    texts
 }
 
 /// The rows of one file. The iterator ends after its first error.
@@ -151,7 +155,7 @@ impl ObjectRows {
     /// Opens a file. Without a format, the extension decides; `-` is standard input.
     #[doc(hidden)]
     pub fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = open(file, format, None)?;
+        let file = open(file, format)?;
         Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
     }
 }

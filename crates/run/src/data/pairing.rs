@@ -6,15 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRow, RowChunk};
-#[cfg(feature = "csv")]
-use super::csv::Record;
+use super::chunk::{ChunkRow, RowChunk, UndecodedRow};
 use super::error::DataError;
-use super::json_lines::Line;
 use super::mapping::{Mapping, Target};
-#[cfg(feature = "csv")]
-use super::row::Row;
-#[cfg(feature = "csv")]
+#[cfg(feature = "parquet")]
 use super::row::RowObject;
 use super::row::{LocatedRow, validated_example, validated_row};
 use super::selection::FieldSelection;
@@ -73,20 +68,30 @@ impl Pairing {
         self.selection.as_ref()
     }
 
+    #[cfg(feature = "csv")]
+    pub(super) fn has_mappings(&self) -> bool {
+        !self.mappings.is_empty()
+    }
+
+    /// The paths of the required fields in a row of the file.
+    #[cfg(feature = "parquet")]
+    pub(super) fn required_paths(
+        &self,
+        selection: &FieldSelection,
+    ) -> impl Iterator<Item = String> {
+        selection.required().map(|(side, name)| {
+            let mapping = self.mappings.iter().find(|mapping| mapping.sets(side, name));
+            mapping.map_or_else(|| format!("{side}.{name}"), |mapping| mapping.path().to_owned())
+        })
+    }
+
     /// Returns whether no other fields of a row may be needed for an error: it is a row, and has a value in every required
     /// field.
-    #[cfg(feature = "csv")]
+    #[cfg(feature = "parquet")]
     pub(super) fn has_required(&self, row: &RowObject) -> bool {
-        let has_value = |side: Side, name: &str| {
-            let mapping = self.mappings.iter().find(|mapping| mapping.sets(side, name));
-            let value = match mapping {
-                Some(mapping) => row.find(mapping.path()),
-                None => row.find(&format!("{side}.{name}")),
-            };
-            value.is_some_and(|value| !value.is_null())
-        };
-        let is_row = !self.mappings.is_empty() || row.gold.is_some() || row.pred.is_some();
-        is_row && self.selection.iter().all(|selection| selection.all_required(has_value))
+        let has_value = |path: String| row.find(&path).is_some_and(|value| !value.is_null());
+        let is_row = self.has_mappings() || row.gold.is_some() || row.pred.is_some();
+        is_row && self.selection.iter().all(|it| self.required_paths(it).all(has_value))
     }
 
     fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
@@ -107,29 +112,6 @@ impl Pairing {
         }))
     }
 
-    /// Decodes a record in the memory of another row.
-    #[cfg(feature = "csv")]
-    fn read_record(&self, record: &Record<'_>, row: &mut Pair) -> Result<(), DataError> {
-        if self.mappings.is_empty()
-            && let Some(has_id) = record.read_into(row)
-        {
-            if let Some(at) = row.origin.as_ref().filter(|_| !has_id) {
-                row.id.clear();
-                self.write_default_id(at, at.line, &mut row.id);
-            }
-            return Ok(());
-        }
-        let is_whole = |row: &LocatedRow| match &row.row {
-            Row::Map(row) => self.has_required(row),
-            Row::Other(_) => false,
-        };
-        *row = self.pair(match record.selected().filter(is_whole) {
-            Some(row) => row,
-            None => record.row()?,
-        })?;
-        Ok(())
-    }
-
     fn write_default_id(&self, at: &Origin, number: u64, id: &mut String) {
         // Writing to a string cannot fail.
         let _ = match self.several {
@@ -138,29 +120,29 @@ impl Pairing {
         };
     }
 
-    /// Decodes a line in the memory of another row.
-    fn read(&self, line: &Line<'_>, row: &mut Pair) -> Result<(), DataError> {
-        if self.read_selected(line, row).is_none() {
-            *row = self.pair(line.row()?)?;
+    /// Decodes a row in the memory of another row.
+    fn read(&self, undecoded: &dyn UndecodedRow, row: &mut Pair) -> Result<(), DataError> {
+        if self.read_selected(undecoded, row).is_none() {
+            *row = self.pair(undecoded.row()?)?;
         }
         Ok(())
     }
 
     /// Decodes only the selected fields; `None` if the row is unusual, or other fields may be needed for an error.
-    fn read_selected(&self, line: &Line<'_>, row: &mut Pair) -> Option<()> {
-        let selection = self.selection.as_ref().filter(|_| !line.is_too_long())?;
-        let keys = selection.decode(line.text?, row)?;
+    fn read_selected(&self, undecoded: &dyn UndecodedRow, row: &mut Pair) -> Option<()> {
+        let selection = self.selection.as_ref()?;
+        let keys = undecoded.decode(selection, row)?;
         if !keys.has_sides && self.mappings.is_empty() {
             return None;
         }
         match &mut row.origin {
-            Some(at) if Arc::ptr_eq(&at.file, line.file()) => at.line = line.number,
-            origin => *origin = Some(line.at()),
+            Some(at) if Arc::ptr_eq(&at.file, undecoded.file()) => at.line = undecoded.number(),
+            origin => *origin = Some(undecoded.at()),
         }
         let has_id = self.map(row, keys.has_id)?;
         if let Some(at) = row.origin.as_ref().filter(|_| !has_id) {
             row.id.clear();
-            self.write_default_id(at, line.number, &mut row.id);
+            self.write_default_id(at, undecoded.number(), &mut row.id);
         }
         selection.has_required(&row.gold, &row.pred).then_some(())
     }
@@ -232,14 +214,13 @@ impl Pairing {
         file.add_rows(number);
     }
 
+    /// Decodes a row in the memory of a spare one.
     fn decode_row(&self, row: ChunkRow<'_>, spare: &mut SpareRows) -> Result<Box<Pair>, DataError> {
         let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
         let mut pair = spare.pop().unwrap_or_else(empty);
         match row {
-            ChunkRow::Line(line) => self.read(&line, &mut pair)?,
-            #[cfg(feature = "csv")]
-            ChunkRow::Record(record) => self.read_record(&record, &mut pair)?,
-            ChunkRow::Row(row) => *pair = self.pair(row)?,
+            ChunkRow::Undecoded(row) => self.read(row, &mut pair)?,
+            ChunkRow::Decoded(row) => *pair = self.pair(row)?,
         }
         Ok(pair)
     }

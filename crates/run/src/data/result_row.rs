@@ -34,23 +34,16 @@ pub(super) struct Added {
     pub(super) fields: Fields,
 }
 
-/// Whether this is the column with the outcomes of a metric, which has a column of its costs too. The value of a row without a
-/// score is not in a Parquet row.
-pub(super) fn is_outcome(name: &str, has: impl Fn(&str) -> bool) -> bool {
-    let metric = name.strip_suffix(OUTCOME).filter(|_| !name.starts_with(ATTRIBUTES));
-    metric.is_some_and(|metric| has(&format!("{metric}{COST}")))
+/// The name of the column with the costs of a metric, if its outcomes are in the column of this name.
+pub(super) fn costs_of(column: &str) -> Option<String> {
+    let metric = column.strip_suffix(OUTCOME).filter(|_| !column.starts_with(ATTRIBUTES))?;
+    Some(format!("{metric}{COST}"))
 }
 
-/// Whether a run reads this column of a result file, whatever its metrics read.
+/// Whether a column contains what a run added to a row for all metrics together, or all attributes.
 #[cfg(feature = "csv")]
-pub(super) fn is_of_run(name: &str) -> bool {
-    is_of_row(name) || name.ends_with(OUTCOME) || name.ends_with(COST)
-}
-
-/// Whether this column of a result file is about the row and not about a metric.
-#[cfg(feature = "csv")]
-pub(super) fn is_of_row(name: &str) -> bool {
-    matches!(name, "repeats" | "attributes") || USAGE.contains(&name)
+pub(super) fn is_of_run(column: &str) -> bool {
+    USAGE.contains(&column) || matches!(column, "repeats" | "attributes")
 }
 
 impl RowObject {
@@ -61,7 +54,9 @@ impl RowObject {
 
     /// The outcome of each metric. A row that is not from a result file has no outcomes.
     fn outcomes(&self) -> impl Iterator<Item = &Value> {
-        let is_column = |name| is_outcome(name, |name| self.attributes.contains_key(name));
+        // The value of a row without a score is not in a Parquet row.
+        let is_column =
+            |name: &str| costs_of(name).is_some_and(|costs| self.attributes.contains_key(&costs));
         let columns =
             self.attributes.iter().filter(move |(name, _)| self.is_flat && is_column(name));
         let scores = self.attributes.get("scores").and_then(Value::as_object);

@@ -118,7 +118,7 @@ fn into_object(row: Row, at: &Origin) -> Result<RowObject, DataError> {
 
 impl RowObject {
     /// The value at a dotted path, as of the validated row.
-    #[cfg(feature = "csv")]
+    #[cfg(feature = "parquet")]
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
         path::find(path, |name| self.attributes.get(name)).or_else(|| {
             let (first, rest) = path.split_once('.').unwrap_or((path, ""));

@@ -28,8 +28,8 @@ use crate::core::rows::pair::Origin;
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// The most rows of a file that are decoded together, if the format has no lines.
-const ROWS_AT_ONCE: usize = 64;
+/// The most rows of a file that are decoded together, if the format has no lines or columns.
+pub(super) const ROWS_AT_ONCE: usize = 64;
 
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {
@@ -110,8 +110,8 @@ impl UnopenedFile {
             Format::Json => each(JsonArray::new(input(source)?)),
             #[cfg(feature = "csv")]
             Format::Csv => {
-                let selection = pairing.and_then(|pairing| pairing.selection());
-                let records = CsvRecords::new(input(source)?, apostrophes, selection, at_once);
+                let pairing = pairing.map(|pairing| &**pairing);
+                let records = CsvRecords::new(input(source)?, apostrophes, pairing, at_once);
                 Rows::Records(Box::new(records?))
             }
             #[cfg(feature = "parquet")]
@@ -125,7 +125,7 @@ impl UnopenedFile {
                             record.add_all(file).map_err(unreadable)?;
                         }
                         let open = move || reader.try_clone();
-                        each(ParquetRows::new(file, open, row_limit, pairing)?)
+                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
@@ -139,7 +139,7 @@ impl UnopenedFile {
                         }
                         let bytes = bytes::Bytes::from(bytes);
                         let open = move || Ok(bytes.clone());
-                        each(ParquetRows::new(file, open, row_limit, pairing)?)
+                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
                     }
                 }
             }
@@ -170,6 +170,9 @@ enum Rows {
     Records(Box<CsvRecords>),
     /// Rows with their first line.
     Each(iter::Fuse<EachRow>),
+    /// Chunks of a file of columns.
+    #[cfg(feature = "parquet")]
+    Chunks(Box<ParquetRows>),
 }
 
 type EachRow = Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>;
@@ -198,6 +201,8 @@ impl RowFile {
             Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(ChunkRows::Lines)),
             #[cfg(feature = "csv")]
             Rows::Records(records) => records.next_chunk().map(ChunkRows::Records).map(Ok),
+            #[cfg(feature = "parquet")]
+            Rows::Chunks(chunks) => chunks.next_chunk(),
             Rows::Each(rows) => {
                 let mut chunk = Vec::new();
                 while chunk.len() < self.at_once
@@ -227,6 +232,8 @@ impl RowFile {
             #[cfg(feature = "csv")]
             Some(Ok(ChunkRows::Records(records))) => self.read += records.len() as u64,
             Some(Ok(ChunkRows::Rows(rows))) => self.read += rows.len() as u64,
+            #[cfg(feature = "parquet")]
+            Some(Ok(ChunkRows::Block(rows))) => self.read += rows.len() as u64,
             Some(Err(_)) => {}
         }
         let file = Arc::clone(&self.record);

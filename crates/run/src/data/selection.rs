@@ -2,8 +2,6 @@
 //! `parquet/schema.rs`.
 
 use super::mapping::{Mapping, Target};
-#[cfg(feature = "csv")]
-use super::result_row::{ATTRIBUTES, is_of_run, is_outcome};
 use crate::core::interned_names::intern;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::Pair;
@@ -114,17 +112,20 @@ impl FieldSelection {
         })
     }
 
-    pub(super) fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
+    fn all_required(&self, has_value: impl Fn(Side, &str) -> bool) -> bool {
         self.required.iter().all(|(side, name)| has_value(*side, name))
     }
 
-    /// The positions of the columns that the run reads.
+    /// The fields without which a row is decoded as a whole.
+    #[cfg(feature = "parquet")]
+    pub(super) fn required(&self) -> impl Iterator<Item = (Side, &str)> {
+        self.required.iter().map(|(side, name)| (*side, &**name))
+    }
+
+    /// Whether the run reads any attribute.
     #[cfg(feature = "csv")]
-    pub(super) fn columns(&self, names: &[String]) -> Vec<usize> {
-        let has = |name: &str| names.iter().any(|other| other == name);
-        let of_results = names.iter().any(|name| is_outcome(name, has));
-        let reads = |name| self.reads_column(name) || of_results && self.reads_result_column(name);
-        (0..names.len()).filter(|index| reads(&names[*index])).collect()
+    pub(super) fn reads_attributes(&self) -> bool {
+        self.all_attributes || !self.attributes.is_empty()
     }
 
     /// Whether the run reads this column.
@@ -132,38 +133,19 @@ impl FieldSelection {
     pub(super) fn reads_column(&self, name: &str) -> bool {
         match name.split_once('.') {
             _ if name == "id" => true,
-            Some(("gold", field)) => self.reads_field(Side::Gold, field),
-            Some(("pred", field)) => self.reads_field(Side::Pred, field),
+            Some(("gold", field)) => self.field(Side::Gold, field).is_some(),
+            Some(("pred", field)) => self.field(Side::Pred, field).is_some(),
             _ => self.reads_attribute(name),
         }
     }
 
-    /// Whether the run reads this column of a result file: what decides whether the row can be scored, what its program
-    /// used, and its attributes.
-    #[cfg(feature = "csv")]
-    fn reads_result_column(&self, name: &str) -> bool {
-        is_of_run(name)
-            || match name.strip_prefix(ATTRIBUTES) {
-                Some(attribute) => self.reads_attribute(attribute),
-                None => {
-                    name == "attributes" && (self.all_attributes || !self.attributes.is_empty())
-                }
-            }
-    }
-
     /// Whether the run reads this attribute.
     #[cfg(feature = "csv")]
-    fn reads_attribute(&self, name: &str) -> bool {
+    pub(super) fn reads_attribute(&self, name: &str) -> bool {
         self.all_attributes || find(&self.attributes, name).is_some()
     }
 
-    /// Whether the run reads this field.
-    #[cfg(feature = "csv")]
-    pub(super) fn reads_field(&self, side: Side, name: &str) -> bool {
-        self.field(side, name).is_some()
-    }
-
-    /// The name of the field, if the run reads it.
+    /// The name of this field, if the run reads it.
     #[cfg(feature = "csv")]
     pub(super) fn field(&self, side: Side, name: &str) -> Option<&'static str> {
         let fields = match side {

@@ -12,9 +12,11 @@ use super::run::{Run, name_of};
 use super::scan::{Reads, Shape};
 use crate::core::rows::pair::Origin;
 use crate::core::spec::ScoreKind;
+#[cfg(feature = "csv")]
+use crate::data::csv_column;
+use crate::data::{DataError, Format, ObjectRow, ObjectRows, read_objects};
 #[cfg(feature = "parquet")]
-use crate::data::embedded_manifest;
-use crate::data::{DataError, FieldSelection, Format, ObjectRow, ObjectRows, read_objects};
+use crate::data::{column_texts, embedded_manifest};
 use crate::evaluate::EvaluationResult;
 use crate::evaluate::manifest::{
     self, MANIFEST_SUFFIX, Manifest, ManifestError, REFERENCE_KEY, manifest_path,
@@ -242,10 +244,21 @@ pub fn manifest_of(
     read_manifest(file, &references(file, format)).map(Some)
 }
 
-/// Returns the references of manifests in the rows of a file.
+/// Returns the references of manifests in the rows of a file, up to the first row that cannot be read.
 fn references(file: &Path, format: Option<Format>) -> Vec<String> {
-    let (mut references, mut selection) = (Vec::new(), FieldSelection::default());
-    selection.add_path(REFERENCE_KEY);
+    let mut references = match format.or_else(|| Format::of(file)) {
+        #[cfg(feature = "csv")]
+        Some(Format::Csv) => csv_column(file, REFERENCE_KEY),
+        #[cfg(feature = "parquet")]
+        Some(Format::Parquet) => column_texts(file, REFERENCE_KEY),
+        _ => json_references(file, format),
+    };
+    references.retain(|reference| !reference.is_empty());
+    references
+}
+
+fn json_references(file: &Path, format: Option<Format>) -> Vec<String> {
+    let mut references = Vec::new();
     let scan = |found: &mut Vec<String>, text: &str, _: &dyn Fn() -> Origin| {
         let before = found.len();
         let is_scanned = scan_reference(text, found).is_some();
@@ -262,9 +275,7 @@ fn references(file: &Path, format: Option<Format>) -> Vec<String> {
         references.extend(found);
         error.map_or(Ok(()), Err)
     };
-    // The row of an error has no reference, nor has any after it.
-    let _ = read_objects(file, format, Some(selection), Vec::new, scan, add, merge);
-    references.retain(|reference| !reference.is_empty());
+    let _ = read_objects(file, format, Vec::new, scan, add, merge);
     references
 }
 
@@ -329,7 +340,6 @@ pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
     };
     read_objects(
         file,
-        None,
         None,
         new,
         |block, text, at| {

@@ -1,6 +1,6 @@
 //! Records of a CSV file, which become rows on any thread.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,13 +9,16 @@ use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::core::rows::dynamic::Fields;
-use crate::core::rows::pair::{Origin, Pair};
+use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
+use crate::data::chunk::UndecodedRow;
+use crate::data::columns::{Target, result_columns, target};
 use crate::data::error::DataError;
 use crate::data::input::Input;
-use crate::data::result_row::{ATTRIBUTES, PROGRAM_FAILED, is_of_row, is_outcome};
+use crate::data::pairing::Pairing;
+use crate::data::result_row::{PROGRAM_FAILED, costs_of};
 use crate::data::row::{LocatedRow, Row, RowObject};
-use crate::data::selection::FieldSelection;
+use crate::data::selection::{DecodedKeys, FieldSelection};
 use crate::json::unique_keys::Shape;
 use crate::messages::formula;
 
@@ -23,10 +26,10 @@ use crate::messages::formula;
 #[derive(Default)]
 pub(super) struct Header {
     columns: Vec<(String, Column)>,
-    /// The columns that the run reads, if these are not all.
-    selected: Option<Vec<usize>>,
-    /// Where the cells of these columns go, if records that pass the checks are valid rows.
+    /// What the columns that a run reads are of a common row, if it does not read all.
     targets: Option<Vec<(usize, Target)>>,
+    /// Whether the rows have results of a run, in which an empty cell is no attribute.
+    are_of_results: bool,
     /// Whether strings have the apostrophe before formulas that result files have.
     has_escapes: bool,
 }
@@ -37,30 +40,16 @@ enum Column {
     Attribute,
 }
 
-enum Target {
-    Id,
-    Gold(&'static str),
-    Pred(&'static str),
-    Attribute(String),
-    /// An attribute in a result file, where an empty cell is none.
-    Given(String),
-    /// A column of a result file that has to be empty.
-    Empty,
-    /// The outcomes of a metric: none may be the failure of a program.
-    Outcome,
-}
-
 impl Header {
     pub(super) fn new(
         names: IndexSet<String>,
         has_escapes: bool,
-        selection: Option<&FieldSelection>,
+        pairing: Option<&Pairing>,
     ) -> Self {
         let unescaped = |name: String| match has_escapes {
             true => formula::unescaped(&name).to_owned(),
             false => name,
         };
-        let names: Vec<_> = names.into_iter().map(unescaped).collect();
         let column = |name: String| {
             let column = match name.split_once('.') {
                 _ if name == "id" => Column::Id,
@@ -70,49 +59,34 @@ impl Header {
             };
             (name, column)
         };
-        let selected = selection.map(|selection| selection.columns(&names));
-        let columns = names.into_iter().map(column).collect();
-        let mut header = Self { columns, selected, targets: None, has_escapes };
-        header.targets = selection.and_then(|selection| header.targets(selection));
+        let columns = names.into_iter().map(unescaped).map(column).collect();
+        let mut header = Self { columns, targets: None, are_of_results: false, has_escapes };
+        let names: HashMap<_, _> = header.names().zip(0..).collect();
+        let costs = |name: &str| costs_of(name).filter(|costs| names.contains_key(&**costs));
+        let are_of_results = header.names().any(|name| costs(name).is_some());
+        // Names may be equal without their apostrophes.
+        let are_unique = names.len() == header.columns.len();
+        let is_mapped = pairing.is_some_and(Pairing::has_mappings);
+        let selection = pairing.and_then(Pairing::selection);
+        let selection = selection.filter(|_| are_unique && !(are_of_results && is_mapped));
+        let targets = selection.map(|selection| {
+            let of_results = match are_of_results {
+                true => result_columns(header.names(), selection),
+                false => HashSet::new(),
+            };
+            let is_read = |(_, name): &(usize, &str)| {
+                of_results.contains(name) || selection.reads_column(name)
+            };
+            let position = |name: &str| names.get(name).copied();
+            let target = |(index, name)| (index, target(name, selection, are_of_results, position));
+            header.names().enumerate().filter(is_read).map(target).collect()
+        });
+        (header.targets, header.are_of_results) = (targets, are_of_results);
         header
     }
 
-    fn targets(&self, selection: &FieldSelection) -> Option<Vec<(usize, Target)>> {
-        let names: HashSet<_> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
-        let has = |name: &str| names.contains(name);
-        let are_of_results = names.iter().any(|name| is_outcome(name, has));
-        // Cells are strings, so a row has a value in every column.
-        let has_required = selection.all_required(|side, field| has(&format!("{side}.{field}")));
-        // Names may be equal without their apostrophes.
-        if !has_required || names.len() < self.columns.len() {
-            return None;
-        }
-        let attribute = |name: &str| {
-            Some(match name.strip_prefix(ATTRIBUTES) {
-                _ if !are_of_results => Target::Attribute(name.to_owned()),
-                Some(name) => Target::Given(name.to_owned()),
-                None if is_outcome(name, has) => Target::Outcome,
-                None if is_of_row(name) => Target::Empty,
-                None => return None,
-            })
-        };
-        let target = |index: &usize| {
-            let (name, column) = &self.columns[*index];
-            let target = match column {
-                Column::Id => Target::Id,
-                Column::Field(Side::Gold, field) => {
-                    Target::Gold(selection.field(Side::Gold, field)?)
-                }
-                Column::Field(Side::Pred, field) => {
-                    Target::Pred(selection.field(Side::Pred, field)?)
-                }
-                Column::Attribute => attribute(name)?,
-            };
-            Some((*index, target))
-        };
-        let targets: Vec<_> = self.selected.as_ref()?.iter().filter_map(target).collect();
-        let is_side = |(_, target): &_| matches!(target, Target::Gold(_) | Target::Pred(_));
-        targets.iter().any(is_side).then_some(targets)
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|(name, _)| name.as_str())
     }
 }
 
@@ -188,6 +162,17 @@ impl RecordChunk {
         self.record(0)
     }
 
+    /// Calls a function with the cells of a column, up to the first one that is invalid.
+    pub(crate) fn each_text(&self, column: &str, mut read: impl FnMut(&str)) {
+        let Some(index) = self.header.names().position(|name| name == column) else { return };
+        for record in (0..self.len()).map(|number| self.record(number)) {
+            match (index < record.len()).then(|| record.text(index, column)) {
+                Some(Ok(text)) => read(text),
+                _ => return,
+            }
+        }
+    }
+
     /// Calls a function with the records in order, as long as it returns true, and then with the error after them.
     pub(crate) fn each(mut self, mut read: impl FnMut(Result<Record<'_>, DataError>) -> bool) {
         let error = self.error.take();
@@ -200,10 +185,6 @@ impl RecordChunk {
 }
 
 impl Record<'_> {
-    pub(crate) fn at(&self) -> Origin {
-        Origin { file: Arc::clone(&self.chunk.file), line: self.line }
-    }
-
     /// The number of cells.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
@@ -232,67 +213,6 @@ impl Record<'_> {
         }
     }
 
-    /// Returns the row with all columns.
-    pub(crate) fn row(&self) -> Result<LocatedRow, DataError> {
-        let (expected, found) = (self.chunk.header.columns.len(), self.len());
-        if expected != found {
-            return Err(DataError::Ragged { at: self.at(), expected, found });
-        }
-        self.row_of(0..expected, |index, column| self.text(index, column))
-    }
-
-    /// Returns the row with the columns that the run reads; `None` if it reads all, or if the row is invalid.
-    pub(crate) fn selected(&self) -> Option<LocatedRow> {
-        let (selected, text) = (self.chunk.header.selected.as_ref()?, self.valid_text()?);
-        let cell = |index, _: &str| Ok(self.unescaped(&text[self.range(index)]));
-        self.row_of(selected.iter().copied(), cell).ok()
-    }
-
-    /// Reads the columns that the run reads in the memory of another row. Returns whether the record has an id, or `None` if
-    /// the row may be invalid or of another kind.
-    pub(crate) fn read_into(&self, row: &mut Pair) -> Option<bool> {
-        let header = &self.chunk.header;
-        let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
-        let Pair { id, gold, pred, attributes, origin, run } = row;
-        (*attributes, *run) = (Fields::default(), None);
-        let (mut has_id, mut gold_len, mut pred_len) = (false, 0, 0);
-        for (index, target) in targets {
-            let cell = self.unescaped(&text[self.range(*index)]);
-            match target {
-                Target::Id => {
-                    has_id = !cell.is_empty();
-                    id.clear();
-                    id.push_str(cell);
-                }
-                Target::Gold(name) => {
-                    set(gold.data.rewrite(gold_len, name)?, cell);
-                    gold_len += 1;
-                }
-                Target::Pred(name) => {
-                    set(pred.data.rewrite(pred_len, name)?, cell);
-                    pred_len += 1;
-                }
-                Target::Given(_) if cell.is_empty() => {}
-                Target::Attribute(name) | Target::Given(name) => {
-                    attributes.insert(name.as_str(), cell);
-                }
-                Target::Empty if cell.is_empty() => {}
-                Target::Outcome if cell != PROGRAM_FAILED => {}
-                Target::Empty | Target::Outcome => return None,
-            }
-        }
-        gold.data.truncate(gold_len);
-        pred.data.truncate(pred_len);
-        for fields in [&mut gold.data, &mut pred.data, attributes] {
-            fields.textual = true;
-        }
-        match origin {
-            Some(at) if Arc::ptr_eq(&at.file, &self.chunk.file) => at.line = self.line,
-            origin => *origin = Some(self.at()),
-        }
-        Some(has_id)
-    }
-
     /// The cells, end to end, if they are valid and as many as the columns.
     fn valid_text(&self) -> Option<&str> {
         let text = simdutf8::basic::from_utf8(self.text).ok()?;
@@ -300,17 +220,18 @@ impl Record<'_> {
         let are_valid = self.ends.iter().all(|end| text.is_char_boundary(*end));
         (are_valid && self.len() == self.chunk.header.columns.len()).then_some(text)
     }
+}
 
-    fn row_of<'t>(
-        &self,
-        columns: impl Iterator<Item = usize>,
-        cell: impl Fn(usize, &str) -> Result<&'t str, DataError>,
-    ) -> Result<LocatedRow, DataError> {
+impl UndecodedRow for Record<'_> {
+    fn row(&self) -> Result<LocatedRow, DataError> {
+        let (expected, found) = (self.chunk.header.columns.len(), self.len());
+        if expected != found {
+            return Err(DataError::Ragged { at: self.at(), expected, found });
+        }
         let mut row = RowObject { is_flat: true, ..RowObject::default() };
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
-        for index in columns {
-            let (name, column) = &self.chunk.header.columns[index];
-            let text = cell(index, name)?;
+        for (index, (name, column)) in self.chunk.header.columns.iter().enumerate() {
+            let text = self.text(index, name)?;
             match column {
                 Column::Id if text.is_empty() => {}
                 Column::Id => row.id = Some(text.into()),
@@ -323,6 +244,52 @@ impl Record<'_> {
         row.pred = (!pred.is_empty()).then_some(Shape::Map(pred));
         row.attributes = row.attributes.textual();
         Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.line })
+    }
+
+    fn decode(&self, _selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
+        let header = &self.chunk.header;
+        let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
+        let Pair { id, gold, pred, attributes, run, .. } = row;
+        (*attributes, *run) = (Fields::default(), None);
+        let (mut keys, mut gold_len, mut pred_len) = (DecodedKeys::default(), 0, 0);
+        for (index, target) in targets {
+            let cell = self.unescaped(&text[self.range(*index)]);
+            match target {
+                Target::Id => {
+                    keys.has_id = !cell.is_empty();
+                    id.clear();
+                    id.push_str(cell);
+                }
+                Target::Field(side, name) => {
+                    let (fields, len) = match side {
+                        Side::Gold => (&mut gold.data, &mut gold_len),
+                        Side::Pred => (&mut pred.data, &mut pred_len),
+                    };
+                    set(fields.rewrite(*len, name)?, cell);
+                    *len += 1;
+                    keys.has_sides = true;
+                }
+                Target::Attribute(_) if header.are_of_results && cell.is_empty() => {}
+                Target::Attribute(name) => _ = attributes.insert(name.as_str(), cell),
+                Target::Outcome(_) if cell == PROGRAM_FAILED => return None,
+                Target::Unusual if !cell.is_empty() => return None,
+                Target::Outcome(_) | Target::Unusual | Target::Unread => {}
+            }
+        }
+        gold.data.truncate(gold_len);
+        pred.data.truncate(pred_len);
+        for fields in [&mut gold.data, &mut pred.data, attributes] {
+            fields.textual = true;
+        }
+        Some(keys)
+    }
+
+    fn file(&self) -> &Arc<Path> {
+        &self.chunk.file
+    }
+
+    fn number(&self) -> u64 {
+        self.line
     }
 }
 

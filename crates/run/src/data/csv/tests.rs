@@ -104,7 +104,7 @@ fn rows_of_result_files_have_what_a_run_reads() {
     let rows = read(&selected(&[], false), text);
     let (first, second) = (rows[0].as_ref().unwrap(), rows[1].as_ref().unwrap());
     assert_eq!(first.run.as_ref().unwrap().usage.as_ref().unwrap().input_tokens, 10);
-    assert_eq!((first.attributes.len(), first.pred.data.len()), (1, 1));
+    assert_eq!((second.attributes.len(), second.pred.data.len()), (0, 1));
     assert_eq!(second.pred.get("answer").unwrap(), "=b");
     assert!(rows[2].as_ref().unwrap_err().starts_with("rows:4: "), "{rows:?}");
     assert_same(&[], text);

@@ -12,6 +12,33 @@ use crate::json::unique_keys::UniqueKeys;
 /// The most days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
 const MAX_DAYS: u64 = 260_000 * 365;
 
+/// A cell of a row.
+pub(super) enum Cell {
+    Field(Field),
+    List(Vec<Field>),
+}
+
+impl Cell {
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Field(Field::Null))
+    }
+
+    /// As [`value`].
+    pub(super) fn into_value(self, kind: &Type, size: &mut usize) -> Result<Value, &'static str> {
+        match self {
+            Self::Field(cell) => value(cell, Some(kind), size),
+            Self::List(cells) => {
+                *size += size_of::<Value>();
+                list(cells.into_iter(), size)
+            }
+        }
+    }
+}
+
+fn list(cells: impl Iterator<Item = Field>, size: &mut usize) -> Result<Value, &'static str> {
+    cells.map(|cell| value(cell, None, size)).collect::<Result<_, _>>().map(Value::Array)
+}
+
 /// Converts a cell, and adds its size in bytes. `kind` is the type of a column, or of a field of a struct.
 pub(super) fn value(
     cell: Field,
@@ -44,10 +71,7 @@ pub(super) fn value(
             text.to_owned().into()
         }
         Field::Group(row) => group(row, kind, size)?,
-        Field::ListInternal(list) => {
-            let cells = list.elements().iter().cloned();
-            Value::Array(cells.map(|cell| value(cell, None, size)).collect::<Result<_, _>>()?)
-        }
+        Field::ListInternal(cells) => list(cells.elements().iter().cloned(), size)?,
         Field::MapInternal(map) => {
             let mut object = Map::new();
             for (key, cell) in map.entries().iter().cloned() {

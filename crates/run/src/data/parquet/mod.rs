@@ -1,10 +1,16 @@
-//! Parquet: typed columns, read one row at a time.
+//! Parquet: typed columns, of which blocks of rows are decoded.
 //!
 //! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also be structs.
 //! A value has the type of its column (`cell.rs`); a string stays a string. Only columns that the run reads are decoded
-//! (`schema.rs`). `pages.rs` and `row_values.rs` limit the memory that a page and a row need.
+//! (`schema.rs`): in blocks by column (`block.rs`), whose rows any thread converts (`block_rows.rs`, `layout.rs`). Lists and
+//! structs, and a row group with an error, are decoded row by row (`groups.rs`). `pages.rs` and `row_values.rs` limit the
+//! memory that a page and a row need.
 
+mod block;
+mod block_rows;
 mod cell;
+mod groups;
+mod layout;
 mod pages;
 mod row_values;
 mod schema;
@@ -12,27 +18,28 @@ mod schema;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
-use parquet::file::reader::ChunkReader;
+use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
-use parquet::record::reader::RowIter;
-use parquet::record::{Field, Row as ParquetRow};
+use parquet::record::Row as ParquetRow;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use serde_json::Value;
 
+pub(crate) use self::block_rows::BlockRows;
+use self::groups::{Decoded, Groups};
+use self::layout::Layout;
+use self::row_values::TooManyValues;
+use super::chunk::{ChunkRows, UndecodedRow};
 use super::csv::are_of_results;
 use super::error::DataError;
-use super::input::value_limit;
+use super::input::{ROW_LIMIT, value_limit};
 use super::pairing::Pairing;
-use super::row::{Row, RowObject, check_sides};
+use super::row::{LocatedRow, Row, check_sides};
+use super::row_file::ROWS_AT_ONCE;
 use crate::core::panic;
-use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
-use crate::json::unique_keys::Shape;
-use row_values::{LimitedFile, TooManyValues};
 
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.
 pub(crate) const JSON_COLUMNS: &str = "dsrs_metrics.json_columns";
@@ -49,43 +56,62 @@ pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
     entries.into_iter().flatten().find(|entry| entry.key == EMBEDDED_MANIFEST)?.value.clone()
 }
 
-/// The rows of a Parquet file.
-pub(super) struct ParquetRows<R: ChunkReader + 'static> {
-    source: Source<R>,
-    pairing: Option<Arc<Pairing>>,
-    rows: RowIter<'static>,
-    json_columns: HashSet<String>,
-    /// The columns that are decoded.
-    schema: Arc<Type>,
-    /// Whether these are not all columns.
-    is_projected: bool,
-    /// The number of the current row, from 1.
-    row: Arc<AtomicU64>,
-    at: u64,
+/// Returns the strings of a column, up to the first error.
+pub(crate) fn column_texts(file: &Path, column: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut add = |text: Option<&str>| texts.extend(text.map(str::to_owned));
+    let mut rows = ParquetRows::of_column(file, column).ok().flatten();
+    while let Some(Ok(chunk)) = rows.as_mut().and_then(ParquetRows::next_chunk) {
+        match chunk {
+            ChunkRows::Block(rows) => rows.each_text(&mut add),
+            ChunkRows::Rows(rows) => rows.iter().flatten().for_each(|row| match &row.row {
+                Row::Map(row) => add(row.attributes.get(column).and_then(Value::as_str)),
+                Row::Other(_) => {}
+            }),
+            ChunkRows::Lines(_) | ChunkRows::Records(_) => {}
+        }
+    }
+    texts
 }
 
-/// A file that can be opened again.
-struct Source<R> {
+/// The rows of a Parquet file.
+pub(super) struct ParquetRows {
+    source: Source,
+    pairing: Option<Arc<Pairing>>,
+    groups: Groups,
+    layout: Arc<Layout>,
+    /// The rest of a block.
+    block: Option<BlockRows>,
+    /// The number of rows that were returned.
+    returned: u64,
+    /// Whether the other columns of the next row may be needed for an error.
+    lacks_fields: bool,
+    has_ended: bool,
+}
+
+/// Checks the sizes of the pages of these columns.
+type PageCheck = Box<dyn Fn(&SchemaDescriptor) -> Result<(), DataError> + Send>;
+
+/// A file whose columns can be read again.
+struct Source {
     file: Arc<Path>,
-    open: Box<dyn Fn() -> std::io::Result<R> + Send>,
-    metadata: ParquetMetaData,
+    reader: Arc<dyn FileReader>,
+    check: PageCheck,
+    json_columns: Arc<HashSet<String>>,
     row_limit: usize,
 }
 
-impl<R: ChunkReader + 'static> ParquetRows<R> {
+impl ParquetRows {
     /// Reads the schema, and checks it and the sizes of the pages.
-    pub(super) fn new(
+    pub(super) fn new<R: ChunkReader + 'static>(
         file: Arc<Path>,
         open: impl Fn() -> std::io::Result<R> + Send + 'static,
         row_limit: usize,
         pairing: Option<Arc<Pairing>>,
     ) -> Result<Self, DataError> {
-        let unreadable = |reason| DataError::Unreadable { file: file.to_path_buf(), reason };
-        let reader = open().map_err(unreadable)?;
-        let read = || ParquetMetaDataReader::new().parse_and_finish(&reader);
-        let metadata = unless_invalid(&file, 0, row_limit, read)?;
-        let whole = metadata.file_metadata().schema_descr().root_schema_ptr();
-        let at = Origin { file: Arc::clone(&file), line: 1 };
+        let source = Source::open(file, open, row_limit)?;
+        let whole = source.schema();
+        let at = Origin { file: Arc::clone(&source.file), line: 1 };
         schema::check_names(&whole, &at)?;
         let names = whole.get_fields().iter().map(|column| column.name().to_owned()).collect();
         // Some rows of a result file may have fields, and others another value.
@@ -93,131 +119,208 @@ impl<R: ChunkReader + 'static> ParquetRows<R> {
         if !are_of_results {
             check_sides(names.iter().map(String::as_str), &at)?;
         }
-        // All columns are needed to find out which rows are results.
-        let selection = pairing.as_ref().filter(|_| !are_of_results);
-        let selection = selection.and_then(|pairing| pairing.selection());
-        let projected = selection.map(|selection| schema::project(&whole, selection));
-        let projected = projected.transpose().map_err(|error| invalid(&file, 1, &error))?;
-        let json_columns = json_columns(&metadata);
-        let source = Source { file, open: Box::new(open), metadata, row_limit };
-        let row = Arc::new(AtomicU64::new(0));
-        let is_projected = projected.is_some();
-        let schema = projected.map_or(whole, Arc::new);
-        let rows = source.rows(&schema, &row)?;
-        Ok(Self { source, pairing, rows, json_columns, schema, is_projected, row, at: 0 })
+        let selecting = pairing.as_ref().and_then(|it| Some((it, it.selection()?)));
+        let layout = match selecting {
+            None => source.layout(whole),
+            Some((pairing, selection)) => {
+                let read = schema::project(&whole, selection, are_of_results);
+                let read = read.map_err(|error| invalid(&source.file, 1, &error))?;
+                let layout = source.layout(Arc::new(read));
+                layout.with_selection(pairing, selection, are_of_results)
+            }
+        };
+        Self::of_columns(source, layout, pairing)
     }
 
-    fn start_row(&mut self) {
-        self.at += 1;
-        self.row.store(self.at, Ordering::Relaxed);
+    /// Returns the rows of a file of which only one column is read; `None` if the file does not have it.
+    fn of_column(file: &Path, column: &str) -> Result<Option<Self>, DataError> {
+        let unreadable = |reason| DataError::Unreadable { file: file.to_owned(), reason };
+        let reader = std::fs::File::open(file).map_err(unreadable)?;
+        let source = Source::open(file.into(), move || reader.try_clone(), ROW_LIMIT)?;
+        let whole = source.schema();
+        let mut columns = whole.get_fields().iter().filter(|field| field.name() == column);
+        let Some(column) = columns.next() else { return Ok(None) };
+        let columns = vec![Arc::clone(column)];
+        let read = Type::group_type_builder(whole.name()).with_fields(columns).build();
+        let read = read.map_err(|error| invalid(&source.file, 1, &error))?;
+        let layout = source.layout(Arc::new(read));
+        Self::of_columns(source, layout, None).map(Some)
     }
 
-    fn read(&mut self) -> Option<Result<Row, DataError>> {
+    fn of_columns(
+        source: Source,
+        layout: Layout,
+        pairing: Option<Arc<Pairing>>,
+    ) -> Result<Self, DataError> {
+        let (layout, block) = (Arc::new(layout), None);
+        let groups = source.groups(&layout)?;
+        let (returned, lacks_fields, has_ended) = (0, false, false);
+        Ok(Self { source, pairing, groups, layout, block, returned, lacks_fields, has_ended })
+    }
+
+    /// Reads the next rows; none after an error.
+    pub(super) fn next_chunk(&mut self) -> Option<Result<ChunkRows, DataError>> {
+        if self.has_ended {
+            return None;
+        }
+        let chunk = self.chunk(usize::MAX).transpose();
+        let is_error = |chunk: &Result<_, _>| match chunk {
+            Ok(ChunkRows::Rows(rows)) => rows.last().is_some_and(Result::is_err),
+            chunk => chunk.is_err(),
+        };
+        self.has_ended |= chunk.as_ref().is_none_or(is_error);
+        chunk
+    }
+
+    /// Reads at most this number of rows.
+    fn chunk(&mut self, most: usize) -> Result<Option<ChunkRows>, DataError> {
+        loop {
+            if let Some(rows) = self.block.as_mut().and_then(|block| block.take_chunk(most)) {
+                self.returned += rows.len() as u64;
+                return Ok(Some(ChunkRows::Block(rows)));
+            }
+            self.block = None;
+            if self.lacks_fields {
+                self.read_all_columns()?;
+                continue;
+            }
+            match self.decoded(self.returned + 1)? {
+                None => return Ok(None),
+                Some(Decoded::Block(block)) => {
+                    let mut block = BlockRows::new(&self.layout, block, self.returned + 1);
+                    self.lacks_fields = block.keep_complete_rows();
+                    self.block = Some(block);
+                }
+                Some(Decoded::Row(row)) => {
+                    let rows = self.rows(row, most.min(ROWS_AT_ONCE));
+                    self.returned += rows.len() as u64;
+                    if !rows.is_empty() {
+                        return Ok(Some(ChunkRows::Rows(rows)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decodes rows of which the first one has this number.
+    fn decoded(&mut self, number: u64) -> Result<Option<Decoded>, DataError> {
         let Source { file, row_limit, .. } = &self.source;
-        let rows = &mut self.rows;
-        let row = unless_invalid(file, self.at, *row_limit, || rows.next().transpose());
-        Some(row.transpose()?.and_then(|row| self.row(row)))
+        unless_invalid(file, number, *row_limit, || self.groups.next(number))
     }
 
-    /// Returns the next row again, if other columns may be needed for an error of it. All further rows have them too.
-    fn reread(&mut self, row: Row) -> Result<Row, DataError> {
-        let lacks_fields = match (&row, &self.pairing) {
+    /// Returns rows that were not decoded by column, up to an error, or up to the first row whose other columns may be needed.
+    fn rows(&mut self, first: ParquetRow, most: usize) -> Vec<Result<LocatedRow, DataError>> {
+        let (mut rows, mut next) = (Vec::new(), Ok(Some(Decoded::Row(first))));
+        loop {
+            let number = self.returned + 1 + rows.len() as u64;
+            match next {
+                Err(error) => rows.push(Err(error)),
+                Ok(None) => return rows,
+                Ok(Some(Decoded::Row(row))) => {
+                    let row = self.layout.row(row, number);
+                    if row.as_ref().is_ok_and(|row| self.may_lack_fields(row)) {
+                        self.lacks_fields = true;
+                        return rows;
+                    }
+                    let at = self.layout.at(number);
+                    rows.push(row.map(|row| LocatedRow { row, at, number }));
+                }
+                Ok(Some(Decoded::Block(block))) => {
+                    let mut block = BlockRows::new(&self.layout, block, number);
+                    self.lacks_fields = block.keep_complete_rows();
+                    self.block = Some(block);
+                    return rows;
+                }
+            }
+            if rows.len() >= most || rows.last().is_some_and(Result::is_err) {
+                return rows;
+            }
+            next = self.decoded(number + 1);
+        }
+    }
+
+    fn may_lack_fields(&self, row: &Row) -> bool {
+        let required = self.pairing.as_ref().filter(|_| self.layout.selected.is_some());
+        match (row, required) {
             (Row::Map(row), Some(pairing)) => !pairing.has_required(row),
             _ => false,
-        };
-        if !self.is_projected || !lacks_fields {
-            return Ok(row);
         }
-        self.is_projected = false;
-        self.schema = self.source.metadata.file_metadata().schema_descr().root_schema_ptr();
-        self.rows = self.source.rows(&self.schema, &self.row)?;
-        let current = std::mem::take(&mut self.at);
-        while self.at + 1 < current {
-            if let Some(Err(error)) = self.next() {
+    }
+
+    /// Reads the file again, with all columns, up to the next row. All further rows have them too.
+    fn read_all_columns(&mut self) -> Result<(), DataError> {
+        self.lacks_fields = false;
+        self.layout = Arc::new(self.source.layout(self.source.schema()));
+        self.groups = self.source.groups(&self.layout)?;
+        let end = std::mem::take(&mut self.returned);
+        while self.returned < end {
+            let most = usize::try_from(end - self.returned).unwrap_or(usize::MAX);
+            let mut error = None;
+            match self.chunk(most)? {
+                None => return Ok(()),
+                Some(ChunkRows::Block(rows)) => rows.each_row(|row| {
+                    error = row.row().err();
+                    error.is_none()
+                }),
+                Some(ChunkRows::Rows(rows)) => error = rows.into_iter().find_map(Result::err),
+                Some(ChunkRows::Lines(_) | ChunkRows::Records(_)) => {}
+            }
+            if let Some(error) = error {
                 return Err(error);
             }
         }
-        self.start_row();
-        self.read().unwrap_or(Ok(row))
-    }
-
-    fn row(&self, row: ParquetRow) -> Result<Row, DataError> {
-        let at = || Origin { file: Arc::clone(&self.source.file), line: self.at };
-        let mut size = 0;
-        let columns = row.into_columns().into_iter().zip(self.schema.get_fields());
-        let columns = columns.filter(|((_, cell), _)| *cell != Field::Null);
-        let mut row = RowObject { is_flat: true, ..RowObject::default() };
-        let (mut gold, mut pred) = (Fields::default(), Fields::default());
-        for ((name, cell), kind) in columns {
-            let value = cell::value(cell, Some(kind), &mut size);
-            let value = value.and_then(|value| match value {
-                Value::String(text) if self.json_columns.contains(&name) => cell::json(&text),
-                value => Ok(value),
-            });
-            let value = value.map_err(|problem| DataError::InvalidCell {
-                at: at(),
-                column: name.clone(),
-                problem,
-            })?;
-            match name.split_once('.') {
-                _ if name == "id" => row.id = Some(value),
-                Some(("gold", field)) => _ = gold.insert(field, value),
-                Some(("pred", field)) => _ = pred.insert(field, value),
-                _ if name == "gold" => row.gold = Some(shape(value)),
-                _ if name == "pred" => row.pred = Some(shape(value)),
-                _ => _ = row.attributes.insert(name, value),
-            }
-        }
-        if size > self.source.row_limit {
-            return Err(DataError::TooLong { at: at(), limit: self.source.row_limit });
-        }
-        if !gold.is_empty() {
-            row.gold = Some(Shape::Map(gold));
-        }
-        if !pred.is_empty() {
-            row.pred = Some(Shape::Map(pred));
-        }
-        Ok(Row::Map(row))
+        Ok(())
     }
 }
 
-impl<R: ChunkReader + 'static> Source<R> {
-    /// Opens the rows with these columns, whose pages are checked first. `row` is the number of the current row.
-    fn rows(
-        &self,
-        schema: &Arc<Type>,
-        row: &Arc<AtomicU64>,
-    ) -> Result<RowIter<'static>, DataError> {
-        let Self { file, metadata, row_limit, .. } = self;
-        let unreadable = |reason| DataError::Unreadable { file: file.to_path_buf(), reason };
-        let reader = (self.open)().map_err(unreadable)?;
-        let columns = SchemaDescriptor::new(Arc::clone(schema));
-        let limits = pages::Limits {
-            // Writers make pages of about 1 MiB; one with the longest row must fit.
-            bytes: (*row_limit).max(1 << 20).saturating_mul(4) as u64,
-            values: value_limit(*row_limit) as u64,
+impl Source {
+    fn open<R: ChunkReader + 'static>(
+        file: Arc<Path>,
+        open: impl Fn() -> std::io::Result<R> + Send + 'static,
+        row_limit: usize,
+    ) -> Result<Self, DataError> {
+        let name = Arc::clone(&file);
+        let open = move || {
+            open().map_err(|reason| DataError::Unreadable { file: name.to_path_buf(), reason })
         };
-        let checked = || Ok(pages::check(file, &reader, metadata, &columns, limits));
-        unless_invalid(file, 0, *row_limit, checked)??;
-        let has_lists = columns.columns().iter().any(|column| column.max_rep_level() > 0);
-        unless_invalid(file, 0, *row_limit, || {
-            let reader = SerializedFileReader::new(reader)?;
-            let reader = LimitedFile::new(reader, limits.values, Arc::clone(row));
-            let rows = RowIter::from_file_into(Box::new(reader));
-            let rows = rows.project(Some(Type::clone(schema)))?;
-            // Rows of lists are decoded one by one, since each may need much memory.
-            Ok(if has_lists { rows.with_batch_size(1) } else { rows })
-        })
+        let reader = open()?;
+        let reader = unless_invalid(&file, 0, row_limit, || SerializedFileReader::new(reader))?;
+        let reader: Arc<dyn FileReader> = Arc::new(reader);
+        let json_columns = Arc::new(json_columns(reader.metadata()));
+        let (name, checked) = (Arc::clone(&file), Arc::clone(&reader));
+        let check = Box::new(move |columns: &SchemaDescriptor| {
+            let (bytes, metadata) = (open()?, checked.metadata());
+            let check = || Ok(pages::check(&name, &bytes, metadata, columns, limits(row_limit)));
+            unless_invalid(&name, 0, row_limit, check)?
+        });
+        Ok(Self { file, reader, check, json_columns, row_limit })
+    }
+
+    fn schema(&self) -> Arc<Type> {
+        self.reader.metadata().file_metadata().schema_descr().root_schema_ptr()
+    }
+
+    fn layout(&self, columns: Arc<Type>) -> Layout {
+        Layout::new(&self.file, columns, &self.json_columns, self.row_limit)
+    }
+
+    /// Opens the rows with these columns, whose pages are checked first.
+    fn groups(&self, layout: &Layout) -> Result<Groups, DataError> {
+        let Self { file, reader, row_limit, .. } = self;
+        let columns = Arc::new(SchemaDescriptor::new(Arc::clone(&layout.schema)));
+        (self.check)(&columns)?;
+        let limit = limits(*row_limit).values;
+        let open =
+            || Groups::new(Arc::clone(reader), columns, limit, layout.has_required_columns());
+        unless_invalid(file, 0, *row_limit, open)
     }
 }
 
-impl<R: ChunkReader + 'static> Iterator for ParquetRows<R> {
-    type Item = Result<(Row, u64), DataError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.start_row();
-        let row = self.read()?.and_then(|row| self.reread(row));
-        Some(row.map(|row| (row, self.at)))
+fn limits(row_limit: usize) -> pages::Limits {
+    pages::Limits {
+        // Writers make pages of about 1 MiB; one with the longest row must fit.
+        bytes: row_limit.max(1 << 20).saturating_mul(4) as u64,
+        values: value_limit(row_limit) as u64,
     }
 }
 
@@ -252,12 +355,7 @@ fn invalid(file: &Arc<Path>, row: u64, error: &ParquetError) -> DataError {
     DataError::InvalidParquet { at, reason: error.to_string() }
 }
 
-fn shape(value: Value) -> Shape<Fields> {
-    match value {
-        Value::Object(fields) => Shape::Map(Fields::from_iter(fields)),
-        other => Shape::Other(other),
-    }
-}
-
+#[cfg(test)]
+mod damaged_files;
 #[cfg(test)]
 mod tests;

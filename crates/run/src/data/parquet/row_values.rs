@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::RowGroupReader;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
@@ -33,41 +33,21 @@ struct Limit {
     row: Arc<AtomicU64>,
 }
 
-/// A file whose rows have a limit of values.
-pub(super) struct LimitedFile<F> {
-    file: F,
-    limit: Limit,
-}
-
-impl<F> LimitedFile<F> {
-    /// `row` is the number of the row that is read.
-    pub(super) fn new(file: F, values: u64, row: Arc<AtomicU64>) -> Self {
-        Self { file, limit: Limit { values, row } }
-    }
-}
-
-impl<F: FileReader> FileReader for LimitedFile<F> {
-    fn metadata(&self) -> &ParquetMetaData {
-        self.file.metadata()
-    }
-
-    fn num_row_groups(&self) -> usize {
-        self.file.num_row_groups()
-    }
-
-    fn get_row_group(&self, number: usize) -> Result<Box<dyn RowGroupReader + '_>> {
-        let group = self.file.get_row_group(number)?;
-        Ok(Box::new(LimitedGroup { group, limit: self.limit.clone() }))
-    }
-
-    fn get_row_iter(&self, projection: Option<Type>) -> Result<RowIter<'_>> {
-        RowIter::from_file(projection, self)
-    }
-}
-
-struct LimitedGroup<'f> {
+/// A row group whose rows have a limit of values.
+pub(super) struct LimitedGroup<'f> {
     group: Box<dyn RowGroupReader + 'f>,
     limit: Limit,
+}
+
+impl<'f> LimitedGroup<'f> {
+    /// `row` is the number of the row that is read.
+    pub(super) fn new(
+        group: Box<dyn RowGroupReader + 'f>,
+        values: u64,
+        row: Arc<AtomicU64>,
+    ) -> Self {
+        Self { group, limit: Limit { values, row } }
+    }
 }
 
 impl RowGroupReader for LimitedGroup<'_> {

@@ -9,6 +9,7 @@ use parquet::schema::types::{Type, TypePtr};
 
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
+use crate::data::columns::result_columns;
 use crate::data::error::DataError;
 use crate::data::selection::FieldSelection;
 
@@ -33,9 +34,21 @@ fn check_group<'s>(group: &'s Type, path: &mut Vec<&'s str>, at: &Origin) -> Res
 }
 
 /// Returns the schema with the columns that are read.
-pub(super) fn project(schema: &Type, selection: &FieldSelection) -> Result<Type, ParquetError> {
-    let columns = schema.get_fields().iter();
-    let columns = columns.map(|column| project_column(column, selection));
+pub(super) fn project(
+    schema: &Type,
+    selection: &FieldSelection,
+    are_of_results: bool,
+) -> Result<Type, ParquetError> {
+    let columns = schema.get_fields();
+    let names = columns.iter().map(|column| column.name());
+    let of_results = match are_of_results {
+        true => result_columns(names, selection),
+        false => HashSet::new(),
+    };
+    let columns = columns.iter().map(|column| match of_results.contains(column.name()) {
+        true => Ok(Some(Arc::clone(column))),
+        false => project_column(column, selection),
+    });
     let columns = columns.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     Type::group_type_builder(schema.name()).with_fields(columns).build()
 }
@@ -64,7 +77,7 @@ fn project_side(
         return Ok(Some(Arc::clone(column)));
     }
     let fields = column.get_fields().iter();
-    let fields = fields.filter(|field| selection.reads_field(side, field.name()));
+    let fields = fields.filter(|field| selection.field(side, field.name()).is_some());
     let fields: Vec<_> = fields.cloned().collect();
     if fields.is_empty() {
         return Ok(None);
