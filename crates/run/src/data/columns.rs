@@ -37,11 +37,12 @@ pub(super) fn target(
         Some(("pred", name)) => return field(Side::Pred, name),
         _ => {}
     }
-    if !are_of_results {
-        return Target::Attribute(name.to_owned());
-    }
-    if let Some(costs) = costs_of(name).and_then(|costs| position(&costs)) {
-        return Target::Outcome(costs);
+    match costs_of(name).and_then(|costs| position(&costs)) {
+        Some(costs) if are_of_results => return Target::Outcome(costs),
+        // A row with both is one of a result file.
+        Some(_) => return Target::Unusual,
+        None if !are_of_results => return Target::Attribute(name.to_owned()),
+        None => {}
     }
     match name.strip_prefix(ATTRIBUTES) {
         Some(name) => Target::Attribute(name.to_owned()),

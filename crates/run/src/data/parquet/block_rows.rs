@@ -4,11 +4,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::block::{Block, Column};
 use super::layout::{Layout, SelectedColumns};
 use super::{cell, unless_invalid};
+use crate::core::panic;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
@@ -156,6 +158,7 @@ struct Decoder<'d, 'b> {
     keys: DecodedKeys,
     gold_len: usize,
     pred_len: usize,
+    /// Whether the row has the results of a metric.
     has_outcome: bool,
     /// The bytes of the row, which have a limit.
     size: usize,
@@ -210,7 +213,7 @@ impl<'d, 'b> Decoder<'d, 'b> {
                 let outcome = Some(outcome).filter(|_| !of.rows.layout.is_json(column))?;
                 *size += size_of::<Value>() + outcome.len();
                 self.has_outcome |= !of.column(*costs).is_null(of.row);
-                if outcome.contains(PROGRAM_FAILED) {
+                if outcome == PROGRAM_FAILED {
                     return None;
                 }
             }
@@ -238,7 +241,7 @@ fn value_into(of: &BlockRow<'_>, column: usize, value: &mut Value, size: &mut us
             return None;
         }
         let kind = &layout.schema.get_fields()[column];
-        *value = cell::value(cells.field(of.row).ok()?, Some(kind), size).ok()?;
+        *value = converted(cells, of.row, Some(kind), size)?;
         return Some(());
     };
     *size += size_of::<Value>() + text.len();
@@ -271,11 +274,17 @@ fn list_into(
                 *size += size_of::<Value>() + text.len();
                 text_into(text, item);
             }
-            None => *item = cell::value(cells.field(entry).ok()?, None, size).ok()?,
+            None => *item = converted(cells, entry, None, size)?,
         }
     }
     *value = Value::Array(items);
     Some(())
+}
+
+/// Converts an entry that is not a string; `None` if this is an error, or a panic of the `parquet` crate.
+fn converted(cells: &Column, entry: usize, kind: Option<&Type>, size: &mut usize) -> Option<Value> {
+    let convert = || cell::value(cells.field(entry).ok()?, kind, size).ok();
+    panic::catch(false, convert).ok().flatten()
 }
 
 fn text_into(text: &str, value: &mut Value) {

@@ -22,8 +22,8 @@ use crate::json::unique_keys::Shape;
 pub(super) struct Layout {
     pub(super) file: Arc<Path>,
     pub(super) schema: Arc<Type>,
-    /// The columns whose strings are JSON.
-    json_columns: Arc<HashSet<String>>,
+    /// Whether the strings of each column are JSON.
+    are_json: Vec<bool>,
     pub(super) row_limit: usize,
     /// Present if these are the selected columns and not all.
     pub(super) selected: Option<SelectedColumns>,
@@ -46,11 +46,12 @@ impl Layout {
     pub(super) fn new(
         file: &Arc<Path>,
         schema: Arc<Type>,
-        json_columns: &Arc<HashSet<String>>,
+        json_columns: &HashSet<String>,
         row_limit: usize,
     ) -> Self {
-        let (file, json_columns) = (Arc::clone(file), Arc::clone(json_columns));
-        Self { file, schema, json_columns, row_limit, selected: None }
+        let columns = schema.get_fields().iter();
+        let are_json = columns.map(|column| json_columns.contains(column.name())).collect();
+        Self { file: Arc::clone(file), schema, are_json, row_limit, selected: None }
     }
 
     /// Sets that the columns are those that the pairing selects.
@@ -88,7 +89,7 @@ impl Layout {
     }
 
     pub(super) fn is_json(&self, column: usize) -> bool {
-        self.json_columns.contains(self.schema.get_fields()[column].name())
+        self.are_json[column]
     }
 
     pub(super) fn at(&self, row: u64) -> Origin {
@@ -108,15 +109,15 @@ impl Layout {
         number: u64,
     ) -> Result<Row, DataError> {
         let mut size = 0;
-        let columns = cells.zip(self.schema.get_fields());
-        let columns = columns.filter(|(cell, _)| !cell.is_null());
+        let columns = self.schema.get_fields().iter().zip(&self.are_json);
+        let columns = cells.zip(columns).filter(|(cell, _)| !cell.is_null());
         let mut row = RowObject { is_flat: true, ..RowObject::default() };
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
-        for (cell, kind) in columns {
+        for (cell, (kind, is_json)) in columns {
             let name = kind.name();
             let value = cell.into_value(kind, &mut size);
             let value = value.and_then(|value| match value {
-                Value::String(text) if self.json_columns.contains(name) => cell::json(&text),
+                Value::String(text) if *is_json => cell::json(&text),
                 value => Ok(value),
             });
             let value = value.map_err(|problem| DataError::InvalidCell {

@@ -97,7 +97,7 @@ struct Source {
     file: Arc<Path>,
     reader: Arc<dyn FileReader>,
     check: PageCheck,
-    json_columns: Arc<HashSet<String>>,
+    json_columns: HashSet<String>,
     row_limit: usize,
 }
 
@@ -286,7 +286,7 @@ impl Source {
         let reader = open()?;
         let reader = unless_invalid(&file, 0, row_limit, || SerializedFileReader::new(reader))?;
         let reader: Arc<dyn FileReader> = Arc::new(reader);
-        let json_columns = Arc::new(json_columns(reader.metadata()));
+        let json_columns = json_columns(reader.metadata());
         let (name, checked) = (Arc::clone(&file), Arc::clone(&reader));
         let check = Box::new(move |columns: &SchemaDescriptor| {
             let (bytes, metadata) = (open()?, checked.metadata());

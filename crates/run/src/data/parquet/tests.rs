@@ -181,6 +181,33 @@ fn trap_40_columns_that_nothing_reads_are_not_decoded() {
 }
 
 #[test]
+fn of_a_result_file_only_outcomes_and_the_selected_fields_are_decoded() {
+    let schema = "optional binary id (UTF8); optional binary gold.answer (UTF8); optional binary pred.answer (UTF8); \
+                  optional binary em (UTF8); optional binary em.outcome (UTF8); required int64 em.cost_msats; \
+                  optional binary attributes.topic (UTF8); optional binary attributes.note (UTF8); \
+                  optional group l (LIST) { repeated group list { optional int32 element; } }";
+    let text = |cell: &'static str| Column::Text(vec![Some(cell)]);
+    let file_of = |outcome, nulls| {
+        let cells = ["7", "a", "b", "0", outcome].map(text).into_iter();
+        let costs = [Column::Long(vec![0]), text("x"), text("y"), Column::Nulls(nulls)];
+        file(schema, cells.chain(costs).collect())
+    };
+    let mut selection = answers();
+    selection.add_path("topic");
+    let selected = DataReader::new().with_selection(selection);
+    let bytes = file_of("scored", (8 << 20) + 1);
+    assert!(read(&DataReader::new(), Format::Parquet, &bytes).is_err(), "`l` is too large");
+    let row = read(&selected, Format::Parquet, &bytes).unwrap().remove(0);
+    let cells = [row.gold.get("answer"), row.pred.get("answer"), row.attributes.get("topic")];
+    assert_eq!((&*row.id, cells), ("7", [Some(&json!("a")), Some(&json!("b")), Some(&json!("x"))]));
+    assert_eq!(row.attributes.len(), 1);
+    let whole = read(&DataReader::new(), Format::Parquet, &file_of("scored", 1)).unwrap();
+    assert_eq!((&whole[0].gold, &whole[0].pred), (&row.gold, &row.pred));
+    assert_eq!(whole[0].attributes.keys().collect::<Vec<_>>(), ["topic", "note"]);
+    error(Format::Parquet, &file_of("program_failed", 1));
+}
+
+#[test]
 fn a_row_that_lacks_a_required_field_has_all_fields() {
     let schema = "required group gold { optional binary answer (UTF8); optional binary hint (UTF8); } \
                   optional binary pred.answer (UTF8); optional binary pred.reply (UTF8); optional binary note (UTF8);";
