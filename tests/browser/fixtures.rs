@@ -233,8 +233,8 @@ pub(crate) fn hostile(folder: &Path) -> PathBuf {
     file
 }
 
-/// A report on 20,000 rows.
-pub(crate) fn large(folder: &Path) -> PathBuf {
+/// A report on as many rows.
+pub(crate) fn large(folder: &Path, rows: u32) -> PathBuf {
     let file = folder.join("large.html");
     let row = |i: u32| {
         json!({
@@ -244,7 +244,7 @@ pub(crate) fn large(folder: &Path) -> PathBuf {
             "scores": {"f1": {"outcome": "scored", "value": f64::from(i % 21) / 20.0}},
         })
     };
-    let results = read(&folder.join("large.jsonl"), &(0..20_000).map(row).collect::<Vec<_>>());
+    let results = read(&folder.join("large.jsonl"), &(0..rows).map(row).collect::<Vec<_>>());
     HtmlReport::new(&results).write(&file).unwrap();
     file
 }

@@ -191,7 +191,13 @@ fn a_bar_of_a_histogram_filters_the_rows() {
 
 #[test]
 fn of_20_000_rows_only_those_in_view_are_in_the_document() {
-    check("large", fixtures::large);
+    check("large", |folder| fixtures::large(folder, 20_000));
+}
+
+#[test]
+fn of_more_rows_the_table_states_which_it_has() {
+    check("limited", |folder| fixtures::large(folder, 20_001));
+    check("accessible", |folder| fixtures::large(folder, 20_001));
 }
 
 #[test]

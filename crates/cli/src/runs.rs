@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::value_parsers::finite;
 use crate::core::spec::Direction;
 use crate::metrics::Registry;
-use crate::results::{ComparisonBuilder, Results, ResultsError, RunScores};
+use crate::results::{ComparisonBuilder, ReportRun, ResultsError, RunScores};
 
 /// Options of `compare` and `report`.
 #[derive(Debug, Args)]
@@ -24,11 +24,16 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    pub(crate) fn read(&self, file: &Path) -> Result<Results, ResultsError> {
-        let results = Results::read(file)?;
+    /// Reads what a report by groups needs.
+    pub(crate) fn read_report(
+        &self,
+        file: &Path,
+        group: Option<&str>,
+    ) -> Result<ReportRun<'static>, ResultsError> {
+        let run = ReportRun::read(file, group)?;
         Ok(match self.failure_score {
-            Some(score) => results.with_failure_score(score),
-            None => results,
+            Some(score) => run.with_failure_score(score),
+            None => run,
         })
     }
 

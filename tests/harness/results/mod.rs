@@ -4,6 +4,7 @@ mod comparing;
 mod corpus;
 mod corpus_files;
 mod html;
+mod html_rows;
 mod invalid;
 mod manifest;
 mod reading;

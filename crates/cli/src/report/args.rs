@@ -9,8 +9,12 @@ use crate::runs::RunArguments;
 /// Write result files as one HTML page: scores, distributions, rows
 ///
 /// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
-/// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
+/// and time, and a table of the rows to search, sort and filter. With two files the rows are paired by
 /// id, and rows whose verdict changed come first. The page is one file that makes no request.
+///
+/// The table has at most 20,000 rows. Of more, it has those whose outcome or verdict changed, those that
+/// failed, those with the worst scores, and a sample of the others; the page states how many of each.
+/// Scores, distributions and costs are of all rows.
 ///
 /// What was measured is shown by the manifest, FILE.manifest.json: program, metrics, judges, data, time and
 /// cost. A metric that is not the same in both runs is shown with what differs, and without its difference,

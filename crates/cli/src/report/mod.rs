@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use super::error::CliError;
 use super::files::Files;
 use crate::metrics::Registry;
-use crate::results::{CompareError, HtmlError, HtmlReport, Results, ResultsError};
+use crate::results::{CompareError, HtmlError, HtmlReport, ReportRun, ResultsError};
 
 pub(super) use args::ReportArguments;
 
@@ -48,6 +48,7 @@ impl From<HtmlError> for ReportError {
                 Self::Allowed { error }
             }
             HtmlError::Output { .. } => Self::Out { error },
+            HtmlError::Results(error) => Self::Results(error),
             error => Self::Html(error),
         }
     }
@@ -65,14 +66,10 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() == 1 && !args.allow_different.is_empty() {
         return Err(ReportError::NothingToCompare);
     }
-    let read = |file: &PathBuf| args.runs.read(file);
+    let read = |file: &PathBuf| args.runs.read_report(file, args.group.as_deref());
     let runs = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let mut report = match &*runs {
-        [a, b] => HtmlReport::comparison(a, b),
-        runs => HtmlReport::new(&runs[0]),
-    };
-    let metrics = runs.iter().flat_map(Results::metrics);
-    report = report
+    let metrics = runs.iter().flat_map(ReportRun::metrics);
+    let mut report = HtmlReport::of_runs(&runs)
         .lower_is_better(args.runs.lower_is_better(registry, metrics))
         .allow_different(args.allow_different.iter().map(String::as_str));
     if let Some(field) = &args.group {

@@ -88,6 +88,12 @@ pub enum ResultsError {
         /// The limit.
         limit: usize,
     },
+    /// A file that is read twice had other rows the second time.
+    #[error("{}: the rows changed while the file was read; read it again when it is complete", file.display())]
+    Changed {
+        /// The file.
+        file: PathBuf,
+    },
     /// The file ends within a row: writing or copying it was interrupted.
     #[error(
         "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"

@@ -320,6 +320,30 @@ pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
     reads: Reads,
     new: impl Fn() -> B + Sync,
     add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
+    merge: impl FnMut(B) -> Result<(), E>,
+) -> Result<Vec<String>, E> {
+    read_selected(file, reads, |_| true, new, add, merge)
+}
+
+/// Reads the rows in these lines, as [`read_rows`].
+#[cfg(feature = "html")]
+pub(super) fn read_lines<B: Send, E: From<ResultsError> + Send>(
+    file: &Path,
+    reads: Reads,
+    is_read: impl Fn(u64) -> bool + Sync,
+    new: impl Fn() -> B + Sync,
+    add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
+    merge: impl FnMut(B) -> Result<(), E>,
+) -> Result<Vec<String>, E> {
+    read_selected(file, reads, |at| is_read(at().line), new, add, merge)
+}
+
+fn read_selected<B: Send, E: From<ResultsError> + Send>(
+    file: &Path,
+    reads: Reads,
+    is_read: impl Fn(&dyn Fn() -> Origin) -> bool + Sync,
+    new: impl Fn() -> B + Sync,
+    add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
     mut merge: impl FnMut(B) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
     check_is_no_manifest(file)?;
@@ -343,12 +367,18 @@ pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
         None,
         new,
         |block, text, at| {
+            if !is_read(at) {
+                return Ok(true);
+            }
             let mut row = std::mem::take(&mut block.scanned);
             let is_scanned = block.shape.scan(text, at, &mut row).is_some();
             block.scanned = if is_scanned { add(block, row, true)? } else { row };
             Ok(is_scanned)
         },
         |block, row| {
+            if !is_read(&|| row.at.clone()) {
+                return Ok(());
+            }
             let has_id = row.has_id;
             let row =
                 UncheckedRow::from(row).check().map_err(|error| Failure::Row(error.into()))?;

@@ -39,7 +39,7 @@ pub use file::Results;
 #[doc(hidden)]
 pub use file::{manifest_of, read_manifest, read_rows};
 #[cfg(feature = "html")]
-pub use html::{HtmlError, HtmlReport};
+pub use html::{HtmlError, HtmlReport, ReportRun};
 pub use markdown::markdown;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};

@@ -20,6 +20,8 @@ use crate::json::describe;
 pub(crate) struct Columns {
     /// Metrics and their parts; all metrics if it is empty.
     pub(super) names: IndexSet<String>,
+    /// Whether a metric is never a part of another one, although its name has a dot.
+    pub(super) are_whole: bool,
     /// The field of the groups.
     pub(super) group: Option<String>,
 }
@@ -79,7 +81,7 @@ impl RunScores {
         Ok(scores)
     }
 
-    fn new(run: Run, columns: &Columns) -> Self {
+    pub(super) fn new(run: Run, columns: &Columns) -> Self {
         Self {
             run,
             rows: RowIndex::default(),
@@ -91,7 +93,7 @@ impl RunScores {
     }
 
     /// Adds a row to a block, in which ids cannot be found.
-    fn add(&mut self, row: &ResultRow, columns: &Columns) {
+    pub(super) fn add(&mut self, row: &ResultRow, columns: &Columns) {
         let place = self.rows.len();
         self.rows.add(row);
         let mut metric_cost_msats = 0_u64;
@@ -101,7 +103,7 @@ impl RunScores {
                 let states = self.corpus.entry(name.clone()).or_default();
                 set(states, place, Some(counted.clone()));
             }
-            if columns.names.is_empty() && !name.contains('.') {
+            if columns.names.is_empty() && (columns.are_whole || !name.contains('.')) {
                 entry(&mut self.scores, metric, name).set(place, score.into());
             } else if columns.names.is_empty() {
                 entry(&mut self.scores, metric, name).add(name, place, row);
@@ -130,7 +132,7 @@ impl RunScores {
     }
 
     /// Adds the rows of a block.
-    fn append(&mut self, block: Self) -> Result<(), ResultsError> {
+    pub(super) fn append(&mut self, block: Self) -> Result<(), ResultsError> {
         let (first, last) = (self.len(), block.len().saturating_sub(1));
         self.run.merge(block.run, || block.rows.at(last))?;
         self.rows.append(block.rows)?;
@@ -168,14 +170,15 @@ impl RunScores {
         self.rows.len()
     }
 
-    /// Returns the result of a metric or part in a row.
-    pub(super) fn score(&self, name: &str, row: usize) -> Score {
-        self.scores.get(name).map_or_else(Score::default, |column| column.get(row))
+    /// Returns a function from a row to its result of a metric or part.
+    pub(super) fn scores_of(&self, name: &str) -> impl Fn(usize) -> Score {
+        let column = self.scores.get(name);
+        move |row| column.map_or_else(Score::default, |column| column.get(row))
     }
 
     /// Returns the results of a metric or part in all rows.
     pub(super) fn column(&self, name: &str) -> impl Iterator<Item = Score> {
-        (0..self.len()).map(move |row| self.score(name, row))
+        (0..self.len()).map(self.scores_of(name))
     }
 
     /// Returns whether any row has this part.
@@ -190,7 +193,17 @@ impl RunScores {
 
     /// Returns the group of a row.
     pub(super) fn group(&self, row: usize) -> Option<&str> {
-        self.groups.as_ref()?.get(row)
+        self.name_of_group(self.group_number(row)?)
+    }
+
+    /// Returns the number of a row's group.
+    pub(super) fn group_number(&self, row: usize) -> Option<usize> {
+        *self.groups.as_ref()?.of_row.get(row)?
+    }
+
+    /// Returns the group of a number.
+    pub(super) fn name_of_group(&self, number: usize) -> Option<&str> {
+        self.groups.as_ref()?.names.get_index(number).map(String::as_str)
     }
 
     /// Returns the attributes that could name the groups.
@@ -266,10 +279,5 @@ impl GroupColumn {
             more.names.into_iter().map(|it| self.names.insert_full(it).0).collect();
         self.of_row.extend(more.of_row.into_iter().map(|group| group.map(|place| places[place])));
         self.known.extend(more.known);
-    }
-
-    fn get(&self, row: usize) -> Option<&str> {
-        let place = (*self.of_row.get(row)?)?;
-        self.names.get_index(place).map(String::as_str)
     }
 }

@@ -3,6 +3,8 @@
 //! Most lines of a file have one shape, so that the text between two values is compared with that of another line in place of
 //! reading keys.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::core::rows::pair::Origin;
@@ -281,6 +283,13 @@ fn component(scanner: &mut Scanner<'_>, reads: Reads) -> Option<ResultScore> {
     has_outcome.then_some(score)
 }
 
+/// Whether a line that is parsed has sorted names: a feature of `serde_json`, which any package of a program may enable, keeps
+/// their order.
+static SORTS_KEYS: LazyLock<bool> = LazyLock::new(|| {
+    let names = ["b", "a"].map(|name| (name.to_owned(), Value::Null));
+    Map::from_iter(names).keys().is_sorted()
+});
+
 /// Checks a score: only the outcome `scored` has a value.
 fn finish(score: &mut ResultScore) -> Option<()> {
     match score.outcome {
@@ -288,6 +297,10 @@ fn finish(score: &mut ResultScore) -> Option<()> {
         _ => (score.value, score.passed) = (None, None),
     }
     score.is_judged_offline = is_judged_offline(&score.metadata, &score.components);
+    if *SORTS_KEYS {
+        score.parts.sort_unstable_keys();
+        score.components.sort_unstable_keys();
+    }
     Some(())
 }
 

@@ -23,7 +23,7 @@ impl From<&ResultScore> for Score {
 }
 
 impl Score {
-    fn of_part(value: f64) -> Self {
+    pub(super) fn of_part(value: f64) -> Self {
         Self { outcome: Some(ResultOutcome::Scored), value, passed: None }
     }
 

@@ -78,6 +78,16 @@ impl Progress {
         self.shown = Shown::Nothing;
     }
 
+    /// Removes the line, since the output is not on the terminal.
+    #[cfg(feature = "html")]
+    pub(crate) fn clear(mut self) {
+        #[cfg(feature = "report")]
+        if let Shown::Bar(bar) = &self.shown {
+            bar.finish_and_clear();
+        }
+        self.shown = Shown::Nothing;
+    }
+
     fn show(&self, rows: u64, message: &str) {
         match &self.shown {
             Shown::Nothing => {}

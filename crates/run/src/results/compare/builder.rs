@@ -131,7 +131,7 @@ impl ComparisonBuilder {
     }
 
     fn columns(&self) -> Columns {
-        Columns { names: self.metrics.clone(), group: self.group.clone() }
+        Columns { names: self.metrics.clone(), group: self.group.clone(), ..Columns::default() }
     }
 
     /// Compares the second run with the first, as [`of`](Self::of); [`read`](Self::read) of this builder returned them.

@@ -46,7 +46,7 @@ fn contribution<'a>(
     run: &'a RunScores,
     row: usize,
 ) -> Result<Option<&'a Counted>, &'static str> {
-    let score = run.score(metric, row);
+    let score = run.scores_of(metric)(row);
     match (run.corpus(metric, row), score.outcome) {
         (Some(counted), _) => Ok(Some(counted)),
         (None, Some(ResultOutcome::Counted)) => Ok(None),

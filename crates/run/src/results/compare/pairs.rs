@@ -110,9 +110,9 @@ pub(super) struct ComparedRows {
 impl ComparedRows {
     pub(super) fn of(metric: Selected<'_>, pairs: &Pairs<'_>, failure_score: f64) -> Self {
         let mut compared = Self::default();
+        let (of_a, of_b) = (pairs.a.scores_of(metric.name), pairs.b.scores_of(metric.name));
         for (position, pair) in pairs.pairs.iter().enumerate() {
-            let scores = [(pairs.a, pair.a), (pairs.b, pair.b)];
-            let scores = scores.map(|(run, row)| run.score(metric.name, row));
+            let scores = [of_a(pair.a), of_b(pair.b)];
             let value = |score: &Score| match score.is_failure() {
                 true => Some(failure_score),
                 false => score.value(),

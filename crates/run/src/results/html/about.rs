@@ -6,18 +6,20 @@ use serde::Serialize;
 use super::facts::{Fact, facts};
 use super::figures::thousands;
 use super::labels::{LABELS, plural};
+use super::run::ReportRun;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
-use crate::results::{GitCommit, Manifest, ProcessManifest, Results, RunCosts, RunManifest};
+use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest};
 
 /// The number of digits of a hash that are shown.
 const DIGITS: usize = 12;
 
 /// Returns the facts of the runs. The identity of a run without a manifest is unknown, and the fact names the reason.
-pub(super) fn about(runs: &[&Results]) -> Vec<Fact> {
-    let is_any_unknown = runs.iter().any(|run| run.manifest().is_none());
+pub(super) fn about(runs: &[&ReportRun<'_>]) -> Vec<Fact> {
+    let is_any_unknown = runs.iter().any(|run| run.scores.manifest().is_none());
     facts(runs, |run| {
+        let run = &run.scores.run;
         let identity = run.unknown_identity().map(|reason| format!("unknown: {reason}"));
         let identity = identity.or_else(|| is_any_unknown.then(|| "by its manifest".to_owned()));
         let identity = identity.map(|text| ("Identity", vec![text]));
@@ -168,9 +170,9 @@ pub(super) struct MetricSettings {
 }
 
 /// Returns the settings of a metric in each run whose manifest contains the metric.
-pub(super) fn metric_settings(name: &str, runs: &[&Results]) -> Vec<MetricSettings> {
+pub(super) fn metric_settings(name: &str, runs: &[&ReportRun<'_>]) -> Vec<MetricSettings> {
     let texts: Vec<Option<String>> =
-        runs.iter().map(|run| run.run.identity(name).map(ToString::to_string)).collect();
+        runs.iter().map(|run| run.scores.run.identity(name).map(ToString::to_string)).collect();
     let (label, class) = ("", "");
     match &*texts {
         [Some(text)] => vec![MetricSettings { label, class, text: text.clone() }],

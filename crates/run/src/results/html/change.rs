@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::error::HtmlError;
 use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
+use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};
@@ -27,9 +28,11 @@ pub(super) struct Changes {
 impl Changes {
     /// # Errors
     /// [`HtmlError::Compare`] if the runs have no row in common, different gold rows, or different groups.
-    pub(super) fn new(report: &HtmlReport<'_>) -> Result<Self, HtmlError> {
+    pub(super) fn new(report: &HtmlReport<'_>, runs: &[&ReportRun<'_>]) -> Result<Self, HtmlError> {
         let mut changes = Self::default();
-        let [a, b] = *report.runs else { return Ok(changes) };
+        let [ReportRun { scores: a, .. }, ReportRun { scores: b, .. }] = runs else {
+            return Ok(changes);
+        };
         // To `Comparison`, a name with a dot is a part of a metric.
         let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
         let mut names: IndexSet<String> =
@@ -53,9 +56,9 @@ impl Changes {
         }
         while !names.is_empty() {
             let all = names.iter().map(String::as_str);
-            let lower = all.clone().filter(|name| report.is_lower_better(name));
+            let lower = all.clone().filter(|name| report.is_lower_better(name, runs));
             let selected = builder.clone().metrics(all.clone()).lower_is_better(lower);
-            let error = match selected.of(a, b) {
+            let error = match selected.of_scores(a, b) {
                 Ok(comparison) => {
                     changes.comparison = Some(comparison);
                     break;

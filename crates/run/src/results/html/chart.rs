@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::figures::{Figures, thousands};
 use super::labels::plural;
+use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
-use crate::results::{ResultScore, Results};
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
@@ -270,20 +270,8 @@ impl Range {
     }
 }
 
-pub(super) fn scores_of<'a>(
-    run: &'a Results,
-    name: &'a str,
-) -> impl Iterator<Item = &'a ResultScore> {
-    run.rows().iter().filter_map(move |row| row.scores.get(name))
-}
-
-pub(super) fn scored_values(run: &Results, name: &str) -> Vec<f64> {
-    scores_of(run, name).filter_map(|score| score.value).collect()
-}
-
-/// The range of a metric's values over all runs.
-pub(super) fn range(runs: &[&Results], name: &str) -> Range {
-    Range::of(runs.iter().flat_map(|run| scored_values(run, name)))
+pub(super) fn scored_values(run: &ReportRun<'_>, name: &str) -> Vec<f64> {
+    run.scores.column(name).filter_map(|score| score.value()).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::messages::escape;
 use crate::messages::suggest::nearest;
-use crate::results::CompareError;
+use crate::results::{CompareError, ResultsError};
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,9 @@ pub enum HtmlError {
     /// The two runs cannot be compared.
     #[error(transparent)]
     Compare(#[from] Box<CompareError>),
+    /// A file cannot be read again for the rows that the page shows.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     /// No row has the field of the groups.
     #[error(
         "no row has the field `{}`; {}",

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::labels::NOTHING;
-use crate::results::Results;
+use super::run::ReportRun;
 
 /// A name, and a value for each run. A value is one or more lines.
 #[derive(Debug, PartialEq, Serialize)]
@@ -15,8 +15,8 @@ pub(super) struct Fact {
 
 /// Returns the facts of all runs, in the order in which they first occur.
 pub(super) fn facts(
-    runs: &[&Results],
-    of_run: impl Fn(&Results) -> Vec<(String, Vec<String>)>,
+    runs: &[&ReportRun<'_>],
+    of_run: impl Fn(&ReportRun<'_>) -> Vec<(String, Vec<String>)>,
 ) -> Vec<Fact> {
     let mut facts: IndexMap<String, Vec<Vec<String>>> = IndexMap::new();
     for (place, run) in runs.iter().enumerate() {

@@ -1,8 +1,10 @@
 //! The figures of one metric over rows: counts, mean, interval.
 
+use super::run::ReportRun;
 use crate::core::spec::{ScoreKind, ScoreRange};
+use crate::results::ResultOutcome;
+use crate::results::selected::Score;
 pub(super) use crate::results::thousands;
-use crate::results::{ResultOutcome, ResultScore, Results};
 use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
 
 /// Rows by outcome.
@@ -21,19 +23,14 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn record(&mut self, score: Option<&ResultScore>) {
-        let Some(score) = score else {
-            self.absent += 1;
-            return;
-        };
-        self.missing += u64::from(!score.missing.is_empty());
-        self.judged_offline += u64::from(score.is_judged_offline);
-        *match score.outcome {
-            ResultOutcome::Scored | ResultOutcome::Counted => &mut self.scored,
-            ResultOutcome::Gated => &mut self.gated,
-            ResultOutcome::Skipped => &mut self.skipped,
-            ResultOutcome::Abstained => &mut self.abstained,
-            ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => &mut self.failed,
+    pub(super) fn record(&mut self, outcome: Option<ResultOutcome>) {
+        *match outcome {
+            None => &mut self.absent,
+            Some(ResultOutcome::Scored | ResultOutcome::Counted) => &mut self.scored,
+            Some(ResultOutcome::Gated) => &mut self.gated,
+            Some(ResultOutcome::Skipped) => &mut self.skipped,
+            Some(ResultOutcome::Abstained) => &mut self.abstained,
+            Some(ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed) => &mut self.failed,
         } += 1;
     }
 
@@ -43,11 +40,8 @@ impl Counts {
 }
 
 /// Returns the value of a row in the mean: a failed row has the failure score, other rows without a score have none.
-pub(super) fn counted(score: &ResultScore, failure_score: f64) -> Option<f64> {
-    match score.outcome.is_failure() {
-        true => Some(failure_score),
-        false => score.value,
-    }
+pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
+    if score.is_failure() { Some(failure_score) } else { score.value() }
 }
 
 /// The values that a score can have.
@@ -61,8 +55,11 @@ pub(super) enum Bounds {
 
 impl Bounds {
     /// The bounds of a metric, by the manifest of the run.
-    pub(super) fn of(run: &Results, metric: &str) -> Self {
-        run.run.identity(metric).map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
+    pub(super) fn of(run: &ReportRun<'_>, metric: &str) -> Self {
+        run.scores
+            .run
+            .identity(metric)
+            .map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
     }
 
     /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value
@@ -92,9 +89,9 @@ pub(super) struct Figures {
 impl Figures {
     /// Computes the figures of these values, each with the group that its row belongs to. With groups the interval is
     /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers. It is within the bounds.
-    pub(super) fn of<'a>(
+    pub(super) fn of(
         kind: ScoreKind,
-        values: impl IntoIterator<Item = (f64, Option<&'a str>)>,
+        values: impl IntoIterator<Item = (f64, Option<usize>)>,
         has_groups: bool,
         bounds: Bounds,
     ) -> Self {
@@ -145,17 +142,17 @@ impl Figures {
 }
 
 /// Returns the counts and the figures of one metric over the rows of a run, whose scores have groups or not.
-pub(super) fn figures_of<'a>(
-    scores: impl Iterator<Item = (Option<&'a ResultScore>, Option<&'a str>)>,
-    (run, metric): (&Results, &str),
+pub(super) fn figures_of(
+    scores: impl Iterator<Item = (Score, Option<usize>)>,
+    (run, metric): (&ReportRun<'_>, &str),
     kind: ScoreKind,
     has_groups: bool,
 ) -> (Counts, Figures) {
     let mut counts = Counts::default();
     let mut values = Vec::new();
     for (score, group) in scores {
-        counts.record(score);
-        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, group)));
+        counts.record(score.outcome);
+        values.extend(counted(&score, run.scores.run.failure_score).map(|it| (it, group)));
     }
     let values = if counts.scored == 0 { Vec::new() } else { values };
     (counts, Figures::of(kind, values, has_groups, Bounds::of(run, metric)))
@@ -212,8 +209,7 @@ mod tests {
     #[test]
     fn rows_of_one_group_do_not_count_as_independent() {
         let copies = |times: usize| {
-            let groups = ["a", "b", "c", "d", "e", "f", "g", "h"];
-            let rows = groups.into_iter().zip([1.0, 0.0].into_iter().cycle());
+            let rows = (0..8).zip([1.0, 0.0].into_iter().cycle());
             let rows = std::iter::repeat_n(rows, times).flatten();
             Figures::of(
                 ScoreKind::Bool,

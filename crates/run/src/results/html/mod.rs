@@ -1,8 +1,10 @@
 //! The HTML report: results as one file that opens in any browser and makes no request.
 //!
-//! `report.rs` has the settings. `view.rs` has the sections of the page, computed by `about.rs` (manifests), `figures.rs` (means and intervals), `chart.rs` (histograms), `parts.rs`
-//! and `groups.rs` (the entries of tables, `entry.rs`), `usage.rs` (cost, time, gates) and `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns
-//! into a table. `page/` has the template, the style sheet and the script.
+//! `report.rs` has the settings. `run.rs` reads the totals of all rows of a run, and then the rows that `table_rows.rs`
+//! chooses. `view.rs` has the sections of the page, computed by `about.rs` (manifests), `figures.rs` (means and intervals),
+//! `chart.rs` (histograms), `parts.rs` and `groups.rs` (the entries of tables, `entry.rs`), `usage.rs` (cost, time, gates) and
+//! `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns into a table. `page/` has the template,
+//! the style sheet and the script.
 //!
 //! Everything from a row is text: the template escapes, the JSON contains no `<`, `>` or `&`, and the script does not
 //! parse HTML. Characters that would hide or reverse others are escaped as on the terminal. A content security policy forbids requests and all scripts but this one.
@@ -14,13 +16,15 @@ mod entry;
 mod error;
 mod facts;
 mod figures;
-mod group_of;
 mod groups;
 mod labels;
 mod parts;
 mod report;
 mod rows;
+mod run;
 mod source;
+mod table_rows;
+mod totals;
 mod usage;
 mod view;
 
@@ -41,6 +45,8 @@ use crate::messages::escape;
 
 pub use self::error::HtmlError;
 pub use self::report::HtmlReport;
+#[doc(hidden)]
+pub use self::run::ReportRun;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -62,8 +68,12 @@ impl HtmlReport<'_> {
     /// [`HtmlError`] if no row has the group's field, or two runs cannot be compared: they have no row in common, or
     /// different gold rows.
     pub fn to_html(&self) -> Result<String, HtmlError> {
-        let view = View::new(self)?;
-        let data = rows::json(&view, self)?;
+        let group = self.group.as_deref();
+        let runs = self.runs.iter().map(|run| run.totals(group));
+        let runs = runs.collect::<Result<Vec<_>, _>>()?;
+        let runs: Vec<&ReportRun<'_>> = runs.iter().map(AsRef::as_ref).collect();
+        let view = View::new(self, &runs)?;
+        let data = rows::json(&view, self, &runs)?;
         let page = Page {
             policy: policy(),
             style: STYLE,

@@ -2,22 +2,16 @@
 
 use indexmap::IndexSet;
 
-use super::chart::{Range, scores_of};
+use super::chart::{Range, scored_values};
 use super::entry::{Entry, EntryFigures};
 use super::figures::{Bounds, Figures, counted};
+use super::run::ReportRun;
 use super::source::Source;
+use super::totals::{Part, PartScore};
 use crate::core::spec::ScoreKind;
-use crate::results::ResultScore;
 
 /// The largest number of parts of one metric that are shown; those that occur first are.
 const MAX_PARTS: usize = 100;
-
-/// A named score or a component.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Part<'a> {
-    name: &'a str,
-    is_component: bool,
-}
 
 /// Returns the parts of a metric.
 pub(super) fn entries(metric: &str, source: &Source<'_, '_>) -> Vec<Entry> {
@@ -31,69 +25,59 @@ pub(super) fn note(kinds: &[(&str, ScoreKind)], source: &Source<'_, '_>) -> Opti
     has_more.then(|| format!("Of each metric the first {MAX_PARTS} parts are shown."))
 }
 
-/// The parts of a metric by first occurrence, named scores first in each row.
-fn parts<'a>(metric: &str, source: &'a Source<'_, '_>) -> IndexSet<Part<'a>> {
-    let rows = source.report.runs.iter().flat_map(|run| run.rows());
-    let scores = rows.filter_map(|row| row.scores.get(metric));
-    scores
-        .flat_map(|score| {
-            let parts = score.parts.keys().map(|name| Part { name, is_component: false });
-            parts.chain(score.components.keys().map(|name| Part { name, is_component: true }))
-        })
-        .collect()
+/// The parts of a metric by first occurrence.
+fn parts<'s>(metric: &str, source: &'s Source<'_, '_>) -> IndexSet<&'s Part<String>> {
+    let metrics = source.runs.iter().filter_map(|run| run.totals.metrics.get(metric));
+    metrics.flat_map(|metric| metric.parts.keys()).collect()
 }
 
-impl Part<'_> {
+impl Part<String> {
     fn entry(&self, metric: &str, source: &Source<'_, '_>) -> Entry {
-        let runs = 0..source.report.runs.len();
-        let of_runs: Vec<_> = runs.map(|run| self.values(metric, run, source)).collect();
-        let values = || of_runs.iter().flatten().map(|(value, _)| *value);
+        let has_groups = source.groups.is_some();
+        let values = |run: &&ReportRun<'_>| {
+            let failure_score = run.scores.run.failure_score;
+            let value = |it: &PartScore| Some((counted(&it.score, failure_score)?, it.row));
+            let values = self.scores(metric, run).iter().filter_map(value);
+            values.map(|(value, row)| (value, run.scores.group_number(row))).collect::<Vec<_>>()
+        };
+        let of_runs: Vec<_> = source.runs.iter().map(values).collect();
         let kind = match self.is_bool(metric, source) {
             true => ScoreKind::Bool,
             false => ScoreKind::Number,
         };
-        let range = Range::of(values());
+        let range = Range::of(of_runs.iter().flatten().map(|(value, _)| *value));
         let view = |(run, values): (usize, Vec<_>)| {
             let rows = values.len() as u64;
             // A named score has the range of its metric.
             let bounds = match self.is_component {
                 true => Bounds::Unknown,
-                false => Bounds::of(source.report.runs[run], metric),
+                false => Bounds::of(source.runs[run], metric),
             };
-            let figures = Figures::of(kind, values, source.groups.is_some(), bounds);
+            let figures = Figures::of(kind, values, has_groups, bounds);
             EntryFigures::new(run, rows, &figures, &range, None)
         };
-        let runs = of_runs.clone().into_iter().enumerate().map(view).collect();
-        Entry { name: self.name.to_owned(), runs, change: None }
+        let runs = of_runs.into_iter().enumerate().map(view).collect();
+        Entry { name: self.name.clone(), runs, change: None }
     }
 
     /// Whether the part is pass or fail in all rows. A named score has no verdict: it is pass or fail if it is 0 or 1, and
     /// the metric, which has the same range, is in [0, 1].
     fn is_bool(&self, metric: &str, source: &Source<'_, '_>) -> bool {
-        let scores = || source.report.runs.iter().flat_map(|run| scores_of(run, metric));
+        let scores = source.runs.iter().flat_map(|run| self.scores(metric, run));
+        let mut scores = scores.filter_map(|it| Some((it.score.value()?, it.score.passed)));
         if self.is_component {
-            let components = scores().filter_map(|score| score.components.get(self.name));
-            return components.filter(|score| score.value.is_some()).all(ResultScore::is_verdict);
+            return scores.all(|(value, passed)| {
+                passed.is_some_and(|passed| value == f64::from(u8::from(passed)))
+            });
         }
-        let is_unit = scores().filter_map(|it| it.value).all(|it| (0.0..=1.0).contains(&it));
-        let mut values = scores().filter_map(|score| score.parts.get(self.name));
-        is_unit && values.all(|value| *value == 0.0 || *value == 1.0)
+        let values = source.runs.iter().flat_map(|run| scored_values(run, metric));
+        let is_unit = values.into_iter().all(|it| (0.0..=1.0).contains(&it));
+        is_unit && scores.all(|(value, _)| value == 0.0 || value == 1.0)
     }
 
-    /// The values of the part in a run, each with the group of its row.
-    fn values<'s>(
-        &self,
-        metric: &str,
-        run: usize,
-        source: &'s Source<'_, '_>,
-    ) -> Vec<(f64, Option<&'s str>)> {
-        let results = source.report.runs[run];
-        let value = |score: &ResultScore| match self.is_component {
-            true => counted(score.components.get(self.name)?, results.failure_score()),
-            false => score.parts.get(self.name).copied(),
-        };
-        let rows = results.rows().iter().enumerate();
-        let rows = rows.filter_map(|(place, row)| Some((place, value(row.scores.get(metric)?)?)));
-        rows.map(|(place, value)| (value, source.group(run, place))).collect()
+    /// The results of the part in a run.
+    fn scores<'s>(&self, metric: &str, run: &'s ReportRun<'_>) -> &'s [PartScore] {
+        let scores = run.totals.metrics.get(metric).and_then(|metric| metric.parts.get(self));
+        scores.map(Vec::as_slice).unwrap_or_default()
     }
 }

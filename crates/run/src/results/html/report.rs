@@ -1,13 +1,19 @@
 //! The settings of the report: runs, title, groups and directions.
 
+use std::borrow::Cow;
+
 use indexmap::IndexSet;
 
 use super::error::HtmlError;
-use crate::results::Results;
+use super::run::ReportRun;
 use crate::results::run::is_lower_better;
+use crate::results::{Results, ResultsError};
 
 /// A report on one or two runs as a self-contained HTML file: scores with 95% intervals and denominators, distributions,
-/// groups, cost and time, and a table of all rows with search, filters, word diff, feedback and metadata.
+/// groups, cost and time, and a table of the rows with search, filters, word diff, feedback and metadata.
+///
+/// The table has at most 20,000 rows. Of more, it has those whose outcome or verdict changed, those that failed, those with
+/// the worst scores, and a sample of the others, and the page states how many of each. All other figures are of all rows.
 ///
 /// The file makes no request. Strings from rows are shown as text, also if they contain HTML. A string of more than
 /// 20,000 characters is shortened. In a mean a failed row counts as the
@@ -34,18 +40,37 @@ use crate::results::run::is_lower_better;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct HtmlReport<'a> {
-    pub(super) runs: Vec<&'a Results>,
+    pub(super) runs: Vec<Run<'a>>,
     pub(super) title: Option<String>,
     pub(super) group: Option<String>,
     pub(super) allow_different: IndexSet<String>,
     lower_is_better: Vec<String>,
 }
 
+/// A run of a report.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Run<'a> {
+    Results(&'a Results),
+    Read(&'a ReportRun<'a>),
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn totals(
+        self,
+        group: Option<&str>,
+    ) -> Result<Cow<'a, ReportRun<'a>>, ResultsError> {
+        match self {
+            Self::Results(results) => ReportRun::of(results, group).map(Cow::Owned),
+            Self::Read(run) => Ok(Cow::Borrowed(run)),
+        }
+    }
+}
+
 impl<'a> HtmlReport<'a> {
     /// Creates a report on one run.
     pub fn new(results: &'a Results) -> Self {
         Self {
-            runs: vec![results],
+            runs: vec![Run::Results(results)],
             title: None,
             group: None,
             allow_different: IndexSet::new(),
@@ -55,7 +80,19 @@ impl<'a> HtmlReport<'a> {
 
     /// Creates a report on two runs, paired by the ids of their rows, with the rows whose verdict changed first.
     pub fn comparison(a: &'a Results, b: &'a Results) -> Self {
-        Self { runs: vec![a, b], ..Self::new(a) }
+        Self { runs: vec![Run::Results(a), Run::Results(b)], ..Self::new(a) }
+    }
+
+    /// Creates a report on a run or on two, which are read for the groups of this report.
+    #[doc(hidden)]
+    pub fn of_runs(runs: &'a [ReportRun<'a>]) -> Self {
+        Self {
+            runs: runs.iter().map(Run::Read).collect(),
+            title: None,
+            group: None,
+            allow_different: IndexSet::new(),
+            lower_is_better: Vec::new(),
+        }
     }
 
     setters! {
@@ -107,8 +144,8 @@ impl<'a> HtmlReport<'a> {
     }
 
     /// Checks that a run has each metric whose lower scores are better.
-    pub(super) fn check_directions(&self) -> Result<(), HtmlError> {
-        let metrics = || self.runs.iter().flat_map(|run| run.metrics());
+    pub(super) fn check_directions(&self, runs: &[&ReportRun<'_>]) -> Result<(), HtmlError> {
+        let metrics = || runs.iter().flat_map(|run| run.metrics());
         let of = |name: &str| {
             name.split_once('.').map_or(name.to_owned(), |(metric, _)| metric.to_owned())
         };
@@ -124,8 +161,8 @@ impl<'a> HtmlReport<'a> {
         }
     }
 
-    pub(super) fn is_lower_better(&self, metric: &str) -> bool {
-        let runs: Vec<_> = self.runs.iter().map(|results| &results.run).collect();
+    pub(super) fn is_lower_better(&self, metric: &str, runs: &[&ReportRun<'_>]) -> bool {
+        let runs: Vec<_> = runs.iter().map(|run| &run.scores.run).collect();
         self.lower_is_better.iter().any(|it| it == metric) || is_lower_better(metric, &runs)
     }
 }

@@ -7,21 +7,22 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
+use super::error::HtmlError;
 use super::report::HtmlReport;
+use super::run::ReportRun;
 use super::view::View;
 use crate::core::spec::ScoreKind;
 use crate::messages::escape;
-use crate::results::{ResultOutcome, ResultRow, ResultScore, Results};
+use crate::results::{ResultOutcome, ResultRow, ResultScore};
 
 /// The largest number of characters of a string; the rest is counted.
 const MAX_CHARACTERS: usize = 20_000;
 
-/// The data of the script. Its fields have the names of the fields of a result file.
+/// The data of the script, apart from the rows. Its fields have the names of the fields of a result file.
 #[derive(Serialize)]
 struct Data<'a> {
     runs: Vec<Text<'a>>,
     metrics: Vec<MetricData<'a>>,
-    rows: Vec<RowData<'a>>,
 }
 
 #[derive(Serialize)]
@@ -33,13 +34,10 @@ struct MetricData<'a> {
     is_compared: bool,
 }
 
-#[derive(Serialize)]
-struct RowData<'a> {
-    id: Text<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gold: Option<Bounded<'a>>,
-    /// `None` for a run without the row.
-    runs: Vec<Option<RunData<'a>>>,
+/// A row of one run, as JSON without a character that HTML gives a meaning to.
+struct RowJson {
+    gold: Option<String>,
+    run: String,
 }
 
 /// A row of one run. Keys without a value are omitted.
@@ -113,40 +111,77 @@ fn object<'a, V: 'a, T>(
 }
 
 /// Returns the rows as JSON without a character that HTML gives a meaning to.
-pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Result<String> {
+pub(super) fn json(
+    view: &View<'_>,
+    report: &HtmlReport<'_>,
+    runs: &[&ReportRun<'_>],
+) -> Result<String, HtmlError> {
     let metrics = view.kinds.iter().map(|(name, kind)| MetricData {
         name: Text(name),
         kind: match kind {
             ScoreKind::Bool => "bool",
             ScoreKind::Number | ScoreKind::Corpus => "number",
         },
-        lower_is_better: report.is_lower_better(name),
+        lower_is_better: report.is_lower_better(name, runs),
         is_compared: !view.different.contains(*name),
     });
     let data = Data {
-        runs: report.runs.iter().map(|run| Text(run.name())).collect(),
+        runs: runs.iter().map(|run| Text(run.name())).collect(),
         metrics: metrics.collect(),
-        rows: rows(view, &report.runs),
     };
-    Ok(script_safe(&serde_json::to_string(&data)?))
+    let mut json = safe_json(&data)?;
+    // Without the brace at the end.
+    json.pop();
+    json.push_str(",\"rows\":[");
+    add_rows(&mut json, view, runs)?;
+    json.push_str("]}");
+    Ok(json)
 }
 
-/// The rows of the first run, each with the same row of the second one, then the other rows of the second run.
-fn rows<'a>(view: &'a View<'a>, runs: &[&'a Results]) -> Vec<RowData<'a>> {
-    let row = |of_runs: Vec<Option<&'a ResultRow>>| {
-        let first = of_runs.iter().flatten().next()?;
-        let gold = of_runs.iter().flatten().find_map(|row| row.gold.as_ref());
-        let runs = of_runs.iter().map(|row| row.map(|row| RunData { row, kinds: &view.kinds }));
-        Some(RowData { id: Text(&first.id), gold: gold.map(Bounded), runs: runs.collect() })
-    };
-    let [first, others @ ..] = runs else { return Vec::new() };
-    let of_first = first.rows().iter().map(|it| {
-        let same = others.iter().map(|run| run.row(&it.id));
-        std::iter::once(Some(it)).chain(same).collect()
-    });
-    let rest = others.iter().flat_map(|run| run.rows());
-    let rest = rest.filter(|row| first.row(&row.id).is_none()).map(|it| vec![None, Some(it)]);
-    of_first.chain(rest).filter_map(row).collect()
+/// Adds the rows in the table, each with its row in each run.
+fn add_rows(json: &mut String, view: &View<'_>, runs: &[&ReportRun<'_>]) -> Result<(), HtmlError> {
+    let rows = &view.table.rows;
+    let mut of_runs = Vec::new();
+    for (run, results) in runs.iter().enumerate() {
+        let mut places: Vec<usize> = rows.iter().filter_map(|row| row[run]).collect();
+        places.sort_unstable();
+        let json = results.map_rows(&places, |row| row_json(row, &view.kinds))?;
+        let json = json.into_iter().collect::<serde_json::Result<Vec<_>>>()?;
+        of_runs.push((places, json));
+    }
+    for (position, places) in rows.iter().enumerate() {
+        let of_runs: Vec<Option<&RowJson>> = of_runs
+            .iter()
+            .zip(places)
+            .map(|((places, json), place)| Some(&json[places.binary_search(place.as_ref()?).ok()?]))
+            .collect();
+        let id = runs.iter().zip(places).find_map(|(run, place)| Some(run.id((*place)?)));
+        if position > 0 {
+            json.push(',');
+        }
+        json.push_str("{\"id\":");
+        json.push_str(&safe_json(&Text(id.unwrap_or_default()))?);
+        if let Some(gold) = of_runs.iter().flatten().find_map(|row| row.gold.as_deref()) {
+            json.push_str(",\"gold\":");
+            json.push_str(gold);
+        }
+        json.push_str(",\"runs\":[");
+        for (run, row) in of_runs.iter().enumerate() {
+            json.push_str(if run > 0 { "," } else { "" });
+            json.push_str(row.map_or("null", |row| &row.run));
+        }
+        json.push_str("]}");
+    }
+    Ok(())
+}
+
+fn row_json(row: &ResultRow, kinds: &[(&str, ScoreKind)]) -> serde_json::Result<RowJson> {
+    let gold = row.gold.as_ref().map(|gold| safe_json(&Bounded(gold))).transpose()?;
+    Ok(RowJson { gold, run: safe_json(&RunData { row, kinds })? })
+}
+
+fn safe_json(value: &impl Serialize) -> serde_json::Result<String> {
+    Ok(script_safe(&serde_json::to_string(value)?))
 }
 
 /// A string, shortened if it is long. Characters that would hide or reverse others are escaped, as on the terminal.

@@ -1,19 +1,20 @@
-//! The report with its groups and changes, from which the sections of the page are computed.
+//! The report with its runs, groups and changes, from which the sections of the page are computed.
 
 use super::change::Changes;
-use super::group_of::GroupOf;
+use super::groups::Groups;
 use super::report::HtmlReport;
+use super::run::ReportRun;
 
 /// The data of the page.
 pub(super) struct Source<'r, 'a> {
     pub(super) report: &'r HtmlReport<'a>,
-    pub(super) groups: Option<GroupOf>,
+    pub(super) runs: &'r [&'r ReportRun<'a>],
+    pub(super) groups: Option<Groups<'r>>,
     pub(super) changes: Changes,
 }
 
 impl Source<'_, '_> {
-    /// The group of a row; `None` without groups, and for a row without the field.
-    pub(super) fn group(&self, run: usize, row: usize) -> Option<&str> {
-        self.groups.as_ref()?.of_rows[run][row].as_deref()
+    pub(super) fn is_lower_better(&self, metric: &str) -> bool {
+        self.report.is_lower_better(metric, self.runs)
     }
 }

@@ -1,12 +1,13 @@
 //! Cost and time of the runs, and what gates saved.
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::facts::{Fact, facts};
 use super::figures::thousands;
 use super::labels::plural;
-use crate::results::{ResultOutcome, ResultScore, Results};
+use super::run::ReportRun;
+use super::totals::Evaluations;
+use crate::results::run_scores::Usage as RowUsage;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Usage {
@@ -16,7 +17,7 @@ pub(super) struct Usage {
 
 impl Usage {
     /// `None` if the rows contain neither cost nor time nor gated rows.
-    pub(super) fn new(runs: &[&Results]) -> Option<Self> {
+    pub(super) fn new(runs: &[&ReportRun<'_>]) -> Option<Self> {
         let has_gates =
             runs.iter().any(|run| facts_of(run).iter().any(|(name, _)| name.starts_with(GATED)));
         let line = |(name, value)| (name, vec![value]);
@@ -27,7 +28,7 @@ impl Usage {
     }
 }
 
-fn facts_of(run: &Results) -> Vec<(String, String)> {
+fn facts_of(run: &ReportRun<'_>) -> Vec<(String, String)> {
     let mut facts = program(run);
     facts.extend(latency(run));
     facts.extend(metrics(run));
@@ -36,34 +37,37 @@ fn facts_of(run: &Results) -> Vec<(String, String)> {
 
 /// The sum over the rows that have the value, and their number if others do not.
 fn sum(
-    run: &Results,
+    run: &ReportRun<'_>,
     name: &str,
     unit: &str,
-    of: impl Fn(usize) -> Option<u64>,
+    of: impl Fn(RowUsage) -> Option<u64>,
 ) -> Option<(String, String)> {
-    let values: Vec<u64> = (0..run.rows().len()).filter_map(of).collect();
+    let values: Vec<u64> = usage(run).filter_map(of).collect();
     let total: u64 = values.iter().fold(0, |total, value| total.saturating_add(*value));
-    let all = values.len() == run.rows().len();
+    let all = values.len() == run.len();
     let of =
         if all { String::new() } else { format!(" in {}", plural(values.len() as u64, "row")) };
     let shown = format!("{}{unit}{of}", thousands(total));
     (!values.is_empty()).then(|| (name.to_owned(), shown))
 }
 
-fn program(run: &Results) -> Vec<(String, String)> {
-    let rows = run.rows();
+fn usage(run: &ReportRun<'_>) -> impl Iterator<Item = RowUsage> {
+    (0..run.len()).map(|row| run.scores.usage(row))
+}
+
+fn program(run: &ReportRun<'_>) -> Vec<(String, String)> {
     [
-        sum(run, "Program: cost", " msat", |row| rows[row].cost_msats),
-        sum(run, "Program: tokens read", "", |row| rows[row].input_tokens),
-        sum(run, "Program: tokens written", "", |row| rows[row].output_tokens),
+        sum(run, "Program: cost", " msat", |row| row.cost_msats),
+        sum(run, "Program: tokens read", "", |row| row.input_tokens),
+        sum(run, "Program: tokens written", "", |row| row.output_tokens),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-fn latency(run: &Results) -> Vec<(String, String)> {
-    let mut seconds: Vec<f64> = run.rows().iter().filter_map(|row| row.latency_s).collect();
+fn latency(run: &ReportRun<'_>) -> Vec<(String, String)> {
+    let mut seconds: Vec<f64> = usage(run).filter_map(|row| row.latency_s).collect();
     seconds.sort_by(f64::total_cmp);
     let Some(last) = seconds.len().checked_sub(1) else { return Vec::new() };
     // The nearest rank: the smallest latency that at least this share of the rows does not exceed.
@@ -80,19 +84,8 @@ fn latency(run: &Results) -> Vec<(String, String)> {
 
 const GATED: &str = "Gated: ";
 
-/// The evaluations of a metric or component.
-#[derive(Default)]
-struct Evaluations {
-    evaluated: u64,
-    cost_msats: u64,
-    gated: u64,
-}
-
-fn metrics(run: &Results) -> Vec<(String, String)> {
-    let mut by_name: IndexMap<String, Evaluations> = IndexMap::new();
-    for (name, score) in run.rows().iter().flat_map(|row| &row.scores) {
-        record(&mut by_name, name, score);
-    }
+fn metrics(run: &ReportRun<'_>) -> Vec<(String, String)> {
+    let by_name = &run.totals.evaluations;
     let own = |name: &&String| run.metrics().any(|metric| metric == *name);
     let cost = by_name.iter().filter(|(name, it)| it.cost_msats > 0 && own(name));
     let cost = cost
@@ -100,24 +93,6 @@ fn metrics(run: &Results) -> Vec<(String, String)> {
     let gated = by_name.iter().filter(|(_, it)| it.gated > 0);
     let gated = gated.map(|(name, it)| (format!("{GATED}{name}"), it.savings()));
     cost.chain(gated).collect()
-}
-
-fn record(by_name: &mut IndexMap<String, Evaluations>, name: &str, score: &ResultScore) {
-    if !by_name.contains_key(name) {
-        by_name.insert(name.to_owned(), Evaluations::default());
-    }
-    let it = &mut by_name[name];
-    it.cost_msats = it.cost_msats.saturating_add(score.cost_msats);
-    match score.outcome {
-        ResultOutcome::Scored | ResultOutcome::Counted | ResultOutcome::MetricFailed => {
-            it.evaluated += 1;
-        }
-        ResultOutcome::Gated => it.gated += 1,
-        _ => {}
-    }
-    for (component, score) in &score.components {
-        record(by_name, &format!("{name}.{component}"), score);
-    }
 }
 
 impl Evaluations {

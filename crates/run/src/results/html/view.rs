@@ -7,19 +7,20 @@ use serde::Serialize;
 
 use super::about::{MetricSettings, about, metric_settings};
 use super::change::{Change, Changes};
-use super::chart::{Chart, Range, Track, range, scored_values};
+use super::chart::{Chart, Range, Track, scored_values};
 use super::entry::Entry;
 use super::error::HtmlError;
 use super::facts::Fact;
 use super::figures::{Counts, Figures, figures_of, thousands};
-use super::group_of::GroupOf;
+use super::groups::{self, Groups};
 use super::labels::{CountView, LABELS, plural};
+use super::parts;
 use super::report::HtmlReport;
+use super::run::ReportRun;
 use super::source::Source;
+use super::table_rows::TableRows;
 use super::usage::Usage;
-use super::{groups, parts};
 use crate::core::spec::ScoreKind;
-use crate::results::Results;
 
 #[derive(Debug, Serialize)]
 pub(super) struct View<'a> {
@@ -38,6 +39,10 @@ pub(super) struct View<'a> {
     /// The field of the groups.
     group: Option<String>,
     usage: Option<Usage>,
+    /// Which rows the table has, if it does not have all.
+    rule: Option<String>,
+    #[serde(skip)]
+    pub(super) table: TableRows,
     #[serde(skip)]
     pub(super) kinds: Vec<(&'a str, ScoreKind)>,
     /// The metrics that are not compared, since they differ.
@@ -80,20 +85,27 @@ struct FiguresView {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(report: &HtmlReport<'a>) -> Result<Self, HtmlError> {
-        let runs = &report.runs;
+    pub(super) fn new(
+        report: &HtmlReport<'_>,
+        runs: &'a [&'a ReportRun<'_>],
+    ) -> Result<Self, HtmlError> {
         let kinds = kinds(runs);
-        report.check_directions()?;
-        let groups = report.group.as_deref().map(|field| GroupOf::new(field, runs)).transpose()?;
-        let source = Source { report, groups, changes: Changes::new(report)? };
+        report.check_directions(runs)?;
+        let groups = match &report.group {
+            Some(field) => Some(Groups::of(field, runs)?),
+            None => None,
+        };
+        let source = Source { report, runs, groups, changes: Changes::new(report, runs)? };
         let notes = [
             Some(method(report.group.as_deref())),
             parts::note(&kinds, &source),
-            source.groups.as_ref().and_then(groups::note),
+            source.groups.as_ref().and_then(Groups::note),
         ];
         let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
         let identity = &source.changes.identity;
-        let different = identity.not_compared().map(|(name, _)| name.to_owned());
+        let different: HashSet<_> =
+            identity.not_compared().map(|(name, _)| name.to_owned()).collect();
+        let table = TableRows::of(&source, &kinds, &different);
         Ok(Self {
             title: report.title.clone().unwrap_or_else(|| title(runs)),
             is_comparison: runs.len() == 2,
@@ -105,18 +117,20 @@ impl<'a> View<'a> {
             notes: notes.into_iter().flatten().collect(),
             group: report.group.clone(),
             usage: Usage::new(runs),
-            different: different.collect(),
+            rule: table.rule(runs.len() == 2),
+            table,
+            different,
             kinds,
         })
     }
 }
 
 /// The metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
-fn kinds<'a>(runs: &[&'a Results]) -> Vec<(&'a str, ScoreKind)> {
+fn kinds<'a>(runs: &[&'a ReportRun<'_>]) -> Vec<(&'a str, ScoreKind)> {
     let mut kinds: Vec<(&str, Option<ScoreKind>)> = Vec::new();
     for run in runs {
         for name in run.metrics() {
-            let kind = run.kind(name);
+            let kind = run.scores.run.kind(name);
             match kinds.iter_mut().find(|(known, _)| *known == name) {
                 None => kinds.push((name, kind)),
                 Some((_, known)) if kind == Some(ScoreKind::Number) => *known = kind,
@@ -129,8 +143,8 @@ fn kinds<'a>(runs: &[&'a Results]) -> Vec<(&'a str, ScoreKind)> {
 }
 
 /// The file without folder and extension, of each run.
-fn title(runs: &[&Results]) -> String {
-    let stem = |run: &&Results| {
+fn title(runs: &[&ReportRun<'_>]) -> String {
+    let stem = |run: &&ReportRun<'_>| {
         let stem =
             Path::new(run.name()).file_stem().map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| run.name().to_owned())
@@ -139,12 +153,12 @@ fn title(runs: &[&Results]) -> String {
 }
 
 /// `1,188 rows in both, 2 only in A`
-fn pairing(runs: &[&Results]) -> Option<String> {
+fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
     let [a, b] = runs else { return None };
-    let paired = a.rows().iter().filter(|row| b.row(&row.id).is_some()).count();
+    let paired = (0..a.len()).filter(|row| b.find(a.id(*row), *row).is_some()).count();
     let mut text = format!("{} rows in both", thousands(paired as u64));
     for (run, (label, _)) in runs.iter().zip(LABELS) {
-        let single = run.rows().len() - paired;
+        let single = run.len() - paired;
         if single > 0 {
             text.push_str(&format!(", {} only in {label}", thousands(single as u64)));
         }
@@ -164,42 +178,43 @@ fn method(group: Option<&str>) -> String {
 }
 
 impl RunView {
-    fn new(place: usize, run: &Results) -> Self {
+    fn new(place: usize, run: &ReportRun<'_>) -> Self {
         let (label, class) = LABELS[place];
         let name = Path::new(run.name()).file_name().map(|name| name.to_string_lossy());
         let name = name.unwrap_or_else(|| run.name().into()).into_owned();
-        let rows = run.rows().len() as u64;
+        let rows = run.len() as u64;
         Self { label, class, name, rows: plural(rows, "row") }
     }
 }
 
 impl MetricView {
     fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
-        let Source { report, groups, changes } = source;
-        let runs = &report.runs;
-        let figures: Vec<_> = runs
-            .iter()
-            .enumerate()
-            .map(|(run, results)| {
-                let rows = results.rows().iter().enumerate();
-                let scores =
-                    rows.map(|(place, row)| (row.scores.get(name), source.group(run, place)));
-                figures_of(scores, (results, name), kind, groups.is_some())
-            })
-            .collect();
+        let Source { runs, groups, changes, .. } = source;
+        let figures = runs.iter().map(|run| {
+            let scores = run.scores.column(name).enumerate();
+            let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
+            let (mut counts, figures) = figures_of(scores, (run, name), kind, groups.is_some());
+            if let Some(totals) = run.totals.metrics.get(name) {
+                counts.missing = totals.missing;
+                counts.judged_offline = totals.judged_offline;
+            }
+            (counts, figures)
+        });
+        let figures: Vec<(Counts, Figures)> = figures.collect();
+        let overall: Vec<_> = figures.iter().map(|(_, figures)| figures.mean).collect();
         let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
-        let range = range(runs, name);
+        let range = Range::of(scored.iter().flatten().copied());
         let views = figures.iter().enumerate();
         let views = views.map(|(run, of)| FiguresView::new(run, of, kind, &range));
         Self {
             name: name.to_owned(),
-            lower_is_better: report.is_lower_better(name),
+            lower_is_better: source.is_lower_better(name),
             runs: views.collect(),
             change: changes.of(name),
             settings: metric_settings(name, runs),
             chart: Chart::new(name, kind, &scored),
             parts: parts::entries(name, source),
-            groups: groups::entries(name, kind, source),
+            groups: groups::entries((name, kind), source, &overall, range),
         }
     }
 }

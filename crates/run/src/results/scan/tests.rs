@@ -52,7 +52,10 @@ fn is_scanned(line: &str, shape: &mut Shape, scanned: &mut ResultRow) -> bool {
     let (is_scanned, reads) = (shape.scan(line, &at, scanned).is_some(), shape.reads);
     if is_scanned {
         let row = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
-        assert_eq!(*scanned, without_texts(row, reads), "{line}");
+        let row = without_texts(row, reads);
+        assert_eq!(*scanned, row, "{line}");
+        // Names are in the same order too.
+        assert_eq!(format!("{scanned:?}"), format!("{row:?}"), "{line}");
     }
     is_scanned
 }

@@ -1,0 +1,257 @@
+//! The rows in the table of the page: all of them, or those that a rule chooses, which the page states.
+
+use std::collections::HashSet;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+
+use super::figures::thousands;
+use super::run::ReportRun;
+use super::source::Source;
+use crate::core::spec::ScoreKind;
+use crate::results::selected::Score;
+
+/// The largest number of rows in the table.
+pub(super) const MAX_ROWS: usize = 20_000;
+
+const SEED: u64 = 0;
+
+/// The places of a row in each run.
+pub(super) type Places = [Option<usize>; 2];
+
+/// The rows in the table.
+#[derive(Debug)]
+pub(super) struct TableRows {
+    /// In the order of the first run, then the other rows of the second run.
+    pub(super) rows: Vec<Places>,
+    all: usize,
+    /// Of each category the rows in the table and all rows; a row is in the first category that it belongs to.
+    changed: [usize; 2],
+    failed: [usize; 2],
+    others: usize,
+    /// Of the others, those with the worst scores, and a sample.
+    worst: usize,
+    sampled: usize,
+}
+
+/// Why a row is chosen, from the weakest reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Category {
+    Other,
+    Failed,
+    Changed,
+}
+
+/// A metric, by which rows are chosen.
+struct Metric<'a> {
+    name: &'a str,
+    is_compared: bool,
+    is_lower_better: bool,
+}
+
+impl TableRows {
+    pub(super) fn of(
+        source: &Source<'_, '_>,
+        kinds: &[(&str, ScoreKind)],
+        different: &HashSet<String>,
+    ) -> Self {
+        let is_in = |run: &&ReportRun<'_>, name: &str| run.metrics().any(|metric| metric == name);
+        let metrics = kinds.iter().map(|(name, _)| Metric {
+            name,
+            is_compared: !different.contains(*name)
+                && source.runs.iter().all(|run| is_in(run, name)),
+            is_lower_better: source.is_lower_better(name),
+        });
+        Self::choose(source.runs, &metrics.collect::<Vec<_>>(), MAX_ROWS)
+    }
+
+    /// Chooses at most this number of rows.
+    fn choose(runs: &[&ReportRun<'_>], metrics: &[Metric<'_>], limit: usize) -> Self {
+        let rows = all_rows(runs);
+        let mut table = Self {
+            all: rows.len(),
+            rows,
+            changed: [0; 2],
+            failed: [0; 2],
+            others: 0,
+            worst: 0,
+            sampled: 0,
+        };
+        if table.rows.len() <= limit {
+            return table;
+        }
+        let categories = categories(&table.rows, runs, metrics);
+        let count = |of: Category| categories.iter().filter(|it| **it == of).count();
+        let [changed, failed, others] =
+            [Category::Changed, Category::Failed, Category::Other].map(count);
+        // Half of the space that is left, or more if the next categories do not fill the other half.
+        let share = |all: usize, space: usize, next: usize| {
+            all.min((space / 2).max(space.saturating_sub(next)))
+        };
+        table.changed = [share(changed, limit, failed + others), changed];
+        let space = limit - table.changed[0];
+        table.failed = [share(failed, space, others), failed];
+        table.others = others;
+        let space = space - table.failed[0];
+
+        let mut choice = Choice {
+            random: Xoshiro256PlusPlus::seed_from_u64(SEED),
+            is_chosen: vec![false; table.rows.len()],
+        };
+        let of = |category| {
+            let rows = categories.iter().enumerate();
+            rows.filter(move |(_, it)| **it == category).map(|(row, _)| row).collect::<Vec<_>>()
+        };
+        choice.sample(&of(Category::Changed), table.changed[0]);
+        choice.sample(&of(Category::Failed), table.failed[0]);
+        let mut rest = of(Category::Other);
+        table.worst = choice.worst(&rest, &table.rows, runs, metrics, space / 2);
+        table.sampled = space - table.worst;
+        rest.retain(|row| !choice.is_chosen[*row]);
+        choice.sample(&rest, table.sampled);
+        let mut is_chosen = choice.is_chosen.into_iter();
+        table.rows.retain(|_| is_chosen.next().unwrap_or_default());
+        table
+    }
+
+    /// Returns which rows the table has, if it does not have all.
+    pub(super) fn rule(&self, is_comparison: bool) -> Option<String> {
+        if self.rows.len() == self.all {
+            return None;
+        }
+        let number = |count: usize| thousands(count as u64);
+        let of = |[shown, all]: [usize; 2], what: &str| match shown == all {
+            _ if all == 0 => None,
+            true => Some(format!("all {} {what}", number(all))),
+            false => Some(format!("{} of the {} {what}, sampled", number(shown), number(all))),
+        };
+        let in_b = if is_comparison { " in B" } else { "" };
+        let worst = format!(
+            "of the {} others the {} with the worst scores{in_b}, as many for each metric",
+            number(self.others),
+            number(self.worst),
+        );
+        let parts = [
+            of(self.changed, "rows whose outcome or verdict changed"),
+            of(
+                self.failed,
+                if self.changed[1] > 0 { "other rows that failed" } else { "rows that failed" },
+            ),
+            (self.worst > 0).then_some(worst),
+            (self.sampled > 0).then(|| format!("{} others, sampled", number(self.sampled))),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        Some(format!(
+            "The table has {} of {} rows: {} (seed {SEED}). Search, filters and their counts are of the rows in the table; \
+             everything above is of all rows.",
+            number(self.rows.len()),
+            number(self.all),
+            parts.join("; "),
+        ))
+    }
+}
+
+/// The rows of the first run, each with its place in the second one, then the other rows of the second run.
+fn all_rows(runs: &[&ReportRun<'_>]) -> Vec<Places> {
+    let [a, others @ ..] = runs else { return Vec::new() };
+    let b = others.first();
+    let in_b = |row: usize| b.and_then(|b| b.find(a.id(row), row));
+    let of_a = (0..a.len()).map(|row| [Some(row), in_b(row)]);
+    let of_b = b.into_iter().flat_map(|b| {
+        let is_single = |row: &usize| a.find(b.id(*row), *row).is_none();
+        (0..b.len()).filter(is_single).map(|row| [None, Some(row)])
+    });
+    of_a.chain(of_b).collect()
+}
+
+fn categories(rows: &[Places], runs: &[&ReportRun<'_>], metrics: &[Metric<'_>]) -> Vec<Category> {
+    let mut categories = vec![Category::Other; rows.len()];
+    for metric in metrics {
+        let scores: Vec<_> = runs.iter().map(|run| run.scores.scores_of(metric.name)).collect();
+        for (category, places) in categories.iter_mut().zip(rows) {
+            let mut of_runs = scores.iter().zip(places).map(|(of, place)| place.map(of));
+            let (a, b) = (of_runs.next().flatten(), of_runs.next().flatten());
+            let changed = |a: Score, b: Score| (a.outcome, a.passed) != (b.outcome, b.passed);
+            let is_changed = metric.is_compared && a.zip(b).is_some_and(|(a, b)| changed(a, b));
+            let is_failed = [a, b].iter().flatten().any(Score::is_failure);
+            let found = match (is_changed, is_failed) {
+                (true, _) => Category::Changed,
+                (false, true) => Category::Failed,
+                (false, false) => Category::Other,
+            };
+            *category = found.max(*category);
+        }
+    }
+    categories
+}
+
+/// The rows that are chosen so far.
+struct Choice {
+    random: Xoshiro256PlusPlus,
+    is_chosen: Vec<bool>,
+}
+
+impl Choice {
+    /// Chooses this number of rows, each with the same probability.
+    fn sample(&mut self, rows: &[usize], number: usize) {
+        let mut needed = number;
+        for (passed, row) in rows.iter().enumerate() {
+            let left = (rows.len() - passed) as u128;
+            let drawn = (u128::from(self.random.next_u64()) * left) >> 64;
+            if drawn < needed as u128 {
+                self.is_chosen[*row] = true;
+                needed -= 1;
+            }
+        }
+    }
+
+    /// Chooses at most this number of rows: those with the worst scores in the last run that has them, as many for each metric.
+    /// Of equal scores a sample is taken. Returns the number of chosen rows.
+    fn worst(
+        &mut self,
+        rows: &[usize],
+        places: &[Places],
+        runs: &[&ReportRun<'_>],
+        metrics: &[Metric<'_>],
+        number: usize,
+    ) -> usize {
+        let mut left = number;
+        for (position, metric) in metrics.iter().enumerate() {
+            let scores: Vec<_> = runs.iter().map(|run| run.scores.scores_of(metric.name)).collect();
+            let sign = if metric.is_lower_better { -1.0 } else { 1.0 };
+            let value = |row: usize| {
+                let of_runs = scores.iter().zip(&places[row]);
+                let last = of_runs.filter_map(|(of, place)| place.map(of)).next_back()?;
+                // 0 and -0 are equal.
+                last.value().map(|value| sign * value + 0.0)
+            };
+            let rest = rows.iter().filter(|row| !self.is_chosen[**row]);
+            let mut values: Vec<(f64, usize)> =
+                rest.filter_map(|row| Some((value(*row)?, *row))).collect();
+            let number = (left / (metrics.len() - position)).min(values.len());
+            let Some(last) = number.checked_sub(1) else { continue };
+            let (_, (limit, _), _) =
+                values.select_nth_unstable_by(last, |(a, _), (b, _)| a.total_cmp(b));
+            let limit = *limit;
+            let mut ties = Vec::new();
+            let mut needed = number;
+            for (value, row) in values {
+                match value.total_cmp(&limit) {
+                    std::cmp::Ordering::Less => {
+                        self.is_chosen[row] = true;
+                        needed -= 1;
+                    }
+                    std::cmp::Ordering::Equal => ties.push(row),
+                    std::cmp::Ordering::Greater => {}
+                }
+            }
+            ties.sort_unstable();
+            self.sample(&ties, needed);
+            left -= number;
+        }
+        number - left
+    }
+}
+
+#[cfg(test)]
+mod tests;
