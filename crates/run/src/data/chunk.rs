@@ -32,6 +32,7 @@ pub(super) enum ChunkRows {
 }
 
 /// A row of a chunk.
+#[expect(clippy::large_enum_variant, reason = "a row is moved once")]
 pub(super) enum ChunkRow<'c> {
     Undecoded(&'c dyn UndecodedRow),
     Decoded(LocatedRow),
