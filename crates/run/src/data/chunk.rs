@@ -1,6 +1,5 @@
 //! Rows of a file that are read together.
 
-use std::path::Path;
 use std::sync::Arc;
 
 #[cfg(feature = "csv")]
@@ -8,11 +7,16 @@ use super::csv::RecordChunk;
 use super::data_file::DataFileRecord;
 use super::error::DataError;
 use super::json_lines::LineChunk;
+use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::BlockRows;
 use super::row::LocatedRow;
-use super::selection::{DecodedKeys, FieldSelection};
-use crate::core::rows::pair::{Origin, Pair};
+use super::undecoded_row::UndecodedRow;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::{Pair, SpareRows};
+
+/// The most rows of a file that are decoded together, if the format has no lines or columns.
+pub(super) const ROWS_AT_ONCE: usize = 64;
 
 /// Some rows of a file.
 pub(crate) struct RowChunk {
@@ -36,29 +40,6 @@ pub(super) enum ChunkRows {
 pub(super) enum ChunkRow<'c> {
     Undecoded(&'c dyn UndecodedRow),
     Decoded(LocatedRow),
-}
-
-/// A row that is not decoded yet.
-pub(super) trait UndecodedRow {
-    /// Decodes the whole row.
-    fn row(&self) -> Result<LocatedRow, DataError>;
-
-    /// Decodes the selected fields in the memory of another row; `None` if the row is not a common one.
-    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys>;
-
-    /// The row as a line of JSON, if it is one and not longer than a row may be.
-    fn line(&self) -> Option<&str> {
-        None
-    }
-
-    fn file(&self) -> &Arc<Path>;
-
-    /// The line of the row, from 1.
-    fn number(&self) -> u64;
-
-    fn at(&self) -> Origin {
-        Origin { file: Arc::clone(self.file()), line: self.number() }
-    }
 }
 
 impl ChunkRows {
@@ -85,5 +66,40 @@ impl ChunkRow<'_> {
             Self::Undecoded(row) => row.row(),
             Self::Decoded(row) => Ok(row),
         }
+    }
+}
+
+impl Pairing {
+    /// Decodes the rows of a chunk in the memory of other rows, up to the first error.
+    pub(crate) fn decode(
+        &self,
+        rows: Result<RowChunk, DataError>,
+        spare: &mut SpareRows,
+        mut add: impl FnMut(Result<Box<Pair>, DataError>),
+    ) {
+        let RowChunk { rows, file } = match rows {
+            Err(error) => return add(Err(error)),
+            Ok(chunk) => chunk,
+        };
+        let mut number = 0;
+        rows.each(|row| {
+            let pair = row.and_then(|row| self.decode_row(row, spare));
+            let is_valid = pair.is_ok();
+            number += usize::from(is_valid);
+            add(pair);
+            is_valid
+        });
+        file.add_rows(number);
+    }
+
+    /// Decodes a row in the memory of a spare one.
+    fn decode_row(&self, row: ChunkRow<'_>, spare: &mut SpareRows) -> Result<Box<Pair>, DataError> {
+        let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
+        let mut pair = spare.pop().unwrap_or_else(empty);
+        match row {
+            ChunkRow::Undecoded(row) => self.read(row, &mut pair)?,
+            ChunkRow::Decoded(row) => *pair = self.pair(row)?,
+        }
+        Ok(pair)
     }
 }

@@ -18,11 +18,11 @@ use csv_core::{ReadRecordResult, Reader};
 use indexmap::IndexSet;
 use memchr::memchr_iter;
 
-use super::chunk::UndecodedRow as _;
 use super::error::DataError;
 use super::input::{Apostrophes, Input};
 use super::pairing::Pairing;
 use super::row::check_sides;
+use super::undecoded_row::UndecodedRow as _;
 use records::Header;
 pub(super) use records::RecordChunk;
 

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use memchr::{memchr_iter, memrchr};
 
-use super::chunk::UndecodedRow;
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
 use super::row::LocatedRow;
 use super::selection::{DecodedKeys, FieldSelection};
+use super::undecoded_row::UndecodedRow;
 use crate::core::rows::pair::{Origin, Pair};
 
 /// The most bytes that are read at once.

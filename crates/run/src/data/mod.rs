@@ -29,6 +29,7 @@ mod result_row;
 mod row;
 mod row_file;
 mod selection;
+mod undecoded_row;
 mod whole_file;
 
 pub use data_file::DataFile;

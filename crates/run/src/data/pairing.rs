@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use super::chunk::{ChunkRow, RowChunk, UndecodedRow};
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
 #[cfg(feature = "parquet")]
 use super::row::RowObject;
 use super::row::{LocatedRow, validated_example, validated_row};
 use super::selection::FieldSelection;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::rows::pair::{Origin, Pair, SpareRows};
+use super::undecoded_row::UndecodedRow;
+use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
 use crate::json::path;
 
@@ -94,7 +93,10 @@ impl Pairing {
         is_row && self.selection.iter().all(|it| self.required_paths(it).all(has_value))
     }
 
-    fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
+    pub(super) fn pair(
+        &self,
+        LocatedRow { row, at, number }: LocatedRow,
+    ) -> Result<Pair, DataError> {
         let mut row = match self.are_examples {
             true => validated_example(row, &at)?,
             false => validated_row(row, &at, &self.mappings)?,
@@ -121,7 +123,11 @@ impl Pairing {
     }
 
     /// Decodes a row in the memory of another row.
-    fn read(&self, undecoded: &dyn UndecodedRow, row: &mut Pair) -> Result<(), DataError> {
+    pub(super) fn read(
+        &self,
+        undecoded: &dyn UndecodedRow,
+        row: &mut Pair,
+    ) -> Result<(), DataError> {
         if self.read_selected(undecoded, row).is_none() {
             *row = self.pair(undecoded.row()?)?;
         }
@@ -189,41 +195,6 @@ fn find<'r>(row: &'r Pair, path: &str) -> Option<&'r Value> {
         ("pred", rest) => path::find(rest, |name| row.pred.get(name)),
         _ => None,
     })
-}
-
-impl Pairing {
-    /// Decodes the rows of a chunk in the memory of other rows, up to the first error.
-    pub(crate) fn decode(
-        &self,
-        rows: Result<RowChunk, DataError>,
-        spare: &mut SpareRows,
-        mut add: impl FnMut(Result<Box<Pair>, DataError>),
-    ) {
-        let RowChunk { rows, file } = match rows {
-            Err(error) => return add(Err(error)),
-            Ok(chunk) => chunk,
-        };
-        let mut number = 0;
-        rows.each(|row| {
-            let pair = row.and_then(|row| self.decode_row(row, spare));
-            let is_valid = pair.is_ok();
-            number += usize::from(is_valid);
-            add(pair);
-            is_valid
-        });
-        file.add_rows(number);
-    }
-
-    /// Decodes a row in the memory of a spare one.
-    fn decode_row(&self, row: ChunkRow<'_>, spare: &mut SpareRows) -> Result<Box<Pair>, DataError> {
-        let empty = || Box::new(Pair::new("", Example::default(), Prediction::default()));
-        let mut pair = spare.pop().unwrap_or_else(empty);
-        match row {
-            ChunkRow::Undecoded(row) => self.read(row, &mut pair)?,
-            ChunkRow::Decoded(row) => *pair = self.pair(row)?,
-        }
-        Ok(pair)
-    }
 }
 
 #[cfg(test)]

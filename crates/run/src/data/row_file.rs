@@ -8,7 +8,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::chunk::{ChunkRows, RowChunk};
+use super::chunk::{ChunkRows, ROWS_AT_ONCE, RowChunk};
 #[cfg(feature = "csv")]
 use super::csv::CsvRecords;
 use super::data_file::{DataFileRecord, Recorded};
@@ -27,9 +27,6 @@ use crate::core::rows::pair::Origin;
 /// A Parquet file on a stream may be as long as this number of the longest rows.
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
-
-/// The most rows of a file that are decoded together, if the format has no lines or columns.
-pub(super) const ROWS_AT_ONCE: usize = 64;
 
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {

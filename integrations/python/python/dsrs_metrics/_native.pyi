@@ -86,11 +86,20 @@ class Metric:
     @overload
     def batch(
         self,
+        golds: Iterable[Row] | None,
+        preds: Iterable[Row],
+        *,
+        concurrency: int = 32,
+        return_exceptions: bool,
+    ) -> list[float | Exception]: ...
+    @overload
+    def batch(
+        self,
         golds: Column | Iterable[Row] | None,
         preds: Column | Iterable[Row],
         *,
         concurrency: int = 32,
-        return_exceptions: bool,
+        return_exceptions: Literal[True],
     ) -> list[float | Exception]: ...
     def evaluate(
         self,

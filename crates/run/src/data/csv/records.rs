@@ -11,7 +11,6 @@ use serde_json::Value;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
-use crate::data::chunk::UndecodedRow;
 use crate::data::columns::{Target, result_columns, target};
 use crate::data::error::DataError;
 use crate::data::input::Input;
@@ -19,6 +18,7 @@ use crate::data::pairing::Pairing;
 use crate::data::result_row::{PROGRAM_FAILED, costs_of};
 use crate::data::row::{LocatedRow, Row, RowObject};
 use crate::data::selection::{DecodedKeys, FieldSelection};
+use crate::data::undecoded_row::UndecodedRow;
 use crate::json::unique_keys::Shape;
 use crate::messages::formula;
 

@@ -8,18 +8,19 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::block::{Block, Column};
+use super::cell;
+use super::guard::unless_invalid;
 use super::layout::{Layout, SelectedColumns};
-use super::{cell, unless_invalid};
 use crate::core::panic;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
-use crate::data::chunk::UndecodedRow;
 use crate::data::columns::Target;
 use crate::data::error::DataError;
 use crate::data::result_row::PROGRAM_FAILED;
 use crate::data::row::LocatedRow;
 use crate::data::selection::{DecodedKeys, FieldSelection};
+use crate::data::undecoded_row::UndecodedRow;
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
 

@@ -16,6 +16,7 @@ use parquet::record::reader::RowIter;
 use parquet::schema::parser::parse_message_type;
 
 use super::*;
+use crate::core::panic;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::data::chunk::RowChunk;

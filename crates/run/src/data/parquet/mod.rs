@@ -10,6 +10,7 @@ mod block;
 mod block_rows;
 mod cell;
 mod groups;
+mod guard;
 mod layout;
 mod pages;
 mod row_values;
@@ -19,7 +20,6 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -29,16 +29,15 @@ use serde_json::Value;
 
 pub(crate) use self::block_rows::BlockRows;
 use self::groups::{Decoded, Groups};
+use self::guard::{invalid, unless_invalid};
 use self::layout::Layout;
-use self::row_values::TooManyValues;
-use super::chunk::{ChunkRows, UndecodedRow};
+use super::chunk::{ChunkRows, ROWS_AT_ONCE};
 use super::csv::are_of_results;
 use super::error::DataError;
 use super::input::{ROW_LIMIT, value_limit};
 use super::pairing::Pairing;
 use super::row::{LocatedRow, Row, check_sides};
-use super::row_file::ROWS_AT_ONCE;
-use crate::core::panic;
+use super::undecoded_row::UndecodedRow as _;
 use crate::core::rows::pair::Origin;
 
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.
@@ -330,29 +329,6 @@ fn json_columns(metadata: &ParquetMetaData) -> HashSet<String> {
     let entry = entries.into_iter().flatten().find(|entry| entry.key == JSON_COLUMNS);
     let names = entry.and_then(|entry| entry.value.as_deref());
     names.and_then(|names| serde_json::from_str(names).ok()).unwrap_or_default()
-}
-
-/// Calls the decoder. It also panics on some invalid files.
-fn unless_invalid<T>(
-    file: &Arc<Path>,
-    row: u64,
-    row_limit: usize,
-    decode: impl FnOnce() -> Result<T, ParquetError>,
-) -> Result<T, DataError> {
-    let at = || Origin { file: Arc::clone(file), line: row.max(1) };
-    Err(match panic::catch(false, decode) {
-        Ok(Ok(value)) => return Ok(value),
-        Ok(Err(ParquetError::External(error))) if error.is::<TooManyValues>() => {
-            DataError::TooManyValues { at: at(), limit: value_limit(row_limit) }
-        }
-        Ok(Err(error)) => invalid(file, row, &error),
-        Err(panic) => DataError::InvalidParquet { at: at(), reason: panic.message },
-    })
-}
-
-fn invalid(file: &Arc<Path>, row: u64, error: &ParquetError) -> DataError {
-    let at = Origin { file: Arc::clone(file), line: row.max(1) };
-    DataError::InvalidParquet { at, reason: error.to_string() }
 }
 
 #[cfg(test)]

@@ -1,0 +1,32 @@
+//! [`UndecodedRow`]: a row whose fields are decoded when a thread evaluates it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::DataError;
+use super::row::LocatedRow;
+use super::selection::{DecodedKeys, FieldSelection};
+use crate::core::rows::pair::{Origin, Pair};
+
+/// A row that is not decoded yet.
+pub(super) trait UndecodedRow {
+    /// Decodes the whole row.
+    fn row(&self) -> Result<LocatedRow, DataError>;
+
+    /// Decodes the selected fields in the memory of another row; `None` if the row is not a common one.
+    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys>;
+
+    /// The row as a line of JSON, if it is one and not longer than a row may be.
+    fn line(&self) -> Option<&str> {
+        None
+    }
+
+    fn file(&self) -> &Arc<Path>;
+
+    /// The line of the row, from 1.
+    fn number(&self) -> u64;
+
+    fn at(&self) -> Origin {
+        Origin { file: Arc::clone(self.file()), line: self.number() }
+    }
+}
