@@ -36,10 +36,9 @@ pub(super) enum ChunkRows {
 }
 
 /// A row of a chunk.
-#[expect(clippy::large_enum_variant, reason = "a row is moved once")]
 pub(super) enum ChunkRow<'c> {
     Undecoded(&'c dyn UndecodedRow),
-    Decoded(LocatedRow),
+    Decoded(Box<LocatedRow>),
 }
 
 impl ChunkRows {
@@ -54,7 +53,9 @@ impl ChunkRows {
             }),
             #[cfg(feature = "parquet")]
             Self::Block(rows) => rows.each_row(|row| read(Ok(ChunkRow::Undecoded(row)))),
-            Self::Rows(rows) => _ = rows.into_iter().all(|row| read(row.map(ChunkRow::Decoded))),
+            Self::Rows(rows) => {
+                rows.into_iter().all(|row| read(row.map(Box::new).map(ChunkRow::Decoded)));
+            }
         }
     }
 }
@@ -64,7 +65,7 @@ impl ChunkRow<'_> {
     pub(super) fn row(self) -> Result<LocatedRow, DataError> {
         match self {
             Self::Undecoded(row) => row.row(),
-            Self::Decoded(row) => Ok(row),
+            Self::Decoded(row) => Ok(*row),
         }
     }
 }
@@ -98,7 +99,7 @@ impl Pairing {
         let mut pair = spare.pop().unwrap_or_else(empty);
         match row {
             ChunkRow::Undecoded(row) => self.read(row, &mut pair)?,
-            ChunkRow::Decoded(row) => *pair = self.pair(row)?,
+            ChunkRow::Decoded(row) => *pair = self.pair(*row)?,
         }
         Ok(pair)
     }
