@@ -1,11 +1,11 @@
-//! Exact sums that take little memory, for as many as there are groups.
+//! Exact sums in 24 bytes, for data with many groups.
 
 use super::exact_sum::{ExactSum, units};
 
-/// The numbers of most sums are whole multiples of 2^-100: those above 2^-48, such as scores, and whole numbers.
+/// The numbers of most sums are multiples of 2^-100: whole numbers, and numbers above 2^-48, such as scores.
 const UNIT: u32 = 100;
 
-/// The units of an exact sum in one of these units, as a power of 2.
+/// The exponent of this unit in units of 2^-1074.
 const SHIFT: u32 = 1074 - UNIT;
 
 /// As [`ExactSum`].
@@ -76,7 +76,7 @@ impl CompactSum {
     }
 }
 
-/// Returns the number of units; `None` if it is too large or no whole number.
+/// Returns the number of units; `None` if it is too large or not a whole number.
 fn units_of(value: f64) -> Option<i128> {
     let (significand, shift) = units(value);
     let magnitude = match shift.checked_sub(SHIFT) {
@@ -104,14 +104,15 @@ mod tests {
 
     #[test]
     fn scores_take_no_memory_of_their_own() {
+        assert_eq!(size_of::<CompactSum>(), 24);
         let mut sum = CompactSum::default();
-        for score in [1.0 / 3.0, 0.1, -0.7, 1e-13, 100.0, 0.0, -0.0] {
+        for score in [1.0 / 3.0, 0.5, -0.125, 100.0, 0.0, -0.0] {
             sum.add(score);
         }
-        assert!(sum.units().is_some());
-        assert_eq!(std::mem::size_of::<CompactSum>(), 24);
+        // The significand of 1/3, and 803/8.
+        assert_eq!(sum.units(), Some((6_004_799_503_160_661 << 46) + (803 << 97)));
         sum.add(1e-300);
-        assert!(sum.units().is_none());
+        assert_eq!((sum.units(), value(&sum)), (None, 1.0 / 3.0 + 100.375));
     }
 
     proptest! {
