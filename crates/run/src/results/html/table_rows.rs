@@ -1,4 +1,4 @@
-//! The rows in the table of the page: all of them, or those that a rule chooses, which the page states.
+//! The rows in the table of the page: all rows, or at most 20,000 rows that a rule chooses. The page states the rule.
 
 use std::collections::HashSet;
 
@@ -126,9 +126,12 @@ impl TableRows {
             false => Some(format!("{} of the {} {what}, sampled", number(shown), number(all))),
         };
         let in_b = if is_comparison { " in B" } else { "" };
+        let others = match self.others == self.all {
+            true => String::new(),
+            false => format!("of the {} others ", number(self.others)),
+        };
         let worst = format!(
-            "of the {} others the {} with the worst scores{in_b}, as many for each metric",
-            number(self.others),
+            "{others}the {} with the worst scores{in_b}, as many for each metric",
             number(self.worst),
         );
         let parts = [

@@ -23,7 +23,7 @@ fn parsed(value: &str) -> ResultScore {
     let number = passed.map(|it| f64::from(u8::from(it))).or_else(|| value.parse().ok());
     score.outcome = match number {
         Some(_) => ResultOutcome::Scored,
-        None => ResultOutcome::of_name(value).unwrap(),
+        None => serde_json::from_value::<ResultOutcome>(value.into()).unwrap(),
     };
     (score.value, score.passed) = (number, passed);
     score
@@ -55,7 +55,7 @@ fn a_table_within_the_limit_has_all_rows_and_no_rule() {
     assert_eq!((places(&table), table.rule(false)), ((0..20).collect(), None));
     let table = choose(&[&results], &[metric("m")], 19);
     assert_eq!(table.rows.len(), 19);
-    let rule = "The table has 19 of 20 rows: of the 20 others the 9 with the worst scores, as many for each metric; \
+    let rule = "The table has 19 of 20 rows: the 9 with the worst scores, as many for each metric; \
                 10 others, sampled (seed 0). Search, filters and their counts are of the rows in the table; everything \
                 above is of all rows.";
     assert_eq!(table.rule(false).unwrap(), rule);
