@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::columns::{Results, results};
 use crate::errors::RowError;
 use crate::parallel::map;
-use crate::strings::{AnswerRows, PassageRows, TextRows, same_length};
+use crate::strings::{AnswerRows, PassageRows, StringRows, same_length};
 
 /// Scores each prediction with its reference answers.
 fn scores<'py, T>(
@@ -21,7 +21,7 @@ where
 {
     let py = predictions.py();
     let (predictions, answers) =
-        (TextRows::read("predictions", predictions)?, AnswerRows::read("answers", answers)?);
+        (StringRows::read("predictions", predictions)?, AnswerRows::read("answers", answers)?);
     same_length(("predictions", predictions.len()), ("answers", answers.len()))?;
     let worker = || {
         let mut references = Vec::new();
@@ -41,7 +41,7 @@ where
 /// ['eiffel tower', 'louvre']
 #[pyfunction]
 pub(crate) fn normalize_text_batch<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let (py, texts) = (texts.py(), TextRows::read("texts", texts)?);
+    let (py, texts) = (texts.py(), StringRows::read("texts", texts)?);
     let worker = || |row| Ok(text::normalize_text(texts.get(row)));
     results(py, map(py, "normalize_text", texts.len(), worker)?, texts.is_column())
 }

@@ -25,7 +25,7 @@ pub(crate) struct Chunks {
     data_type: DataType,
 }
 
-/// Returns the chunks of a column or table; `None` for an object that is neither.
+/// Returns the chunks of a column or table; `None` if the object does not have the interface.
 pub(crate) fn chunks(value: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let py = value.py();
     let is_column = value.hasattr(intern!(py, "__arrow_c_array__"))?
@@ -42,10 +42,10 @@ pub(crate) fn chunks(value: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     Ok(Some(Chunks { chunks, data_type: field.data_type().clone() }))
 }
 
-/// Returns the values of a column; `None` for an object that is none.
+/// Returns the values of a column; `None` if the object is not a column.
 ///
 /// # Errors
-/// `ValueError` if its type is not one of a row's values.
+/// `ValueError` if its type is not a type of a row's values.
 pub(crate) fn column(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Option<Values>> {
     chunks(value)?.map(|chunks| chunks.values(name)).transpose()
 }
@@ -97,7 +97,8 @@ fn unsupported(name: &str, found: &DataType) -> PyErr {
     ))
 }
 
-/// The type as which values are read: strings as views, which share the bytes of the column; `None` if they cannot be read.
+/// The type to which a column is cast: strings to views, which share the bytes of the column. `None` for a type that is not a type
+/// of a row's values.
 fn target(found: &DataType) -> Option<DataType> {
     let item = |field: &Field| Some(Field::new(field.name(), target(field.data_type())?, true));
     Some(match found {
@@ -124,20 +125,20 @@ fn target(found: &DataType) -> Option<DataType> {
 /// The values of a column, in the types of `target`.
 #[derive(Debug, Clone)]
 pub(crate) enum Values {
-    Texts(StringViewArray),
+    Strings(StringViewArray),
     /// Lists of strings, and the strings of all lists.
-    TextLists(LargeListArray, StringViewArray),
+    StringLists(LargeListArray, StringViewArray),
     Others(ArrayRef),
 }
 
 impl From<ArrayRef> for Values {
     fn from(column: ArrayRef) -> Self {
         match column.data_type() {
-            DataType::Utf8View => Self::Texts(column.as_string_view().clone()),
+            DataType::Utf8View => Self::Strings(column.as_string_view().clone()),
             DataType::LargeList(item) if *item.data_type() == DataType::Utf8View => {
                 let lists = column.as_list().clone();
-                let texts = lists.values().as_string_view().clone();
-                Self::TextLists(lists, texts)
+                let strings = lists.values().as_string_view().clone();
+                Self::StringLists(lists, strings)
             }
             _ => Self::Others(column),
         }
@@ -147,29 +148,31 @@ impl From<ArrayRef> for Values {
 impl Values {
     pub(crate) fn array(&self) -> &dyn Array {
         match self {
-            Self::Texts(column) => column,
-            Self::TextLists(column, _) => column,
+            Self::Strings(column) => column,
+            Self::StringLists(column, _) => column,
             Self::Others(column) => column,
         }
     }
 
-    /// Replaces a value by that of a row, and reuses the memory of strings and lists.
+    /// Writes the value of a row over another value, and reuses the memory of strings and lists.
     ///
     /// # Errors
     /// The number, if it is not finite.
     pub(crate) fn write(&self, row: usize, value: &mut Value) -> Result<(), f64> {
         match self {
-            Self::Texts(texts) if texts.is_valid(row) => write_text(texts.value(row), value),
-            Self::TextLists(lists, texts) if lists.is_valid(row) => {
+            Self::Strings(strings) if strings.is_valid(row) => {
+                set_string(strings.value(row), value);
+            }
+            Self::StringLists(lists, strings) if lists.is_valid(row) => {
                 let Value::Array(items) = value else {
                     *value = Value::Array(Vec::new());
                     return self.write(row, value);
                 };
                 let range = range(lists, row);
                 items.resize(range.len(), Value::Null);
-                for (item, text) in items.iter_mut().zip(range) {
-                    match texts.is_valid(text) {
-                        true => write_text(texts.value(text), item),
+                for (item, string) in items.iter_mut().zip(range) {
+                    match strings.is_valid(string) {
+                        true => set_string(strings.value(string), item),
                         false => *item = Value::Null,
                     }
                 }
@@ -180,7 +183,7 @@ impl Values {
     }
 }
 
-/// Where the items of a list are.
+/// The positions of the items of a list.
 pub(crate) fn range(lists: &LargeListArray, row: usize) -> std::ops::Range<usize> {
     let at = |offset: i64| usize::try_from(offset).unwrap_or_default();
     let offsets = lists.value_offsets();
@@ -217,7 +220,7 @@ fn value_of(array: &dyn Array, row: usize) -> Result<Value, f64> {
     })
 }
 
-pub(crate) fn write_text(text: &str, value: &mut Value) {
+pub(crate) fn set_string(text: &str, value: &mut Value) {
     match value {
         Value::String(old) => {
             old.clear();
@@ -251,7 +254,7 @@ impl Results for Vec<String> {
     }
 }
 
-/// Returns results as a column if they are those of a column, or else as a list.
+/// Returns results as a column if `is_column` is true, and as a list otherwise.
 pub(crate) fn results<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
     results: Vec<T>,

@@ -15,7 +15,7 @@ use pyo3::types::{PyBool, PyDict, PyDictMethods, PyFloat, PyInt, PyList, PyStrin
 use serde_json::Value;
 use smallvec::SmallVec;
 
-use crate::columns::{Chunks, Values, chunks, write_text};
+use crate::columns::{Chunks, Values, chunks, set_string};
 use crate::errors::{in_field, type_name, value_error, wrong_type};
 use crate::json;
 use crate::rows::dspy_fields;
@@ -159,7 +159,7 @@ impl RowReader {
         })
     }
 
-    /// Reads a table of rows, or a column with the values of the only field; `None` for an object that is neither.
+    /// Reads a table of rows, or a column with the values of the only field; `None` for another object.
     ///
     /// # Errors
     /// `TypeError` for a column if the metric reads several fields, `ValueError` if a column cannot be read.
@@ -320,10 +320,10 @@ impl Cell {
     /// Replaces a value, and reuses the memory of strings and lists.
     fn write(&self, value: &mut Value) {
         match (self, value) {
-            (Self::Text(text), value) => write_text(text, value),
+            (Self::Text(text), value) => set_string(text, value),
             (Self::Texts(texts), Value::Array(items)) => {
                 items.resize(texts.len(), Value::Null);
-                texts.iter().zip(items).for_each(|(text, item)| write_text(text, item));
+                texts.iter().zip(items).for_each(|(text, item)| set_string(text, item));
             }
             (Self::Texts(texts), value) => {
                 let text = |text: &PyBackedStr| Value::String(text.as_str().to_owned());

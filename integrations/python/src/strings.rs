@@ -126,7 +126,7 @@ pub(crate) fn same_length(first: (&str, usize), second: (&str, usize)) -> PyResu
 }
 
 /// A string of each row, for use without the interpreter lock.
-pub(crate) enum TextRows {
+pub(crate) enum StringRows {
     Objects(Vec<PyBackedStr>),
     Column(StringViewArray),
 }
@@ -135,7 +135,7 @@ pub(crate) enum TextRows {
 pub(crate) enum AnswerRows {
     Objects(Vec<Answers>),
     /// One string for each row.
-    Texts(StringViewArray),
+    Strings(StringViewArray),
     Lists(Lists),
 }
 
@@ -148,10 +148,10 @@ pub(crate) enum PassageRows {
 /// A column of lists of strings.
 pub(crate) struct Lists {
     lists: LargeListArray,
-    texts: StringViewArray,
+    strings: StringViewArray,
 }
 
-impl TextRows {
+impl StringRows {
     /// Reads a list or a column of strings.
     ///
     /// # Errors
@@ -159,9 +159,9 @@ impl TextRows {
     pub(crate) fn read(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Self> {
         match column(name, value)? {
             None => Ok(Self::Objects(objects(name, value, shared)?)),
-            Some(Values::Texts(texts)) => {
-                check(value.py(), &texts, no_string)?;
-                Ok(Self::Column(texts))
+            Some(Values::Strings(strings)) => {
+                check(value.py(), &strings, no_string)?;
+                Ok(Self::Column(strings))
             }
             Some(other) => Err(wrong_column(name, "strings", &other)),
         }
@@ -169,8 +169,8 @@ impl TextRows {
 
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Objects(texts) => texts.len(),
-            Self::Column(texts) => texts.len(),
+            Self::Objects(strings) => strings.len(),
+            Self::Column(strings) => strings.len(),
         }
     }
 
@@ -180,8 +180,8 @@ impl TextRows {
 
     pub(crate) fn get(&self, row: usize) -> &str {
         match self {
-            Self::Objects(texts) => &texts[row],
-            Self::Column(texts) => texts.value(row),
+            Self::Objects(strings) => &strings[row],
+            Self::Column(strings) => strings.value(row),
         }
     }
 }
@@ -195,13 +195,13 @@ impl AnswerRows {
         let py = value.py();
         Ok(match column(name, value)? {
             None => Self::Objects(objects(name, value, Answers::new)?),
-            Some(Values::Texts(texts)) => {
-                check_answers(py, &texts)?;
-                Self::Texts(texts)
+            Some(Values::Strings(strings)) => {
+                check_answers(py, &strings)?;
+                Self::Strings(strings)
             }
-            Some(Values::TextLists(lists, texts)) => {
+            Some(Values::StringLists(lists, strings)) => {
                 check_answers(py, &lists)?;
-                Self::Lists(Lists::new(py, lists, texts)?)
+                Self::Lists(Lists::new(py, lists, strings)?)
             }
             Some(other) => return Err(wrong_column(name, "strings or lists of strings", &other)),
         })
@@ -210,7 +210,7 @@ impl AnswerRows {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Objects(answers) => answers.len(),
-            Self::Texts(texts) => texts.len(),
+            Self::Strings(strings) => strings.len(),
             Self::Lists(lists) => lists.lists.len(),
         }
     }
@@ -224,7 +224,7 @@ impl AnswerRows {
         answers.clear();
         match self {
             Self::Objects(all) => answers.extend(all[row].iter().map(|answer| &**answer)),
-            Self::Texts(texts) => answers.push(texts.value(row)),
+            Self::Strings(strings) => answers.push(strings.value(row)),
             Self::Lists(lists) => lists.add(row, answers),
         }
     }
@@ -242,10 +242,10 @@ impl PassageRows {
         };
         match column(name, value)? {
             None => Ok(Self::Objects(objects(name, value, passages)?)),
-            Some(Values::TextLists(lists, texts)) => {
+            Some(Values::StringLists(lists, strings)) => {
                 let missing = || PyTypeError::new_err("expected a list of strings, found NoneType");
                 check(py, &lists, missing)?;
-                Ok(Self::Lists(Lists::new(py, lists, texts)?))
+                Ok(Self::Lists(Lists::new(py, lists, strings)?))
             }
             Some(other) => Err(wrong_column(name, "lists of strings", &other)),
         }
@@ -273,18 +273,18 @@ impl PassageRows {
 }
 
 impl Lists {
-    fn new(py: Python<'_>, lists: LargeListArray, texts: StringViewArray) -> PyResult<Self> {
-        if texts.null_count() > 0 {
-            let has_null = |row: &usize| range(&lists, *row).any(|item| texts.is_null(item));
+    fn new(py: Python<'_>, lists: LargeListArray, strings: StringViewArray) -> PyResult<Self> {
+        if strings.null_count() > 0 {
+            let has_null = |row: &usize| range(&lists, *row).any(|item| strings.is_null(item));
             if let Some(row) = (0..lists.len()).find(has_null) {
                 return Err(in_row(py, row, no_string()));
             }
         }
-        Ok(Self { lists, texts })
+        Ok(Self { lists, strings })
     }
 
-    fn add<'a>(&'a self, row: usize, texts: &mut Vec<&'a str>) {
-        texts.extend(range(&self.lists, row).map(|item| self.texts.value(item)));
+    fn add<'a>(&'a self, row: usize, strings: &mut Vec<&'a str>) {
+        strings.extend(range(&self.lists, row).map(|item| self.strings.value(item)));
     }
 }
 

@@ -209,7 +209,7 @@ impl Metric {
 pub(super) enum SideRows<'py> {
     Objects(Bound<'py, PyTuple>),
     Columns(Columns),
-    /// This number of rows that are not given.
+    /// The number of rows, for a metric that reads no fields of this side.
     None(usize),
 }
 
