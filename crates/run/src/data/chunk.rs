@@ -15,7 +15,7 @@ use super::undecoded_row::UndecodedRow;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Pair, SpareRows};
 
-/// The most rows of a file that are decoded together, if the format has no lines or columns.
+/// The most rows of a chunk of rows that are decoded one by one.
 pub(super) const ROWS_AT_ONCE: usize = 64;
 
 /// Some rows of a file.
@@ -42,7 +42,19 @@ pub(super) enum ChunkRow<'c> {
 }
 
 impl ChunkRows {
-    /// Calls a function with the rows in order, as long as it returns true. There is no row after an error.
+    /// Whether the chunk has any row or error.
+    pub(super) fn has_rows(&self) -> bool {
+        match self {
+            Self::Lines(lines) => lines.has_rows(),
+            #[cfg(feature = "csv")]
+            Self::Records(records) => records.len() > 0,
+            #[cfg(feature = "parquet")]
+            Self::Block(rows) => rows.len() > 0,
+            Self::Rows(rows) => !rows.is_empty(),
+        }
+    }
+
+    /// Calls a function with each row in order, until the function returns false. An error is the last call.
     pub(super) fn each(self, mut read: impl FnMut(Result<ChunkRow<'_>, DataError>) -> bool) {
         match self {
             Self::Lines(lines) => lines.each_row(|line| read(Ok(ChunkRow::Undecoded(line)))),
@@ -61,6 +73,22 @@ impl ChunkRows {
 }
 
 impl ChunkRow<'_> {
+    /// The line of the row, from 1.
+    pub(super) fn line(&self) -> u64 {
+        match self {
+            Self::Undecoded(row) => row.number(),
+            Self::Decoded(row) => row.at.line,
+        }
+    }
+
+    /// Returns the string in a column, or under a key of a JSON row.
+    pub(super) fn string(self, name: &str) -> Result<Option<String>, DataError> {
+        match self {
+            Self::Undecoded(row) => row.string(name),
+            Self::Decoded(row) => Ok(row.string(name)),
+        }
+    }
+
     /// Decodes the whole row.
     pub(super) fn row(self) -> Result<LocatedRow, DataError> {
         match self {

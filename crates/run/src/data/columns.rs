@@ -1,4 +1,4 @@
-//! What the columns of CSV and Parquet are of a row.
+//! The fields of a row that the columns of CSV and Parquet become.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::result_row::{ATTRIBUTES, costs_of, is_of_run};
 use super::selection::FieldSelection;
 use crate::core::spec::Side;
 
-/// What a cell becomes.
+/// The field of a row that a cell becomes.
 pub(super) enum Target {
     Id,
     Field(Side, &'static str),
@@ -14,12 +14,13 @@ pub(super) enum Target {
     /// The outcome of a metric, if this column of its costs has a value too. A CSV file has one in every row.
     #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
     Outcome(usize),
-    /// A row with a value in this column is not a common one.
+    /// The column is empty in common rows. A row with a value in it is decoded as a whole.
     Unusual,
     Unread,
 }
 
-/// Returns what the cells of a column become, of which `position` returns those that are read.
+/// Returns the field that the cells of a column become. `position` returns the position of a column among the columns that are
+/// read.
 pub(super) fn target(
     name: &str,
     selection: &FieldSelection,
@@ -39,7 +40,7 @@ pub(super) fn target(
     }
     match costs_of(name).and_then(|costs| position(&costs)) {
         Some(costs) if are_of_results => return Target::Outcome(costs),
-        // A row with both is one of a result file.
+        // A row with a value in both columns is a result row.
         Some(_) => return Target::Unusual,
         None if !are_of_results => return Target::Attribute(name.to_owned()),
         None => {}

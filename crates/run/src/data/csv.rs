@@ -32,7 +32,7 @@ const MAX_COLUMNS: usize = 1_000_000;
 /// The separators of other programs.
 const OTHER_DELIMITERS: [char; 2] = [';', '\t'];
 
-/// A chunk has at most this many bytes and cells, and the record in which it has more.
+/// A chunk ends with the record in which it has this number of bytes or cells.
 const CHUNK: usize = 1 << 16;
 
 /// The records of a CSV file.
@@ -87,7 +87,7 @@ impl CsvRecords {
             let complete = (chunk.text_len, chunk.cells);
             let read = self.read(&mut chunk);
             if !matches!(read, Ok(true)) {
-                // Of a record that does not end.
+                // Removes the cells of a record that does not end.
                 (chunk.text_len, chunk.cells) = complete;
             }
             match read {

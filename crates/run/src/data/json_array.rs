@@ -7,7 +7,7 @@ use std::io::BufRead;
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
-use super::row::Row;
+use super::row::{LocatedRow, Row};
 use crate::core::rows::pair::Origin;
 
 /// The capacity that the buffer keeps between rows; the memory of longer rows is freed.
@@ -21,11 +21,35 @@ pub(super) struct JsonArray {
     column: usize,
     started: bool,
     buffer: Vec<u8>,
+    /// The number of rows read so far.
+    rows: u64,
+    has_ended: bool,
 }
 
 impl JsonArray {
     pub(super) fn new(input: Input) -> Self {
-        Self { input, line: 1, column: 1, started: false, buffer: Vec::new() }
+        let (rows, has_ended) = (0, false);
+        Self { input, line: 1, column: 1, started: false, buffer: Vec::new(), rows, has_ended }
+    }
+
+    /// Reads at most this number of rows, up to the first error; `None` at the end of the array, and after an error.
+    pub(super) fn next_chunk(&mut self, most: usize) -> Option<Vec<Result<LocatedRow, DataError>>> {
+        let mut chunk = Vec::new();
+        while !self.has_ended && chunk.len() < most {
+            let row = self.next_row().transpose();
+            self.has_ended = row.as_ref().is_none_or(Result::is_err);
+            chunk.extend(row);
+        }
+        (!chunk.is_empty()).then_some(chunk)
+    }
+
+    fn next_row(&mut self) -> Result<Option<LocatedRow>, DataError> {
+        if !self.find_element()? {
+            return Ok(None);
+        }
+        let (row, at) = self.element()?;
+        self.rows += 1;
+        Ok(Some(LocatedRow { row, at, number: self.rows }))
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -114,7 +138,7 @@ impl JsonArray {
     }
 
     /// Reads the element that starts at the next byte.
-    fn element(&mut self) -> Result<(Row, u64), DataError> {
+    fn element(&mut self) -> Result<(Row, Origin), DataError> {
         let (at, column) = (self.at(), self.column);
         self.buffer.clear();
         let mut extent = Extent::default();
@@ -134,19 +158,7 @@ impl JsonArray {
         }
         let row = json_row::parse(&self.buffer, &at, column, self.input.value_limit())?;
         self.buffer.shrink_to(KEPT_CAPACITY);
-        Ok((row, at.line))
-    }
-}
-
-impl Iterator for JsonArray {
-    type Item = Result<(Row, u64), DataError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.find_element() {
-            Ok(true) => Some(self.element()),
-            Ok(false) => None,
-            Err(error) => Some(Err(error)),
-        }
+        Ok((row, at))
     }
 }
 

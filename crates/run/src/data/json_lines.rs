@@ -15,6 +15,7 @@ use super::row::LocatedRow;
 use super::selection::{DecodedKeys, FieldSelection};
 use super::undecoded_row::UndecodedRow;
 use crate::core::rows::pair::{Origin, Pair};
+use crate::json::scanner::Scanner;
 
 /// The most bytes that are read at once.
 const READ: usize = 1 << 16;
@@ -154,10 +155,17 @@ impl UndecodedRow for Line<'_> {
     }
 
     fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
-        selection.decode(self.line()?, row)
+        selection.decode(self.json()?, row)
     }
 
-    fn line(&self) -> Option<&str> {
+    fn string(&self, name: &str) -> Result<Option<String>, DataError> {
+        match self.json().and_then(|json| string_in(json, name)) {
+            Some(string) => Ok(string),
+            None => self.row().map(|row| row.string(name)),
+        }
+    }
+
+    fn json(&self) -> Option<&str> {
         self.text.filter(|_| !self.is_too_long())
     }
 
@@ -168,4 +176,17 @@ impl UndecodedRow for Line<'_> {
     fn number(&self) -> u64 {
         self.number
     }
+}
+
+/// Returns the string under a key of an object; `None` if the object may be invalid, or if the string has escapes.
+fn string_in(json: &str, name: &str) -> Option<Option<String>> {
+    let (mut scanner, mut string) = (Scanner::new(json)?, None);
+    scanner.object(|scanner, key| {
+        if key == name && scanner.peek()? == b'"' {
+            string = Some(scanner.plain_string()?.to_owned());
+            return Some(());
+        }
+        scanner.skip()
+    })?;
+    scanner.is_at_end().then_some(string)
 }

@@ -6,6 +6,7 @@
 //! row has the fields it reads, and the harness checks that ids are unique.
 
 mod chunk;
+mod column_strings;
 #[cfg(feature = "csv")]
 mod columns;
 #[cfg(feature = "csv")]
@@ -32,19 +33,18 @@ mod selection;
 mod undecoded_row;
 mod whole_file;
 
+pub(crate) use column_strings::column_strings;
 pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
 pub use error::DataError;
 pub use format::Format;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
-#[cfg(feature = "csv")]
-pub(crate) use object_rows::csv_column;
 pub(crate) use object_rows::read_objects;
 #[doc(hidden)]
 pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
-pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, column_texts, embedded_manifest};
+pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
 pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
 pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};

@@ -5,8 +5,6 @@ use std::path::Path;
 
 use serde_json::Value;
 
-#[cfg(feature = "csv")]
-use super::chunk::ChunkRows;
 use super::chunk::{ChunkRow, RowChunk};
 use super::error::DataError;
 use super::format::Format;
@@ -88,20 +86,24 @@ impl ObjectRow {
     }
 }
 
-/// Reads all rows of a file in blocks, which are made on all threads, and calls `each` with them in order; after the block of an
-/// error there is no other. `scan` adds a line of JSON if it can, and `add` every other row.
+/// Reads a file in blocks of rows, which are made on all threads, and calls `each` with the blocks in order. A block ends at its
+/// first error, and is the last one. Rows in lines for which `is_read` returns false are skipped. `scan` adds a line of JSON
+/// and returns true, or returns false; `add` adds every row that `scan` did not.
 pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
     file: &Path,
-    format: Option<Format>,
+    is_read: impl Fn(u64) -> bool + Sync,
     new: impl Fn() -> B + Sync,
     scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
     add: impl Fn(&mut B, ObjectRow) -> Result<(), D> + Sync,
     mut each: impl FnMut(B, Option<D>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut file = open(file, format)?;
+    let mut file = open(file, None)?;
     let add_row = |block: &mut B, row: ChunkRow<'_>| {
+        if !is_read(row.line()) {
+            return Ok(());
+        }
         if let ChunkRow::Undecoded(row) = &row
-            && let Some(line) = row.line()
+            && let Some(line) = row.json()
             && scan(block, line, &|| row.at())?
         {
             return Ok(());
@@ -125,21 +127,8 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
     )
 }
 
-fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
+pub(super) fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
     UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
-}
-
-/// Returns the strings in a column of a CSV file, up to the first error.
-#[cfg(feature = "csv")]
-pub(crate) fn csv_column(file: &Path, name: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut file = open(file, Some(Format::Csv)).ok();
-    while let Some(Ok(chunk)) = file.as_mut().and_then(RowFile::next_chunk) {
-        if let ChunkRows::Records(records) = chunk.rows {
-            records.each_text(name, |text| texts.push(text.to_owned()));
-        }
-    }
-    texts
 }
 
 /// The rows of one file. The iterator ends after its first error.

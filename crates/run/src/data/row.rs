@@ -25,6 +25,16 @@ pub(crate) struct LocatedRow {
     pub(super) number: u64,
 }
 
+impl LocatedRow {
+    /// Returns the string in a column, or under a key of a JSON row.
+    pub(super) fn string(&self, name: &str) -> Option<String> {
+        match &self.row {
+            Row::Map(row) => row.attributes.get(name)?.as_str().map(str::to_owned),
+            Row::Other(_) => None,
+        }
+    }
+}
+
 /// A row that is an object; `gold` and `pred` may have any shape.
 #[derive(Default)]
 pub(super) struct RowObject {

@@ -20,9 +20,7 @@ use super::json_lines::JsonLines;
 use super::pairing::Pairing;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
-use super::row::{LocatedRow, Row};
 use super::whole_file::WholeFile;
-use crate::core::rows::pair::Origin;
 
 /// A Parquet file on a stream may be as long as this number of the longest rows.
 #[cfg(feature = "parquet")]
@@ -92,8 +90,8 @@ impl UnopenedFile {
     ) -> Result<RowFile, DataError> {
         #[cfg(not(feature = "csv"))]
         let _ = (apostrophes, pairing);
-        // A row of a pipe does not wait for the next one.
-        let at_once = if self.may_block() { 1 } else { ROWS_AT_ONCE };
+        // A row of a stream does not wait for the next one.
+        let is_stream = self.may_block();
         let Self { name, format, source } = self;
         let name: Arc<Path> = name.into();
         let record = Arc::new(DataFileRecord::new(&name, is_hashed));
@@ -102,14 +100,22 @@ impl UnopenedFile {
             let reader = source.reader(&name, &record).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit)
         };
-        let rows: Rows = match format {
-            Format::Jsonl => Rows::Lines(JsonLines::new(input(source)?)),
-            Format::Json => each(JsonArray::new(input(source)?)),
+        let rows: Chunks = match format {
+            Format::Jsonl => {
+                let mut lines = JsonLines::new(input(source)?);
+                Box::new(iter::from_fn(move || Some(lines.next_chunk()?.map(ChunkRows::Lines))))
+            }
+            Format::Json => {
+                let mut rows = JsonArray::new(input(source)?);
+                let most = if is_stream { 1 } else { ROWS_AT_ONCE };
+                Box::new(iter::from_fn(move || Some(Ok(ChunkRows::Rows(rows.next_chunk(most)?)))))
+            }
             #[cfg(feature = "csv")]
             Format::Csv => {
                 let pairing = pairing.map(|pairing| &**pairing);
-                let records = CsvRecords::new(input(source)?, apostrophes, pairing, at_once);
-                Rows::Records(Box::new(records?))
+                let most = if is_stream { 1 } else { usize::MAX };
+                let mut records = CsvRecords::new(input(source)?, apostrophes, pairing, most)?;
+                Box::new(iter::from_fn(move || Some(Ok(ChunkRows::Records(records.next_chunk()?)))))
             }
             #[cfg(feature = "parquet")]
             Format::Parquet => {
@@ -122,7 +128,8 @@ impl UnopenedFile {
                             record.add_all(file).map_err(unreadable)?;
                         }
                         let open = move || reader.try_clone();
-                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
+                        let mut rows = ParquetRows::new(file, open, row_limit, pairing)?;
+                        Box::new(iter::from_fn(move || rows.next_chunk()))
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
@@ -136,12 +143,13 @@ impl UnopenedFile {
                         }
                         let bytes = bytes::Bytes::from(bytes);
                         let open = move || Ok(bytes.clone());
-                        Rows::Chunks(Box::new(ParquetRows::new(file, open, row_limit, pairing)?))
+                        let mut rows = ParquetRows::new(file, open, row_limit, pairing)?;
+                        Box::new(iter::from_fn(move || rows.next_chunk()))
                     }
                 }
             }
         };
-        Ok(RowFile { name, format, rows, at_once, read: 0, record })
+        Ok(RowFile { name, rows, has_rows: false, record })
     }
 }
 
@@ -161,79 +169,29 @@ impl Source {
     }
 }
 
-enum Rows {
-    Lines(JsonLines),
-    #[cfg(feature = "csv")]
-    Records(Box<CsvRecords>),
-    /// Rows with their first line.
-    Each(iter::Fuse<EachRow>),
-    /// Chunks of a file of columns.
-    #[cfg(feature = "parquet")]
-    Chunks(Box<ParquetRows>),
-}
-
-type EachRow = Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>;
-
-fn each(rows: impl Iterator<Item = Result<(Row, u64), DataError>> + Send + 'static) -> Rows {
-    let rows: EachRow = Box::new(rows);
-    Rows::Each(rows.fuse())
-}
+type Chunks = Box<dyn Iterator<Item = Result<ChunkRows, DataError>> + Send>;
 
 /// The rows of an open file. A file without rows is an error.
 pub(super) struct RowFile {
     name: Arc<Path>,
-    format: Format,
-    rows: Rows,
-    /// The most rows of a chunk, if the format has no lines.
-    at_once: usize,
-    /// The number of rows read so far. For JSONL, the number of chunks with rows.
-    read: u64,
+    rows: Chunks,
+    /// Whether any row was read.
+    has_rows: bool,
     pub(super) record: Arc<DataFileRecord>,
 }
 
 impl RowFile {
     /// Reads the next rows.
     pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
-        let chunk = match &mut self.rows {
-            Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(ChunkRows::Lines)),
-            #[cfg(feature = "csv")]
-            Rows::Records(records) => records.next_chunk().map(ChunkRows::Records).map(Ok),
-            #[cfg(feature = "parquet")]
-            Rows::Chunks(chunks) => chunks.next_chunk(),
-            Rows::Each(rows) => {
-                let mut chunk = Vec::new();
-                while chunk.len() < self.at_once
-                    && let Some(row) = rows.next()
-                {
-                    let number = self.read + chunk.len() as u64 + 1;
-                    let located = row.map(|(row, line)| {
-                        let number = if self.format == Format::Json { number } else { line };
-                        let at = Origin { file: Arc::clone(&self.name), line };
-                        LocatedRow { row, at, number }
-                    });
-                    let is_last = located.is_err();
-                    chunk.push(located);
-                    if is_last {
-                        break;
-                    }
-                }
-                (!chunk.is_empty()).then_some(Ok(ChunkRows::Rows(chunk)))
+        let Some(rows) = self.rows.next() else {
+            if self.has_rows {
+                self.record.end();
+                return None;
             }
+            return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
         };
-        match &chunk {
-            None if self.read == 0 => {
-                return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
-            }
-            None => self.record.end(),
-            Some(Ok(ChunkRows::Lines(lines))) => self.read += u64::from(lines.has_rows()),
-            #[cfg(feature = "csv")]
-            Some(Ok(ChunkRows::Records(records))) => self.read += records.len() as u64,
-            Some(Ok(ChunkRows::Rows(rows))) => self.read += rows.len() as u64,
-            #[cfg(feature = "parquet")]
-            Some(Ok(ChunkRows::Block(rows))) => self.read += rows.len() as u64,
-            Some(Err(_)) => {}
-        }
+        self.has_rows |= rows.as_ref().is_ok_and(ChunkRows::has_rows);
         let file = Arc::clone(&self.record);
-        chunk.map(|rows| rows.map(|rows| RowChunk { rows, file }))
+        Some(rows.map(|rows| RowChunk { rows, file }))
     }
 }

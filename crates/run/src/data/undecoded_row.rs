@@ -16,8 +16,13 @@ pub(super) trait UndecodedRow {
     /// Decodes the selected fields in the memory of another row; `None` if the row is not a common one.
     fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys>;
 
+    /// Returns the string in a column, or under a key of a JSON row. Other columns may be invalid.
+    fn string(&self, name: &str) -> Result<Option<String>, DataError> {
+        self.row().map(|row| row.string(name))
+    }
+
     /// The row as a line of JSON, if it is one and not longer than a row may be.
-    fn line(&self) -> Option<&str> {
+    fn json(&self) -> Option<&str> {
         None
     }
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
-use serde_json::Value;
 
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Pair;
@@ -19,6 +18,7 @@ use crate::data::result_row::{PROGRAM_FAILED, costs_of};
 use crate::data::row::{LocatedRow, Row, RowObject};
 use crate::data::selection::{DecodedKeys, FieldSelection};
 use crate::data::undecoded_row::UndecodedRow;
+use crate::json;
 use crate::json::unique_keys::Shape;
 use crate::messages::formula;
 
@@ -26,9 +26,9 @@ use crate::messages::formula;
 #[derive(Default)]
 pub(super) struct Header {
     columns: Vec<(String, Column)>,
-    /// What the columns that a run reads are of a common row, if it does not read all.
+    /// The columns that a run reads, each with the field that it becomes. `None` if the run reads all columns.
     targets: Option<Vec<(usize, Target)>>,
-    /// Whether the rows have results of a run, in which an empty cell is no attribute.
+    /// Whether the file is a result file. Attributes with empty cells are left out then.
     are_of_results: bool,
     /// Whether strings have the apostrophe before formulas that result files have.
     has_escapes: bool,
@@ -157,23 +157,12 @@ impl RecordChunk {
         Record { chunk: self, line, text, ends }
     }
 
-    /// The first record, which there is.
+    /// The first record of a chunk that is not empty.
     pub(super) fn first(&self) -> Record<'_> {
         self.record(0)
     }
 
-    /// Calls a function with the cells of a column, up to the first one that is invalid.
-    pub(crate) fn each_text(&self, column: &str, mut read: impl FnMut(&str)) {
-        let Some(index) = self.header.names().position(|name| name == column) else { return };
-        for record in (0..self.len()).map(|number| self.record(number)) {
-            match (index < record.len()).then(|| record.text(index, column)) {
-                Some(Ok(text)) => read(text),
-                _ => return,
-            }
-        }
-    }
-
-    /// Calls a function with the records in order, as long as it returns true, and then with the error after them.
+    /// Calls a function with each record in order and then with the error, until the function returns false.
     pub(crate) fn each(mut self, mut read: impl FnMut(Result<Record<'_>, DataError>) -> bool) {
         let error = self.error.take();
         if (0..self.len()).all(|number| read(Ok(self.record(number))))
@@ -216,7 +205,7 @@ impl Record<'_> {
     /// The cells, end to end, if they are valid and as many as the columns.
     fn valid_text(&self) -> Option<&str> {
         let text = simdutf8::basic::from_utf8(self.text).ok()?;
-        // Two cells may share a character that neither of them has.
+        // Two invalid cells may be valid UTF-8 when they are joined.
         let are_valid = self.ends.iter().all(|end| text.is_char_boundary(*end));
         (are_valid && self.len() == self.chunk.header.columns.len()).then_some(text)
     }
@@ -265,7 +254,7 @@ impl UndecodedRow for Record<'_> {
                         Side::Gold => (&mut gold.data, &mut gold_len),
                         Side::Pred => (&mut pred.data, &mut pred_len),
                     };
-                    set(fields.rewrite(*len, name)?, cell);
+                    json::set_string(fields.rewrite(*len, name)?, cell);
                     *len += 1;
                     keys.has_sides = true;
                 }
@@ -284,21 +273,17 @@ impl UndecodedRow for Record<'_> {
         Some(keys)
     }
 
+    fn string(&self, name: &str) -> Result<Option<String>, DataError> {
+        let index = self.chunk.header.names().position(|other| other == name);
+        let index = index.filter(|index| *index < self.len());
+        index.map(|index| self.text(index, name).map(str::to_owned)).transpose()
+    }
+
     fn file(&self) -> &Arc<Path> {
         &self.chunk.file
     }
 
     fn number(&self) -> u64 {
         self.line
-    }
-}
-
-fn set(value: &mut Value, text: &str) {
-    match value {
-        Value::String(value) => {
-            value.clear();
-            value.push_str(text);
-        }
-        value => *value = text.into(),
     }
 }

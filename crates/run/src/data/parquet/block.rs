@@ -333,7 +333,7 @@ impl Levels {
     }
 }
 
-/// Copies strings end to end, since each of them counts a reference to its page, which threads would do in turn.
+/// Copies strings end to end. Each `ByteArray` has a reference count of its page, for which threads would compete.
 fn copied(values: &[ByteArray]) -> Option<Values> {
     let length = values.iter().map(ByteArray::len).sum::<usize>();
     if length > MAX_COPIED {

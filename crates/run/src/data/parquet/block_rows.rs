@@ -22,6 +22,7 @@ use crate::data::row::LocatedRow;
 use crate::data::selection::{DecodedKeys, FieldSelection};
 use crate::data::undecoded_row::UndecodedRow;
 use crate::json::scanner::Scanner;
+use crate::json::set_string;
 use crate::json::size::MAX_VALUES;
 
 /// The most bytes of strings in the rows of a chunk, but for its first row.
@@ -35,7 +36,7 @@ pub(crate) struct BlockRows {
     layout: Arc<Layout>,
     block: Arc<Block>,
     rows: Range<usize>,
-    /// The number of the first of them in the file, from 1.
+    /// The number of the first row in the file, from 1.
     number: u64,
 }
 
@@ -93,13 +94,7 @@ impl BlockRows {
         first.is_some()
     }
 
-    /// Calls a function with the string of the first column of each row.
-    pub(super) fn each_text(&self, read: &mut impl FnMut(Option<&str>)) {
-        let column = self.block.columns.first().into_iter();
-        column.for_each(|column| self.rows.clone().for_each(|row| read(column.text(row))));
-    }
-
-    /// Calls a function with the rows, in order, as long as it returns true.
+    /// Calls a function with each row in order, until the function returns false.
     pub(crate) fn each_row(&self, mut read: impl FnMut(&BlockRow<'_>) -> bool) {
         let rows = self.rows.clone().zip(self.number..);
         let mut rows = rows.map(|(row, number)| BlockRow { rows: self, row, number });
@@ -252,7 +247,7 @@ fn value_into(of: &BlockRow<'_>, column: usize, value: &mut Value, size: &mut us
         scanner.value_into(value)?;
         return scanner.is_at_end().then_some(());
     }
-    text_into(text, value);
+    set_string(value, text);
     Some(())
 }
 
@@ -273,7 +268,7 @@ fn list_into(
         match cells.entry_text(entry) {
             Some(text) => {
                 *size += size_of::<Value>() + text.len();
-                text_into(text, item);
+                set_string(item, text);
             }
             None => *item = converted(cells, entry, None, size)?,
         }
@@ -286,14 +281,4 @@ fn list_into(
 fn converted(cells: &Column, entry: usize, kind: Option<&Type>, size: &mut usize) -> Option<Value> {
     let convert = || cell::value(cells.field(entry).ok()?, kind, size).ok();
     panic::catch(false, convert).ok().flatten()
-}
-
-fn text_into(text: &str, value: &mut Value) {
-    match value {
-        Value::String(old) => {
-            old.clear();
-            old.push_str(text);
-        }
-        value => *value = text.into(),
-    }
 }

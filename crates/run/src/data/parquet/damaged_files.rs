@@ -1,5 +1,5 @@
-//! Files of all kinds of columns, and the same files with damaged bytes: their rows and errors are those of the decoder of rows
-//! of the `parquet` crate.
+//! Files with all types of columns, and the same files with damaged bytes. The rows and errors are equal to the rows and errors
+//! of the row decoder of the `parquet` crate.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use super::block::{BLOCK_ROWS, Block, ColumnBlocks, unusual};
 use super::row_values::LimitedGroup;
 use crate::core::panic;
 
-/// The most bytes of the rows that are decoded together, as far as the metadata of their group tells.
+/// The most bytes of the rows that are decoded together, by the sizes in the metadata of their group.
 const BLOCK_BYTES: u64 = 4 << 20;
 
 /// The most values of these rows.
@@ -30,7 +30,7 @@ pub(super) struct Groups {
     has_blocks: bool,
     /// The most values in a row.
     max_values: u64,
-    /// The number of the row that is decoded, which the readers of lists count values for.
+    /// The number of the current row, for which the readers of lists count values.
     row: Arc<AtomicU64>,
     next_group: usize,
     current: Option<Group>,

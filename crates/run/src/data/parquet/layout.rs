@@ -1,4 +1,4 @@
-//! The columns of a Parquet file, and the row that a record of them is.
+//! Converts the cells of a record to a row.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::data::row::{Row, RowObject};
 use crate::data::selection::FieldSelection;
 use crate::json::unique_keys::Shape;
 
-/// The columns that are read, and what each is of a row.
+/// The columns that are read, and the field that each becomes.
 pub(super) struct Layout {
     pub(super) file: Arc<Path>,
     pub(super) schema: Arc<Type>,
@@ -29,7 +29,7 @@ pub(super) struct Layout {
     pub(super) selected: Option<SelectedColumns>,
 }
 
-/// What the selected columns are of a row.
+/// The fields that the selected columns become.
 pub(super) struct SelectedColumns {
     pub(super) targets: Vec<Target>,
     /// Whether a common row has results of a run.

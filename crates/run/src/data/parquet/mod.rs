@@ -1,4 +1,4 @@
-//! Parquet: typed columns, of which blocks of rows are decoded.
+//! Parquet: typed columns, which are decoded in blocks of rows.
 //!
 //! The columns are the same as in CSV: `id`, `gold.answer`, `pred.answer`, and attributes. `gold` and `pred` may also be structs.
 //! A value has the type of its column (`cell.rs`); a string stays a string. Only columns that the run reads are decoded
@@ -25,19 +25,17 @@ use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::Row as ParquetRow;
 use parquet::schema::types::{SchemaDescriptor, Type};
-use serde_json::Value;
 
 pub(crate) use self::block_rows::BlockRows;
 use self::groups::{Decoded, Groups};
 use self::guard::{invalid, unless_invalid};
 use self::layout::Layout;
-use super::chunk::{ChunkRows, ROWS_AT_ONCE};
+use super::chunk::{ChunkRow, ChunkRows, ROWS_AT_ONCE};
 use super::csv::are_of_results;
 use super::error::DataError;
 use super::input::{ROW_LIMIT, value_limit};
 use super::pairing::Pairing;
 use super::row::{LocatedRow, Row, check_sides};
-use super::undecoded_row::UndecodedRow as _;
 use crate::core::rows::pair::Origin;
 
 /// The key in the metadata of a result file whose value is the list of its columns of JSON.
@@ -53,24 +51,6 @@ pub(crate) fn embedded_manifest(file: &Path) -> Option<String> {
     let metadata = unless_invalid(&Arc::from(Path::new("")), 0, 0, read).ok()?;
     let entries = metadata.file_metadata().key_value_metadata();
     entries.into_iter().flatten().find(|entry| entry.key == EMBEDDED_MANIFEST)?.value.clone()
-}
-
-/// Returns the strings of a column, up to the first error.
-pub(crate) fn column_texts(file: &Path, column: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut add = |text: Option<&str>| texts.extend(text.map(str::to_owned));
-    let mut rows = ParquetRows::of_column(file, column).ok().flatten();
-    while let Some(Ok(chunk)) = rows.as_mut().and_then(ParquetRows::next_chunk) {
-        match chunk {
-            ChunkRows::Block(rows) => rows.each_text(&mut add),
-            ChunkRows::Rows(rows) => rows.iter().flatten().for_each(|row| match &row.row {
-                Row::Map(row) => add(row.attributes.get(column).and_then(Value::as_str)),
-                Row::Other(_) => {}
-            }),
-            ChunkRows::Lines(_) | ChunkRows::Records(_) => {}
-        }
-    }
-    texts
 }
 
 /// The rows of a Parquet file.
@@ -131,8 +111,8 @@ impl ParquetRows {
         Self::of_columns(source, layout, pairing)
     }
 
-    /// Returns the rows of a file of which only one column is read; `None` if the file does not have it.
-    fn of_column(file: &Path, column: &str) -> Result<Option<Self>, DataError> {
+    /// Opens a file and selects one column; `None` if the file does not have the column.
+    pub(super) fn of_column(file: &Path, column: &str) -> Result<Option<Self>, DataError> {
         let unreadable = |reason| DataError::Unreadable { file: file.to_owned(), reason };
         let reader = std::fs::File::open(file).map_err(unreadable)?;
         let source = Source::open(file.into(), move || reader.try_clone(), ROW_LIMIT)?;
@@ -201,7 +181,7 @@ impl ParquetRows {
         }
     }
 
-    /// Decodes rows of which the first one has this number.
+    /// Decodes the next rows; `number` is the number of the first one.
     fn decoded(&mut self, number: u64) -> Result<Option<Decoded>, DataError> {
         let Source { file, row_limit, .. } = &self.source;
         unless_invalid(file, number, *row_limit, || self.groups.next(number))
@@ -254,16 +234,12 @@ impl ParquetRows {
         let end = std::mem::take(&mut self.returned);
         while self.returned < end {
             let most = usize::try_from(end - self.returned).unwrap_or(usize::MAX);
+            let Some(chunk) = self.chunk(most)? else { return Ok(()) };
             let mut error = None;
-            match self.chunk(most)? {
-                None => return Ok(()),
-                Some(ChunkRows::Block(rows)) => rows.each_row(|row| {
-                    error = row.row().err();
-                    error.is_none()
-                }),
-                Some(ChunkRows::Rows(rows)) => error = rows.into_iter().find_map(Result::err),
-                Some(ChunkRows::Lines(_) | ChunkRows::Records(_)) => {}
-            }
+            chunk.each(|row| {
+                error = row.and_then(ChunkRow::row).err();
+                error.is_none()
+            });
             if let Some(error) = error {
                 return Err(error);
             }
