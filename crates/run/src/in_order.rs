@@ -1,4 +1,4 @@
-//! Work on all threads whose results are taken in order.
+//! Work on all threads, with results in the order of the items.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
@@ -21,7 +21,7 @@ impl<T: Send, R: Send> Worker<T, R> {
     {
         let ((items, input), (output, results)) = (sync_channel(1), sync_channel(1));
         let work = move || {
-            // Without a receiver, nobody waits for the other results.
+            // `send` fails after an error of `each`, when the results are no longer received.
             let _ = input.iter().try_for_each(|item| output.send(work(item)));
         };
         thread::Builder::new().spawn_scoped(scope, work).ok()?;

@@ -24,7 +24,7 @@ pub(super) struct Results {
     /// The manifest, or the reason why there is none.
     pub(super) manifest: Result<Box<Manifest>, String>,
     pub(super) rows: RowIndex,
-    /// The ratings by each metric. Rows may have different metrics: those of the last rows may be missing.
+    /// The ratings by each metric. The list of a metric that the last rows do not have is shorter than the list of rows.
     ratings: IndexMap<String, Vec<Rating>>,
     /// All metrics in the file, for suggestions.
     pub(super) known: IndexSet<String>,

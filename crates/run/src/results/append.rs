@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::error::ResultsError;
-use super::file::{manifest_of, read_rows};
+use super::file_manifest::manifest_of;
+use super::read_rows::read_rows;
 use super::scan::Reads;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::counted::Counted;

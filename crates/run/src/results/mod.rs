@@ -1,20 +1,23 @@
 //! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
-//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a
-//! row in a file; `parse.rs` is the only code that reads it. [`Comparison`] compares two runs.
+//! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row
+//! in a file. `read_rows.rs` reads rows: `scan.rs` decodes common lines, and `parse.rs` all others. [`Comparison`] compares two
+//! runs.
 
 mod append;
 mod cell;
 mod compare;
 mod error;
 mod file;
+mod file_manifest;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
 mod junit;
 mod markdown;
 mod parse;
+mod read_rows;
 mod row_index;
 mod run;
 mod run_scores;
@@ -37,12 +40,14 @@ pub use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
 #[doc(hidden)]
-pub use file::{manifest_of, read_manifest, read_rows};
+pub use file_manifest::{manifest_of, read_manifest};
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport, ReportRun};
 pub use markdown::markdown;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
+#[doc(hidden)]
+pub use read_rows::read_rows;
 #[doc(hidden)]
 pub use row_index::RowIndex;
 pub use run_scores::RunScores;

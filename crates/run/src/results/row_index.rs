@@ -1,4 +1,4 @@
-//! [`RowIndex`]: where the rows of a result file are, and of which data, in a few bytes for each row.
+//! [`RowIndex`]: the ids, lines and gold rows of a result file, in a few bytes for each row.
 
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -79,7 +79,7 @@ impl RowIndex {
         self.ids.get(row)
     }
 
-    /// The place of an id, which may be that of the row at `hint`.
+    /// The place of an id. `hint` is the place where it probably is.
     #[must_use]
     pub fn find(&self, id: &str, hint: usize) -> Option<usize> {
         let is_here = hint < self.len() && self.id(hint) == id;
@@ -135,7 +135,7 @@ struct RowIds {
     text: String,
     /// The end of each id in the text.
     ends: Vec<usize>,
-    /// The rows of all ids, unless the ids ascend: then there are no duplicates, and an id can be found without.
+    /// The row of each id. `None` while the ids ascend: they cannot have duplicates, and binary search finds them.
     by_id: Option<HashTable<usize>>,
 }
 
@@ -204,14 +204,14 @@ fn order(id: &str, other: &str) -> Ordering {
     id.len().cmp(&other.len()).then_with(|| id.cmp(other))
 }
 
-/// One for all runs, which are compared.
+/// The same hasher for all runs, so that their hashes can be compared.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 fn hash(value: impl Hash) -> u64 {
     HASHER.hash_one(value)
 }
 
-/// The lines of rows: rows whose line does not follow the line of the row before.
+/// The lines of rows, as the rows whose line does not follow the line of the previous row.
 #[derive(Debug, Clone, Default)]
 struct Lines(Vec<(usize, u64)>);
 

@@ -1,4 +1,4 @@
-//! [`Run`]: what is known of a run besides its rows.
+//! [`Run`]: the name, the metrics and the manifest of a run.
 
 use std::path::Path;
 
@@ -14,13 +14,13 @@ use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 /// The name, after the dot, of the score of all rows beside the scores of rows.
 pub(super) const CORPUS: &str = "corpus";
 
-/// What is known of a run besides its rows.
+/// The name, the metrics and the manifest of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) name: String,
     metrics: IndexMap<String, KnownMetric>,
     pub(super) failure_score: f64,
-    /// The manifest, or the reason why there is none.
+    /// The manifest, or why it is missing.
     manifest: Result<Box<Manifest>, String>,
 }
 

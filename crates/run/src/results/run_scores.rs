@@ -5,7 +5,9 @@ use std::path::Path;
 use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
-use super::file::{Results, check_has_id, read_manifest, read_rows};
+use super::file::Results;
+use super::file_manifest::read_manifest;
+use super::read_rows::{check_has_id, read_rows};
 use super::row_index::{RowIndex, append, set};
 use super::run::{Run, entry, name_of};
 use super::scan::Reads;
@@ -15,7 +17,7 @@ use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{ResultOutcome, ResultRow};
 use crate::json::describe;
 
-/// What a comparison reads of its runs.
+/// The metrics and the field of the groups that a comparison reads.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     /// Metrics and their parts; all metrics if it is empty.
@@ -26,7 +28,7 @@ pub(crate) struct Columns {
     pub(super) group: Option<String>,
 }
 
-/// The scores of a run without the texts of its rows: what a comparison reads, see
+/// The ids, outcomes and values of a run, which a comparison reads; see
 /// [`ComparisonBuilder::read`](super::ComparisonBuilder::read).
 #[derive(Debug, Clone)]
 pub struct RunScores {

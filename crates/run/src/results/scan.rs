@@ -1,10 +1,13 @@
-//! Decodes a line of a result file without the texts in it, which a comparison does not read.
+//! Decodes the scores in a line of a result file, without explanations and errors, which a comparison does not read.
 //!
-//! Most lines of a file have one shape, so that the text between two values is compared with that of another line in place of
-//! reading keys.
+//! Most lines of a file have the same keys in the same order. So the bytes between two values are compared with the bytes at this
+//! place in an earlier line, and keys are not decoded.
 
 use std::sync::LazyLock;
 
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::StrDeserializer;
 use serde_json::{Map, Value};
 
 use crate::core::rows::pair::Origin;
@@ -17,36 +20,36 @@ use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
 use crate::results::run::CORPUS;
 
-/// What is read of each row of a result file. Ids, gold rows, outcomes, values, costs and contributions always are; a row
-/// may have more than is read.
+/// The fields of a result row that are decoded, besides id, gold row, outcomes, values, costs and contributions. A decoded row may
+/// have others too.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct Reads {
     preds: bool,
     attributes: bool,
     notes: bool,
-    texts: bool,
+    explanations: bool,
 }
 
 impl Reads {
     /// Everything is read.
     #[must_use]
     pub const fn all() -> Self {
-        Self { preds: true, attributes: true, notes: true, texts: true }
+        Self { preds: true, attributes: true, notes: true, explanations: true }
     }
 
     /// Scores are read, and the value at a path; with `notes` also the parts, components and metadata of scores.
     #[must_use]
     pub fn scores(path: Option<&str>, notes: bool) -> Self {
         let preds = path.is_some_and(|path| path.starts_with("pred"));
-        Self { preds, attributes: path.is_some(), notes, texts: false }
+        Self { preds, attributes: path.is_some(), notes, explanations: false }
     }
 }
 
-/// The lines of one shape: the texts between their values, which have the same keys in the same order.
+/// The bytes between the values of lines that have the same keys in the same order.
 pub(super) struct Shape {
     reads: Reads,
-    /// The text before each value, and what the value is.
+    /// The bytes before each value, and the field of the value.
     slots: Vec<(String, Slot)>,
     end: String,
     metrics: Vec<String>,
@@ -102,7 +105,7 @@ impl Shape {
         row: &mut ResultRow,
     ) -> Option<()> {
         // More bytes may be more values than the limit.
-        if self.reads.texts || text.len() > 2 * MAX_VALUES {
+        if self.reads.explanations || text.len() > 2 * MAX_VALUES {
             return None;
         }
         let scanner = Scanner::new(text)?;
@@ -239,7 +242,7 @@ impl ScoreSlot {
         // A score of all rows does not have the name of a part.
         let is_noted = |name: &str| reads.notes || name == CORPUS;
         match self {
-            Self::Outcome => score.outcome = ResultOutcome::of_name(scanner.plain_string()?)?,
+            Self::Outcome => score.outcome = outcome(scanner.plain_string()?)?,
             Self::Value => score.value = scanner.number()?,
             Self::Passed => score.passed = scanner.boolean()?,
             Self::Confidence => score.confidence = scanner.number()?,
@@ -269,6 +272,12 @@ impl ScoreSlot {
         }
         Some(())
     }
+}
+
+/// Returns the outcome with this name in a result file.
+fn outcome(name: &str) -> Option<ResultOutcome> {
+    let name: StrDeserializer<'_, serde::de::value::Error> = name.into_deserializer();
+    ResultOutcome::deserialize(name).ok()
 }
 
 /// Reads the score of a component.
@@ -304,7 +313,7 @@ fn finish(score: &mut ResultScore) -> Option<()> {
     Some(())
 }
 
-/// Reads a gold row or prediction that is an object or null; an empty one is none.
+/// Reads a gold row or prediction that is an object or null; `Some(None)` for null and for an empty object.
 fn side(scanner: &mut Scanner<'_>) -> Option<Option<Value>> {
     let fields = object(scanner, true)?.filter(|fields| !fields.is_empty());
     Some(fields.map(Value::Object))

@@ -148,20 +148,6 @@ impl ResultOutcome {
         }
     }
 
-    /// Returns the outcome of a name.
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
-        let all = [
-            Self::Scored,
-            Self::Counted,
-            Self::Gated,
-            Self::Skipped,
-            Self::Abstained,
-            Self::MetricFailed,
-            Self::ProgramFailed,
-        ];
-        all.into_iter().find(|outcome| outcome.name() == name)
-    }
-
     /// Returns whether the metric or the program failed. The mean counts such a row as the failure score.
     #[must_use]
     pub const fn is_failure(self) -> bool {

@@ -92,8 +92,8 @@ impl ComparisonBuilder {
         self.of_scores(&self.scores(a)?, &self.scores(b)?)
     }
 
-    /// Reads what this comparison needs of a result file: ids, outcomes and values, and neither texts nor predictions. A row
-    /// takes about 40 bytes, and 10 more for each metric.
+    /// Reads the ids, outcomes and values in a result file that this comparison needs. A row takes about 40 bytes of memory, and
+    /// 10 more for each metric.
     ///
     /// ```
     /// use dsrs_metrics::results::{Comparison, Verdict};
@@ -125,7 +125,7 @@ impl ComparisonBuilder {
         RunScores::read(file.as_ref(), &self.columns())
     }
 
-    /// Returns what this comparison needs of the rows in memory.
+    /// Returns the ids, outcomes and values that this comparison needs.
     pub(super) fn scores(&self, results: &Results) -> Result<RunScores, ResultsError> {
         RunScores::of(results, &self.columns())
     }

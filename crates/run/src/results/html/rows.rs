@@ -34,7 +34,7 @@ struct MetricData<'a> {
     is_compared: bool,
 }
 
-/// A row of one run, as JSON without a character that HTML gives a meaning to.
+/// A row of one run, as JSON in which the special characters of HTML are escaped.
 struct RowJson {
     gold: Option<String>,
     run: String,

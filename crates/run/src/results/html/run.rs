@@ -1,4 +1,4 @@
-//! [`ReportRun`]: a run as a report reads it.
+//! [`ReportRun`]: the totals of a run, and the rows that a report shows.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use super::totals::Totals;
 use crate::evaluate::report::{Progress, ProgressDisplay, ResultRow};
 use crate::messages::escape;
-use crate::results::file::{Results, check_has_id, read_lines, read_manifest, read_rows};
+use crate::results::file::Results;
+use crate::results::file_manifest::read_manifest;
+use crate::results::read_rows::{check_has_id, read_lines, read_rows};
 use crate::results::run::{Run, name_of};
 use crate::results::run_scores::{Columns, RunScores};
 use crate::results::{Reads, ResultsError};
 
-/// The totals of all rows of a run, and where the rows are that the page shows whole.
+/// The totals of all rows of a run, and the source of the rows in the table.
 #[doc(hidden)]
 #[derive(Debug, Clone)]
 pub struct ReportRun<'a> {
@@ -123,7 +125,7 @@ impl<'a> ReportRun<'a> {
         self.scores.rows.id(row)
     }
 
-    /// Returns the place of an id, which may be that of the row at `hint`.
+    /// Returns the place of an id. `hint` is the place where it probably is.
     pub(super) fn find(&self, id: &str, hint: usize) -> Option<usize> {
         self.scores.rows.find(id, hint)
     }

@@ -1,4 +1,4 @@
-//! What a page shows of all rows of a run beside their scores: parts of metrics, costs, notes.
+//! Sums over all rows of a run: parts of metrics, costs, missing fields.
 
 use std::hash::Hash;
 
@@ -71,7 +71,7 @@ impl Totals {
         }
     }
 
-    /// Adds the rows of a block, of which the first is at a place.
+    /// Adds the rows of a block; `first` is the place of its first row.
     pub(super) fn append(&mut self, first: usize, block: Self) {
         for (name, more) in block.metrics {
             self.metrics.entry(name).or_default().append(first, more);

@@ -26,8 +26,8 @@ fn parsed(line: &str) -> Result<ResultRow, ResultsError> {
     UncheckedRow::from(ObjectRow::parse(line, &at())?).check()
 }
 
-/// The row without what is not read.
-fn without_texts(mut row: ResultRow, reads: Reads) -> ResultRow {
+/// The row with the fields that are read.
+fn selected(mut row: ResultRow, reads: Reads) -> ResultRow {
     fn of_score(score: &mut ResultScore, reads: Reads) {
         (score.details, score.feedback, score.error, score.gated_by) = (None, None, None, None);
         if !reads.notes {
@@ -52,7 +52,7 @@ fn is_scanned(line: &str, shape: &mut Shape, scanned: &mut ResultRow) -> bool {
     let (is_scanned, reads) = (shape.scan(line, &at, scanned).is_some(), shape.reads);
     if is_scanned {
         let row = parsed(line).unwrap_or_else(|error| panic!("{line}\n{error}"));
-        let row = without_texts(row, reads);
+        let row = selected(row, reads);
         assert_eq!(*scanned, row, "{line}");
         // Names are in the same order too.
         assert_eq!(format!("{scanned:?}"), format!("{row:?}"), "{line}");
