@@ -172,9 +172,11 @@ fn correlation(
         return Figure::unknown(rows, Note::NotEnoughRows { needed: MIN_ROWS_FOR_SPEARMAN });
     }
     let pairs = RankPairs::of(scores, labels);
-    let all: Vec<usize> = (0..scores.len()).collect();
-    let interval = || bootstrap.interval(all.len(), |sample| pairs.spearman(sample));
-    match pairs.spearman(&all) {
+    let interval = || {
+        let draws = bootstrap.statistic_of_draws(scores.len(), |draws| pairs.spearman(draws));
+        draws.ci95()
+    };
+    match pairs.spearman(0..scores.len()) {
         Some(value) => Figure::estimate(value, rows, interval),
         None if labels.iter().all(|label| *label == labels[0]) => {
             Figure::unknown(rows, Note::OneValue { side: "labels" })

@@ -73,12 +73,26 @@ impl Bootstrap {
         rows: usize,
         mut statistic: impl FnMut(&[usize]) -> Option<f64>,
     ) -> Uncertainty {
-        let mut draw = self.indices(rows);
-        let mut sample = vec![0; rows];
+        let mut sample = Vec::with_capacity(rows);
+        self.statistic_of_draws(rows, |draws| {
+            sample.clear();
+            sample.extend(draws);
+            statistic(&sample)
+        })
+    }
+
+    /// As [`statistic`](Self::statistic), without a list of the rows of each sample. The statistic reads all of them.
+    #[doc(hidden)]
+    pub fn statistic_of_draws(
+        &self,
+        rows: usize,
+        mut statistic: impl FnMut(Draws<'_>) -> Option<f64>,
+    ) -> Uncertainty {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut values = Vec::with_capacity(self.resamples as usize);
         for _ in 0..if rows == 0 { 0 } else { self.resamples } {
-            sample.fill_with(&mut draw);
-            values.extend(statistic(&sample).filter(|value| value.is_finite()));
+            let draws = Draws { random: &mut random, rows, left: rows };
+            values.extend(statistic(draws).filter(|value| value.is_finite()));
         }
         let undefined = self.resamples as usize - values.len();
         if values.is_empty() || undefined * MOST_UNDEFINED > values.len() + undefined {
@@ -113,12 +127,12 @@ impl Bootstrap {
         let (Some(mean), true) = (mean_of(units), found > 1 && self.resamples > 0) else {
             return Uncertainty::NotEnoughRows { found, needed: 2 };
         };
-        let mut draw = self.indices(units.len());
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut means = Vec::with_capacity(self.resamples as usize);
         for _ in 0..self.resamples {
             let (mut sum, mut rows) = (0.0, 0);
-            for _ in units {
-                let (unit, count) = units[draw()];
+            for at in (Draws { random: &mut random, rows: units.len(), left: units.len() }) {
+                let (unit, count) = units[at];
                 sum += unit;
                 rows += count;
             }
@@ -131,15 +145,31 @@ impl Bootstrap {
             None => Uncertainty::Constant,
         }
     }
+}
 
-    /// Returns a function that draws an index below `rows`.
-    fn indices(&self, rows: usize) -> impl FnMut() -> usize + use<> {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        // The high half of the product is uniform below `rows`, except for a bias of `rows` in
-        // 2^64.
-        move || ((u128::from(random.next_u64()) * rows as u128) >> 64) as usize
+/// The rows of one sample, drawn with replacement.
+#[doc(hidden)]
+pub struct Draws<'r> {
+    random: &'r mut Xoshiro256PlusPlus,
+    rows: usize,
+    left: usize,
+}
+
+impl Iterator for Draws<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        // The high half of the product is uniform below `rows`, except for a bias of `rows` in 2^64.
+        Some(((u128::from(self.random.next_u64()) * self.rows as u128) >> 64) as usize)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
     }
 }
+
+impl ExactSizeIterator for Draws<'_> {}
 
 fn mean_of(units: &[(f64, u64)]) -> Option<f64> {
     let rows: u64 = units.iter().map(|(_, rows)| rows).sum();

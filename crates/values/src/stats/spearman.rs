@@ -31,8 +31,7 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
 /// ```
 #[must_use]
 pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
-    let all: Vec<usize> = (0..x.len()).collect();
-    (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(&all))?
+    (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(0..x.len()))?
 }
 
 /// Pairs of values with precomputed order, so that samples are ranked without sorting again.
@@ -42,8 +41,14 @@ pub struct RankPairs {
     y: Levels,
     /// The different pairs of levels.
     pairs: Vec<(usize, usize)>,
-    /// Each pair as its index among the different pairs; they fit into a cache.
-    pair: Vec<u32>,
+    /// Each pair as its index among the different pairs.
+    pair: PairIndices,
+}
+
+/// As few bytes as possible, so that they fit into a cache.
+enum PairIndices {
+    Few(Vec<u8>),
+    Many(Vec<u32>),
 }
 
 impl RankPairs {
@@ -59,21 +64,26 @@ impl RankPairs {
                 (pairs.len() - 1) as u32
             })
         });
-        let pair = pair.collect();
+        let pair: Vec<u32> = pair.collect();
+        let pair = match pairs.len() {
+            0..=256 => PairIndices::Few(pair.into_iter().map(|it| it as u8).collect()),
+            _ => PairIndices::Many(pair),
+        };
         Self { x, y, pairs, pair }
     }
 
     /// Returns the correlation of the pairs at these indices, which may be repeated.
-    pub fn spearman(&self, sample: &[usize]) -> Option<f64> {
-        let mut counts = vec![0.0; self.pairs.len()];
-        for at in sample {
-            counts[self.pair[*at] as usize] += 1.0;
+    pub fn spearman(&self, sample: impl ExactSizeIterator<Item = usize>) -> Option<f64> {
+        let (mut counts, rows) = (vec![0_u32; self.pairs.len()], sample.len());
+        match &self.pair {
+            PairIndices::Few(pair) => sample.for_each(|at| counts[usize::from(pair[at])] += 1),
+            PairIndices::Many(pair) => sample.for_each(|at| counts[pair[at] as usize] += 1),
         }
-        let levels = self.pairs.iter().zip(&counts);
-        let x_ranks = self.x.ranks(levels.clone().map(|((x, _), count)| (*x, *count)));
-        let y_ranks = self.y.ranks(levels.clone().map(|((_, y), count)| (*y, *count)));
+        let levels = self.pairs.iter().zip(counts.into_iter().map(f64::from));
+        let x_ranks = self.x.ranks(levels.clone().map(|((x, _), count)| (*x, count)));
+        let y_ranks = self.y.ranks(levels.clone().map(|((_, y), count)| (*y, count)));
         // Ties do not change the mean of the ranks.
-        let mean = (sample.len() as f64 + 1.0) / 2.0;
+        let mean = (rows as f64 + 1.0) / 2.0;
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
         for ((x, y), count) in levels {
             let (x, y) = (x_ranks[*x] - mean, y_ranks[*y] - mean);
