@@ -18,7 +18,7 @@ const STOPPING: &str =
 /// What the second Ctrl-C prints.
 const ABANDONING: &str = "abandoning the rows in progress; press Ctrl-C again to exit at once\n";
 
-const INT: u64 = 2;
+const TERM: u64 = 15;
 const HUP: u64 = 1;
 
 /// A running scorer, which is killed if the test fails.
@@ -44,8 +44,9 @@ fn spawn(command: &mut Command) -> Running {
         }
     });
     let running = Running { child, err, reader: Some(reader) };
-    // Before the handler is installed, a signal would end the process.
-    wait_until(|| catches(&running.child, INT));
+    // Before its handler is installed, a signal would end the process, and right after it, the signal might be lost. The handler
+    // of SIGTERM is the last one.
+    wait_until(|| catches(&running.child, TERM));
     running
 }
 
