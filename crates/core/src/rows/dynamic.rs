@@ -100,8 +100,14 @@ impl Fields {
     /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
     /// one, field after field. `None` if there are too many fields.
     #[doc(hidden)]
-    pub fn rewrite(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
-        self.values.rewrite(position, name)
+    pub fn rewrite_static(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
+        self.values.rewrite(position, name, || Cow::Borrowed(name))
+    }
+
+    /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
+    #[doc(hidden)]
+    pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
+        self.values.rewrite(position, name, || Cow::Owned(name.to_owned()))
     }
 
     /// Removes the fields that a row did not overwrite.

@@ -79,14 +79,19 @@ impl Entries {
 
     /// Returns the value at this position of a list that is written again from its start. If the entry there has another
     /// name, it and all after it are replaced by a new one. `None` if there would be more than are listed.
-    pub(super) fn rewrite(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
+    pub(super) fn rewrite(
+        &mut self,
+        position: usize,
+        name: &str,
+        owned: impl FnOnce() -> Name,
+    ) -> Option<&mut Value> {
         if position >= MAX_LISTED {
             return None;
         }
         self.index = None;
         if self.list.get(position).is_none_or(|(other, _)| other != name) {
             self.list.truncate(position);
-            self.list.push((Cow::Borrowed(name), Value::Null));
+            self.list.push((owned(), Value::Null));
         }
         self.list.get_mut(position).map(|(_, value)| value)
     }
@@ -231,16 +236,16 @@ mod tests {
         let mut entries = Entries::default();
         for names in [&["a", "b"][..], &["b", "a", "c"], &["b"], &[], &["b", "c", "a"]] {
             for (position, name) in names.iter().enumerate() {
-                *entries.rewrite(position, name).unwrap() = Value::from(*name);
+                *entries.rewrite(position, name, || (*name).into()).unwrap() = Value::from(*name);
             }
             entries.truncate(names.len());
             let expected: Vec<_> = names.iter().map(|name| (*name, Value::from(*name))).collect();
             let found = entries.iter().map(|(name, value)| (name, value.clone()));
             assert_eq!(found.collect::<Vec<_>>(), expected);
         }
-        *entries.rewrite(0, "b").unwrap() = Value::from(1);
+        *entries.rewrite(0, "b", || "b".into()).unwrap() = Value::from(1);
         assert_eq!((entries.get("b"), entries.get("c")), (Some(&1.into()), Some(&"c".into())));
-        assert_eq!(entries.rewrite(16, "x"), None);
+        assert_eq!(entries.rewrite(16, "x", || "x".into()), None);
     }
 
     proptest! {

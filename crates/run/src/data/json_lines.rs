@@ -154,8 +154,8 @@ impl UndecodedRow for Line<'_> {
         Ok(LocatedRow { row, at, number: self.number })
     }
 
-    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
-        selection.decode(self.json()?, row)
+    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
+        FieldSelection::decode(selection, self.json()?, row)
     }
 
     fn string(&self, name: &str) -> Result<Option<String>, DataError> {

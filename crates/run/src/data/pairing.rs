@@ -128,15 +128,19 @@ impl Pairing {
         undecoded: &dyn UndecodedRow,
         row: &mut Pair,
     ) -> Result<(), DataError> {
-        if self.read_selected(undecoded, row).is_none() {
+        if self.read_common(undecoded, row).is_none() {
             *row = self.pair(undecoded.row()?)?;
         }
         Ok(())
     }
 
-    /// Decodes only the selected fields; `None` if the row is unusual, or other fields may be needed for an error.
-    fn read_selected(&self, undecoded: &dyn UndecodedRow, row: &mut Pair) -> Option<()> {
-        let selection = self.selection.as_ref()?;
+    /// Decodes the selected fields, or all; `None` if the row is unusual, or if fields that are not selected may be needed for
+    /// an error.
+    fn read_common(&self, undecoded: &dyn UndecodedRow, row: &mut Pair) -> Option<()> {
+        if self.are_examples {
+            return None;
+        }
+        let selection = self.selection.as_ref();
         let keys = undecoded.decode(selection, row)?;
         if !keys.has_sides && self.mappings.is_empty() {
             return None;
@@ -150,7 +154,8 @@ impl Pairing {
             row.id.clear();
             self.write_default_id(at, undecoded.number(), &mut row.id);
         }
-        selection.has_required(&row.gold, &row.pred).then_some(())
+        let has_required = |it: &FieldSelection| it.has_required(&row.gold, &row.pred);
+        selection.is_none_or(has_required).then_some(())
     }
 
     /// Sets the mapped fields. Returns whether the row has an id, or `None` if its id is not one.

@@ -53,6 +53,13 @@ impl FieldSelection {
         }
     }
 
+    fn names(&self, side: Side) -> &[&'static str] {
+        match side {
+            Side::Gold => &self.gold,
+            Side::Pred => &self.pred,
+        }
+    }
+
     fn side_mut(&mut self, side: Side) -> &mut Vec<&'static str> {
         match side {
             Side::Gold => &mut self.gold,
@@ -60,16 +67,23 @@ impl FieldSelection {
         }
     }
 
-    /// Decodes a row in its common shape, in the memory of another row; `None` if it has another shape, or may be invalid.
+    /// Decodes these fields, or all, of a row in its common shape, in the memory of another row; `None` if it has another shape, or may be invalid.
     /// A row without an id keeps the other row's id.
-    pub(super) fn decode(&self, text: &str, row: &mut Pair) -> Option<DecodedKeys> {
+    pub(super) fn decode(
+        selection: Option<&Self>,
+        text: &str,
+        row: &mut Pair,
+    ) -> Option<DecodedKeys> {
         // More bytes may be more values than the limit.
         if text.len() > 2 * MAX_VALUES {
             return None;
         }
         let Pair { id, gold, pred, attributes, run, .. } = row;
-        (*attributes, *run) = (Fields::default(), None);
-        let (mut keys, mut gold_len, mut pred_len) = (DecodedKeys::default(), 0, 0);
+        (attributes.textual, *run) = (false, None);
+        let names = |side| selection.map(|it| it.names(side));
+        let attribute_names = selection.filter(|it| !it.all_attributes).map(|it| &*it.attributes);
+        let mut keys = DecodedKeys::default();
+        let (mut gold_len, mut pred_len, mut attributes_len) = (0, 0, 0);
         let mut scanner = Scanner::new(text)?;
         scanner.object(|scanner, key| {
             match key {
@@ -78,26 +92,23 @@ impl FieldSelection {
                     keys.has_id = true;
                 }
                 "gold" => {
-                    gold_len = fields_into(scanner, &self.gold, &mut gold.data)?;
+                    gold_len = fields_into(scanner, names(Side::Gold), &mut gold.data)?;
                     keys.has_sides = true;
                 }
                 "pred" => {
-                    pred_len = fields_into(scanner, &self.pred, &mut pred.data)?;
+                    pred_len = fields_into(scanner, names(Side::Pred), &mut pred.data)?;
                     keys.has_sides = true;
                 }
                 // The row may be of a result file.
                 "scores" => return None,
                 key if may_be_field_twice(key) => return None,
-                _ => match find(&self.attributes, key) {
-                    Some(name) => _ = attributes.insert_static(name, scanner.value()?),
-                    None if self.all_attributes => _ = attributes.insert(key, scanner.value()?),
-                    None => scanner.skip()?,
-                },
+                _ => field_into(scanner, attribute_names, key, (attributes, &mut attributes_len))?,
             }
             Some(())
         })?;
         gold.data.truncate(gold_len);
         pred.data.truncate(pred_len);
+        attributes.truncate(attributes_len);
         scanner.is_at_end().then_some(keys)
     }
 
@@ -148,11 +159,7 @@ impl FieldSelection {
     /// The name of this field, if the run reads it.
     #[cfg(feature = "csv")]
     pub(super) fn field(&self, side: Side, name: &str) -> Option<&'static str> {
-        let fields = match side {
-            Side::Gold => &self.gold,
-            Side::Pred => &self.pred,
-        };
-        find(fields, name)
+        find(self.names(side), name)
     }
 }
 
@@ -193,22 +200,31 @@ pub(crate) fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()
 /// Overwrites the fields of another row, and returns the number of fields that this row has.
 fn fields_into(
     scanner: &mut Scanner<'_>,
-    selected: &[&'static str],
+    names: Option<&[&'static str]>,
     fields: &mut Fields,
 ) -> Option<usize> {
     let mut len = 0;
     fields.textual = false;
-    scanner.object(|scanner, key| {
-        match find(selected, key) {
-            Some(name) => {
-                scanner.value_into(fields.rewrite(len, name)?)?;
-                len += 1;
-            }
-            None => scanner.skip()?,
-        }
-        Some(())
-    })?;
+    scanner.object(|scanner, key| field_into(scanner, names, key, (fields, &mut len)))?;
     Some(len)
+}
+
+/// Overwrites the next field of another row, if it has one of these names, or any. Otherwise skips the value.
+fn field_into(
+    scanner: &mut Scanner<'_>,
+    names: Option<&[&'static str]>,
+    key: &str,
+    (fields, len): (&mut Fields, &mut usize),
+) -> Option<()> {
+    let value = match names {
+        None => fields.rewrite(*len, key)?,
+        Some(names) => match find(names, key) {
+            Some(name) => fields.rewrite_static(*len, name)?,
+            None => return scanner.skip(),
+        },
+    };
+    *len += 1;
+    scanner.value_into(value)
 }
 
 /// Names are interned: they are few, and every row has them.

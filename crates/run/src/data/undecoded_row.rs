@@ -13,8 +13,8 @@ pub(super) trait UndecodedRow {
     /// Decodes the whole row.
     fn row(&self) -> Result<LocatedRow, DataError>;
 
-    /// Decodes the selected fields in the memory of another row; `None` if the row is not a common one.
-    fn decode(&self, selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys>;
+    /// Decodes the selected fields, or all, in the memory of another row; `None` if the row is not a common one.
+    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys>;
 
     /// Returns the string in a column, or under a key of a JSON row. Other columns may be invalid.
     fn string(&self, name: &str) -> Result<Option<String>, DataError> {

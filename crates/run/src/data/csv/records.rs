@@ -235,7 +235,8 @@ impl UndecodedRow for Record<'_> {
         Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.line })
     }
 
-    fn decode(&self, _selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
+    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
+        selection?;
         let header = &self.chunk.header;
         let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
         let Pair { id, gold, pred, attributes, run, .. } = row;
@@ -254,7 +255,7 @@ impl UndecodedRow for Record<'_> {
                         Side::Gold => (&mut gold.data, &mut gold_len),
                         Side::Pred => (&mut pred.data, &mut pred_len),
                     };
-                    json::set_string(fields.rewrite(*len, name)?, cell);
+                    json::set_string(fields.rewrite_static(*len, name)?, cell);
                     *len += 1;
                     keys.has_sides = true;
                 }

@@ -8,13 +8,35 @@ use proptest::prelude::*;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
+use crate::data::chunk::ChunkRow;
 use crate::data::selection::FieldSelection;
-use crate::data::{DataReader, Format};
+use crate::data::{DataError, DataReader, Format};
 
 /// The rows up to the first error, in the same way for a file of any size.
 fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
     rows.map(|row| row.map_err(|error| error.to_string())).collect()
+}
+
+/// The rows up to the first error, each decoded by `serde_json`.
+fn by_serde_json(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
+    let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
+    let (mut rows, pairing) = (Vec::new(), Arc::clone(pairs.pairing()));
+    while let Some(chunk) = pairs.next_chunk()
+        && !rows.last().is_some_and(Result::is_err)
+    {
+        let mut add = |row: Result<Pair, DataError>| {
+            rows.push(row.map_err(|error| error.to_string()));
+            rows.last().is_some_and(Result::is_ok)
+        };
+        match chunk {
+            Err(error) => _ = add(Err(error)),
+            Ok(chunk) => chunk
+                .rows
+                .each(|row| add(row.and_then(ChunkRow::row).and_then(|row| pairing.pair(row)))),
+        }
+    }
+    rows
 }
 
 fn selection() -> FieldSelection {
@@ -94,9 +116,12 @@ fn rows_are_decoded_in_the_memory_of_other_rows() {
     assert!(!found.pred.data.textual);
 }
 
-/// Reads rows with and without the selection, and compares their selected fields.
+/// Reads rows with and without the selection, and compares the rows, and their selected fields, with the rows of
+/// `serde_json`.
 fn assert_same(mappings: &[&str], text: &str) {
-    let whole = read(&reader(mappings), text);
+    let whole = by_serde_json(&reader(mappings), text);
+    assert_eq!(read(&reader(mappings), text), whole, "{text}");
+    assert_reused(&reader(mappings), text, &whole);
     let reading = reader(mappings).with_selection(selection());
     let selected = read(&reading, text);
     assert_reused(&reading, text, &selected);

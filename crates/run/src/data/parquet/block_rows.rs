@@ -120,7 +120,8 @@ impl UndecodedRow for BlockRow<'_> {
         Ok(LocatedRow { row, at: self.at(), number: self.number })
     }
 
-    fn decode(&self, _selection: &FieldSelection, row: &mut Pair) -> Option<DecodedKeys> {
+    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
+        selection?;
         let selected = self.rows.layout.selected.as_ref();
         let selected = selected.filter(|selected| !selected.are_results_mapped)?;
         let mut decoder = Decoder::new(self, row);
@@ -196,7 +197,7 @@ impl<'d, 'b> Decoder<'d, 'b> {
                     Side::Pred => (&mut row.pred.data, &mut self.pred_len),
                 };
                 self.keys.has_sides = true;
-                value_into(of, column, fields.rewrite(*len, name)?, size)?;
+                value_into(of, column, fields.rewrite_static(*len, name)?, size)?;
                 *len += 1;
             }
             Target::Attribute(name) => {
