@@ -99,6 +99,14 @@ pub fn scope<F: Future>(
     CURRENT.scope(recorder, future)
 }
 
+/// As [`scope`] and [`spending_scope`], of a function.
+pub fn scope_sync<T>(
+    (replies, spending): (Arc<dyn ReplyRecorder>, Arc<dyn SpendingRecorder>),
+    function: impl FnOnce() -> T,
+) -> T {
+    SPENDING.sync_scope(spending, || CURRENT.sync_scope(replies, function))
+}
+
 fn current() -> Option<Arc<dyn ReplyRecorder>> {
     CURRENT.try_with(Arc::clone).ok()
 }

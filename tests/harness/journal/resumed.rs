@@ -1,10 +1,14 @@
 //! Runs that are stopped or dropped, and continued.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use dsrs_metrics::Evaluate;
+use dsrs_metrics::metrics::{Bleu, F1};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, rows::Pair, runs::Ending};
+use dsrs_metrics::rows::Pair;
+use dsrs_metrics::runs::{Ending, EvaluateBuilder};
 
 use super::{Paid, ROWS, builder, program, run, undisturbed};
 
@@ -105,6 +109,47 @@ async fn given_predictions_are_compared_and_scored_once() {
     let result = builder(&paid, &out).journal(&journal).score(pairs()).await.unwrap();
     assert_eq!((result.rows, paid.metrics()), (10, 10));
     assert_eq!(result.journal.unwrap().restored_rows, 6);
+}
+
+/// Metrics that compute at once are evaluated by threads, and their records are written together.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_of_threads_are_restored_from_a_journal_that_ends_anywhere() {
+    const ROWS: u64 = 50;
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out.jsonl");
+    let evaluate = |calls: &Arc<AtomicU64>| {
+        let calls = Arc::clone(calls);
+        let counting = typed_metric_fn("counting", move |gold: &Example, pred: &Prediction| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            assert!(gold.get("number").unwrap() != 13, "not 13");
+            gold.get("answer") == pred.get("answer")
+        });
+        let evaluate = Evaluate::builder().metric(counting).metric(F1::default());
+        // The contribution of a row to a score of all rows is not recorded.
+        evaluate.metric(Bleu::default()).keep_results(false).save_as_jsonl(&out)
+    };
+    let run = async |evaluate: EvaluateBuilder<Example, Prediction>| {
+        let pair = |number: u64| {
+            let gold = example! { "number" => number, "answer" => format!("row {number}") };
+            Pair::new(format!("q{number}"), gold, prediction! { "answer" => "row 7" })
+        };
+        let result = evaluate.build().unwrap().score((0..ROWS).map(pair)).await.unwrap();
+        let restored = result.journal.map(|journal| journal.restored_rows);
+        ((result.to_string(), std::fs::read(&out).unwrap()), restored)
+    };
+    let (expected, _) = run(evaluate(&Arc::default())).await;
+    let journal = dir.path().join("journal");
+    assert_eq!(run(evaluate(&Arc::default()).journal(&journal)).await, (expected.clone(), Some(0)));
+    let log = std::fs::read(journal.join("journal.log")).unwrap();
+    let header = log.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for end in [log.len(), log.len() - 1, log.len() / 2, header + 1, header] {
+        std::fs::write(journal.join("journal.log"), &log[..end]).unwrap();
+        let recorded = log[header..end].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let calls = Arc::default();
+        let (found, restored) = run(evaluate(&calls).journal(&journal)).await;
+        assert_eq!((&found, restored), (&expected, Some(recorded)));
+        assert_eq!(calls.load(Ordering::SeqCst), ROWS - recorded, "no row is scored twice");
+    }
 }
 
 /// Values of a program whose inputs come from a CSV file are untyped strings, also after they are restored.

@@ -47,7 +47,7 @@ where
     let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
     run.started(options);
     let is_scored = (&program as &dyn Any).is::<Predicted>();
-    let ended = match is_scored && run.plan.is_immediate && run.journal.is_none() {
+    let ended = match is_scored && run.plan.never_waits(run.journal.is_some()) {
         true => run_on_threads(&run).await,
         false => run_as_tasks(&run, program).await,
     };
@@ -142,8 +142,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let intervals = options.tally(plan.options.repeats).intervals;
-        let needs_rows = journal.is_some() || !options.observers.is_empty();
-        let needs_rows = needs_rows || intervals.needs_places() || options.keep_results;
+        let needs_rows = !options.observers.is_empty() || intervals.needs_places();
+        let needs_rows = needs_rows || options.keep_results;
         let collector = CollectorOptions {
             keep_below,
             expected: expected.min(MAX_PREALLOCATED_ROWS),

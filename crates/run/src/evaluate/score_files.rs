@@ -49,7 +49,7 @@ impl Evaluate {
         let rows = if has_outputs { rows.with_hashes() } else { rows };
         let data = SourceData::Reading(rows.data_files());
         let pairing = Arc::clone(rows.pairing());
-        let waits = !self.plan.is_immediate || self.settings.options.journal.is_some();
+        let waits = !self.plan.never_waits(self.settings.options.journal.is_some());
         // A row is evaluated, and paid for, only if the rows up to it can be read.
         let check = waits.then(|| Arc::clone(&self.plan));
         let source = if waits && rows.may_block() {

@@ -1,6 +1,5 @@
 //! Hashes in hexadecimal digits, by which a run compares contents with the contents of an earlier run.
 
-use std::fmt::Write as _;
 use std::io::{self, Read};
 
 use sha2::{Digest, Sha256};
@@ -30,9 +29,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// Returns two digits for each byte, in lower case.
 pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // A `String` can always be written to.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }

@@ -21,6 +21,9 @@ const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 /// The size at which buffered records are written, in bytes.
 const BUFFER: usize = 1 << 16;
 
+/// The length of most lines, in bytes.
+const LINE: usize = 512;
+
 /// When a record is written to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Write {
@@ -193,7 +196,8 @@ pub(super) fn write_first(file: &dyn LogFile, line: &[u8]) -> io::Result<()> {
 /// Returns a record as a line: the checksum, a space, and JSON.
 pub(super) fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     // Replaced by the checksum of the rest of the line.
-    let mut line = vec![b'0'; CHECKSUM];
+    let mut line = Vec::with_capacity(LINE);
+    line.extend([b'0'; CHECKSUM]);
     line.push(b' ');
     serde_json::to_writer(&mut line, record)?;
     let checksum = checksum(&line[CHECKSUM + 1..]);

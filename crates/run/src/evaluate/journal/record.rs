@@ -1,5 +1,7 @@
 //! The records of a journal, as JSON.
 
+use std::borrow::{Borrow, Cow};
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,22 +30,24 @@ pub(super) struct ReadHeader {
     pub(super) run: Value,
 }
 
-/// A record about one evaluation of a row. It has one of `program`, `reply` and `scores`.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Record {
+/// A record about one evaluation of a row. It has one of `program`, `reply` and `scores`. One that is written borrows the
+/// outcomes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound(deserialize = "O: Deserialize<'de>"))]
+pub(super) struct Record<'a, O = Outcome> {
     /// The position of the row in the input, from 0.
     pub(super) row: u64,
     /// The number of the repeat, from 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) repeat: u32,
     /// The fingerprint of the row's content.
-    pub(super) fingerprint: String,
+    pub(super) fingerprint: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) program: Option<StoredProgram>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reply: Option<StoredReply>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) scores: Option<StoredScores>,
+    pub(super) scores: Option<StoredScores<O>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -109,21 +113,28 @@ pub(super) struct CallCost {
 }
 
 /// The outcomes of some metrics.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct StoredScores {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredScores<O = Outcome> {
     /// Each outcome with the position of its metric.
-    pub(super) outcomes: Vec<(usize, Outcome)>,
+    pub(super) outcomes: Vec<(usize, O)>,
     /// The backtraces of the metrics that panicked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) tracebacks: Vec<String>,
+    pub(crate) tracebacks: Vec<String>,
 }
 
-impl StoredScores {
+impl<O> Default for StoredScores<O> {
+    fn default() -> Self {
+        Self { outcomes: Vec::new(), tracebacks: Vec::new() }
+    }
+}
+
+impl<O: Borrow<Outcome>> StoredScores<O> {
     /// Adds an outcome, unless it should be evaluated again: a row that the budget did not cover, or one that contributes to
     /// a score of all rows, since such a contribution is a type of the metric's author.
-    pub(crate) fn add(&mut self, metric: usize, outcome: &Outcome, traceback: Option<&str>) {
-        if !outcome.is_skipped() && !outcome.has_contribution() {
-            self.outcomes.push((metric, outcome.clone()));
+    pub(crate) fn add(&mut self, metric: usize, outcome: O, traceback: Option<&str>) {
+        let added: &Outcome = outcome.borrow();
+        if !added.is_skipped() && !added.has_contribution() {
+            self.outcomes.push((metric, outcome));
             self.tracebacks.extend(traceback.map(str::to_owned));
         }
     }

@@ -1,8 +1,11 @@
 //! One evaluation of a row: the records of earlier runs, and the records that it adds.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
 
 use super::Journal;
 use super::error::JournalError;
@@ -107,20 +110,23 @@ impl JournalRow {
 
     /// Records the prediction or the failure of the program.
     pub(crate) fn record_program(&self, program: StoredProgram) {
-        self.append(&Record { program: Some(program), ..self.record() }, Write::Now);
+        self.append(&Record { program: Some(program), ..self.record::<Outcome>() }, Write::Now);
     }
 
     /// Records outcomes: at once, unless they can be computed again without cost.
-    pub(crate) fn record_scores(&self, scores: StoredScores, are_costly: bool) {
+    pub(crate) fn record_scores<O>(&self, scores: StoredScores<O>, are_costly: bool)
+    where
+        O: Borrow<Outcome> + Serialize,
+    {
         if !scores.is_empty() {
             let write = if are_costly { Write::Now } else { Write::Later };
             self.append(&Record { scores: Some(scores), ..self.record() }, write);
         }
     }
 
-    fn record(&self) -> Record {
-        let (row, repeat, fingerprint) = (self.row, self.repeat, self.fingerprint.clone());
-        Record { row, repeat, fingerprint, ..Record::default() }
+    fn record<O>(&self) -> Record<'_, O> {
+        let (row, repeat, fingerprint) = (self.row, self.repeat, (&*self.fingerprint).into());
+        Record { row, repeat, fingerprint, program: None, reply: None, scores: None }
     }
 
     /// Returns whether no call is needed: the journal has the result of the program, and the outcomes of these metrics.
@@ -138,14 +144,14 @@ impl JournalRow {
         self.has_records && !self.has_added.load(Ordering::Relaxed)
     }
 
-    fn append(&self, record: &Record, write: Write) {
+    fn append<O: Serialize>(&self, record: &Record<'_, O>, write: Write) {
         self.has_added.store(true, Ordering::Relaxed);
         self.journal.log.append(record, write);
     }
 }
 
 impl Found {
-    fn add(&mut self, record: Record) {
+    fn add(&mut self, record: Record<'_>) {
         if let Some(program) = record.program {
             self.program = Some(program);
         }
@@ -171,7 +177,7 @@ impl ReplyRecorder for JournalRow {
     fn record(&self, key: &Hash, reply: &LmReply, is_spending: bool) {
         *lock(&self.found).recorded.entry(*key).or_default() += 1;
         let reply = StoredReply { key: hexadecimal(key), reply: reply.clone(), is_spending };
-        self.append(&Record { reply: Some(reply), ..self.record() }, Write::Now);
+        self.append(&Record { reply: Some(reply), ..self.record::<Outcome>() }, Write::Now);
     }
 
     fn recorded(&self, key: &Hash) -> usize {

@@ -214,7 +214,7 @@ impl Scan {
     }
 
     /// Returns the records of a row, in the order in which they were written.
-    pub(super) fn of_row(&self, row: u64) -> Result<Vec<Record>, JournalError> {
+    pub(super) fn of_row(&self, row: u64) -> Result<Vec<Record<'static>>, JournalError> {
         let first = self.records.partition_point(|(other, _)| *other < row);
         let of_row = self.records[first..].iter().take_while(|(other, _)| *other == row);
         let offsets: Vec<u64> = of_row.map(|(_, offset)| *offset).collect();

@@ -2,6 +2,8 @@
 //!
 //! `prediction.rs` runs the program, `row_scores.rs` evaluates the metrics.
 
+use std::collections::HashMap;
+
 use super::plan::Plan;
 use super::row_result::RowResult;
 use super::run_journal::{JournaledRow, RowToJournal, RunJournal};
@@ -11,7 +13,7 @@ use crate::core::program::Program;
 use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
-use crate::evaluate::journal::{JournalRow, ProgramFailure};
+use crate::evaluate::journal::ProgramFailure;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn finish<Kind>(
@@ -105,7 +107,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let call = self.call(&row.gold, pred, row.run.as_deref());
             if journal.is_none() && self.is_immediate {
                 let mut outcomes = Vec::with_capacity(self.metrics.len());
-                if let Some(traceback) = self.score_now(call, &mut outcomes) {
+                if let Some(traceback) = self.score_now(call, &HashMap::new(), &mut outcomes) {
                     (row.outcomes, row.traceback) = (outcomes, traceback);
                     return;
                 }
@@ -113,7 +115,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
             let call = call.with_memo(memo.as_ref());
             let journal = journal.map(|journal| &*journal.row);
-            let known = journal.map(JournalRow::take_outcomes).unwrap_or_default();
+            let known = journal.map(|row| self.take_outcomes(row)).unwrap_or_default();
             let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());
             let scored = self.score_metrics(call, deadline, journal, known, metrics, charges);
             (row.outcomes, row.traceback) = scored.await;

@@ -25,7 +25,7 @@ pub(crate) struct Plan<'a, G, P> {
     pub(crate) sharing: Option<Sharing>,
     /// The input fields of the program, for rows that do not declare their own.
     pub(crate) inputs: Option<Arc<[String]>>,
-    /// Whether rows with predictions can be evaluated without awaiting anything.
+    /// Whether the metrics answer rows with predictions without awaiting anything.
     pub(crate) is_immediate: bool,
     /// The gate, if the metrics have two tiers.
     pub(crate) gate: Option<Arc<Gate>>,
@@ -59,6 +59,13 @@ impl<'a, G, P> Plan<'a, G, P> {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Returns whether rows with predictions are evaluated without awaiting anything. A run with a journal checks models
+    /// between its rows, before the first call that is not recorded.
+    pub(crate) fn never_waits(&self, has_journal: bool) -> bool {
+        let is_checked = |entry: &MetricEntry<'_, G, P>| has_journal && entry.has_requirements();
+        self.is_immediate && !self.metrics.iter().any(is_checked)
+    }
+
     /// Returns the identities of the metrics, with the contents of the files that they read now.
     pub(crate) fn current_identities(&self) -> Arc<IndexMap<String, MetricIdentity>> {
         let identity = |entry: &MetricEntry<'_, G, P>| {

@@ -159,12 +159,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let rollout = |number: usize| {
             let call = calls[number].ok()?.with_memo(memos[number].as_ref());
             let journal = journals.get(number);
-            let (mut restored, tracebacks) =
-                journal.map(|journal| journal.row.take_outcomes()).unwrap_or_default();
-            let is_possible = |metric: usize, outcome: &Outcome| {
-                self.metrics.get(metric).is_some_and(|entry| entry.is_possible(outcome))
-            };
-            restored.retain(|metric, outcome| is_possible(*metric, outcome));
+            let (restored, tracebacks) =
+                journal.map(|journal| self.take_outcomes(&journal.row)).unwrap_or_default();
             Some(Rollout { call, journal, restored, tracebacks })
         };
         let rollouts = (0..calls.len()).filter_map(rollout).collect();

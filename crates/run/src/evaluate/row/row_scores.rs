@@ -22,18 +22,23 @@ use crate::core::score::outcome::Outcome;
 use crate::evaluate::journal::{JournalRow, StoredScores};
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
-    /// metric has to wait after all.
+    /// Scores a row with a prediction without awaiting anything, but for the outcomes that a journal has. Returns the
+    /// backtraces of panics, or `None` if a metric has to wait after all.
     pub(crate) fn score_now(
         &self,
         call: MetricCall<'_, G, P>,
+        known: &HashMap<usize, Outcome>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
         let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
-        for entry in &self.metrics {
+        for (position, entry) in self.metrics.iter().enumerate() {
+            if let Some(outcome) = known.get(&position) {
+                outcomes.push(outcome.clone());
+                continue;
+            }
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Ready(result)) => Ok(result),
                 // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
@@ -45,6 +50,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             outcomes.push(outcome);
         }
         Some(joined(&tracebacks))
+    }
+
+    /// Takes the outcomes of an earlier run, by the position of the metric, and the backtraces of their panics.
+    pub(crate) fn take_outcomes(&self, row: &JournalRow) -> (HashMap<usize, Outcome>, Vec<String>) {
+        let (mut outcomes, tracebacks) = row.take_outcomes();
+        outcomes.retain(|metric, outcome| {
+            self.metrics.get(*metric).is_some_and(|entry| entry.is_possible(outcome))
+        });
+        (outcomes, tracebacks)
     }
 
     /// Evaluates the metrics in a range whose outcomes are not known from a journal: the ready answers first, then the
@@ -63,7 +77,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut new = StoredScores::default();
         let mut pending = Vec::new();
         for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
-            if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
+            if let Some(outcome) = restored.remove(&position) {
                 outcomes.push(outcome);
                 continue;
             }
@@ -87,7 +101,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
             let (outcome, traceback) = self.outcome(entry, attempt);
             if journal.is_some() {
-                new.add(position, &outcome, traceback.as_deref());
+                new.add(position, outcome.clone(), traceback.as_deref());
             }
             tracebacks.extend(traceback);
             outcomes.push(outcome);
@@ -160,7 +174,7 @@ fn cost_of(attempt: &Attempt<Result<RowAnswer, MetricError>>) -> u64 {
     }
 }
 
-fn joined(tracebacks: &[String]) -> Option<String> {
+pub(super) fn joined(tracebacks: &[String]) -> Option<String> {
     (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
 }
 

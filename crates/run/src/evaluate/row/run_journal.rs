@@ -3,7 +3,7 @@
 //! The file and its records are in `evaluate/journal/`.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,15 +16,19 @@ use super::metric_entry::MetricEntry;
 use super::plan::Plan;
 use super::preflight::Preflight;
 use super::row_result::RowResult;
+use super::row_scores::joined;
+use crate::core::metric::call::MetricCall;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::Prediction;
+use crate::core::rows::dynamic::{Fields, Prediction};
 use crate::core::rows::inputs::declared_by;
+use crate::core::rows::pair::Pair;
+use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Stop;
 use crate::evaluate::journal::{
     Journal, JournalError, JournalRow, JournalUse, ProgramFailure, RunIdentity, StoredPrediction,
-    StoredProgram, WrapFile,
+    StoredProgram, StoredScores, WrapFile,
 };
 use crate::lm::recording::{self, SpendingRecorder};
 use crate::messages::hash::hexadecimal;
@@ -57,7 +61,7 @@ impl<G, P> Clone for JournalOptions<G, P> {
 
 /// How rows are compared, and how predictions are stored.
 struct Codec<G, P> {
-    fingerprint: fn(&RowResult<G, P>, &[P]) -> String,
+    fingerprint: fn(&Content<'_, G, P>) -> String,
     encode: fn(&P) -> serde_json::Result<StoredPrediction>,
     decode: fn(StoredPrediction) -> serde_json::Result<P>,
 }
@@ -77,31 +81,42 @@ pub(crate) struct JournalSettings {
     pub(crate) retry_failed: bool,
 }
 
-/// Returns the hash of the content of a row before it is evaluated.
-fn fingerprint<G: Serialize + 'static, P: Serialize>(
-    row: &RowResult<G, P>,
-    rollouts: &[P],
-) -> String {
+/// The content of a row before it is evaluated: its id, both sides, and all other fields.
+struct Content<'a, G, P> {
+    id: &'a str,
+    gold: &'a G,
+    pred: Option<&'a P>,
+    attributes: &'a Fields,
+    /// The predictions, if they are given and several.
+    rollouts: &'a [P],
+}
+
+/// Returns the hash of the content of a row.
+fn fingerprint<G: Serialize + 'static, P: Serialize>(row: &Content<'_, G, P>) -> String {
     let mut hash = Sha256::new();
     hash.update(row.id.len().to_le_bytes());
     hash.update(row.id.as_bytes());
-    let parts = [
-        serde_json::to_vec(&*row.gold),
-        serde_json::to_vec(&row.pred),
-        serde_json::to_vec(&row.attributes),
-    ];
-    for part in parts.into_iter().chain(rollouts.iter().map(serde_json::to_vec)) {
-        // A row that is not JSON is compared by the reason.
-        let part = part.unwrap_or_else(|error| error.to_string().into_bytes());
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    }
+    let mut json = Vec::new();
+    add_json(&mut hash, row.gold, &mut json);
+    add_json(&mut hash, &row.pred, &mut json);
+    add_json(&mut hash, row.attributes, &mut json);
+    row.rollouts.iter().for_each(|rollout| add_json(&mut hash, rollout, &mut json));
     // The prediction depends on the inputs that the program received.
-    for input in declared_by(&*row.gold).into_iter().flatten() {
+    for input in declared_by(row.gold).into_iter().flatten() {
         hash.update(input.len().to_le_bytes());
         hash.update(input);
     }
     hexadecimal(&hash.finalize()[..16])
+}
+
+fn add_json(hash: &mut Sha256, part: &impl Serialize, json: &mut Vec<u8>) {
+    json.clear();
+    if let Err(error) = serde_json::to_writer(&mut *json, part) {
+        // A row that is not JSON is compared by the reason.
+        *json = error.to_string().into_bytes();
+    }
+    hash.update(json.len().to_le_bytes());
+    hash.update(json);
 }
 
 /// The open journal of a run.
@@ -163,9 +178,28 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         row: &RowResult<G, P>,
         rollouts: Option<&[P]>,
     ) -> RowToJournal<'_, G, P> {
-        let fingerprint = (self.codec.fingerprint)(row, rollouts.unwrap_or_default());
-        let has_program = row.pred.is_none() && rollouts.is_none();
+        let RowResult { id, gold, pred, attributes, .. } = row;
+        let has_program = pred.is_none() && rollouts.is_none();
+        let rollouts = rollouts.unwrap_or_default();
+        let content = Content { id, gold: &**gold, pred: pred.as_ref(), attributes, rollouts };
+        let fingerprint = (self.codec.fingerprint)(&content);
         RowToJournal { journal: self, index, fingerprint, has_program }
+    }
+
+    /// Returns a row with a given prediction, which needs no preflight check.
+    pub(crate) fn given_row(
+        &self,
+        plan: &Plan<'_, G, P>,
+        index: u64,
+        row: &Pair<G, P>,
+    ) -> Result<GivenRow<'_, G, P>, EvaluateError> {
+        let Pair { id, gold, pred, attributes, .. } = row;
+        let content = Content { id, gold, pred: Some(pred), attributes, rollouts: &[] };
+        let (journal, retry_failed) = (Arc::clone(&self.journal), self.retry_failed);
+        let fingerprint = (self.codec.fingerprint)(&content);
+        let row = JournalRow::open(journal, (index, 0), &fingerprint, retry_failed)?;
+        let (known, tracebacks) = plan.take_outcomes(&row);
+        Ok(GivenRow { journal: self, row, known, tracebacks })
     }
 
     /// Returns the error after which the journal is no longer written.
@@ -185,6 +219,45 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
     /// Syncs all records, after a run over this many rows that was not stopped, or after a stopped one.
     pub(crate) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
         self.journal.finish(all_rows)
+    }
+}
+
+/// A row with a given prediction, and its outcomes in an earlier run.
+pub(crate) struct GivenRow<'a, G, P> {
+    journal: &'a RunJournal<G, P>,
+    row: Arc<JournalRow>,
+    known: HashMap<usize, Outcome>,
+    tracebacks: Vec<String>,
+}
+
+impl<G: Send + Sync, P: Send + Sync> GivenRow<'_, G, P> {
+    /// Evaluates the metrics whose outcome is not known, see [`Plan::score_now`].
+    pub(crate) fn score_now(
+        &self,
+        plan: &Plan<'_, G, P>,
+        call: MetricCall<'_, G, P>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<Option<String>> {
+        let recorders = (Arc::clone(&self.row) as _, self.row.journal() as _);
+        recording::scope_sync(recorders, || plan.score_now(call, &self.known, outcomes))
+    }
+
+    /// Records the outcomes that were not known. Returns the backtraces of panics in all runs.
+    pub(crate) fn record(self, outcomes: &[Outcome], traceback: Option<String>) -> Option<String> {
+        let Self { journal, row, known, mut tracebacks } = self;
+        let mut new = StoredScores::default();
+        for (metric, outcome) in outcomes.iter().enumerate() {
+            if !known.contains_key(&metric) {
+                new.add(metric, outcome, None);
+            }
+        }
+        new.tracebacks.extend(traceback.clone());
+        row.record_scores(new, false);
+        if row.is_restored() {
+            journal.count_restored();
+        }
+        tracebacks.extend(traceback);
+        joined(&tracebacks)
     }
 }
 

@@ -36,18 +36,14 @@ impl<G, P> ThreadRows<G, P> {
         Self { counted: 0, tallies, finished: Vec::new(), lines: Lines::default() }
     }
 
-    /// Counts a row if its outcomes are simple, and returns whether they are.
-    pub(crate) fn count(&mut self, outcomes: &[Outcome]) -> bool {
-        if !outcomes.iter().all(is_simple) {
-            return false;
-        }
+    /// Counts a row whose outcomes are simple.
+    pub(crate) fn count(&mut self, outcomes: &[Outcome]) {
         self.counted += 1;
         for (tally, scored) in
             self.tallies.iter_mut().zip(outcomes.iter().filter_map(Outcome::scored))
         {
             tally.record(scored);
         }
-        true
     }
 
     /// Adds a row that is not only counted.
@@ -76,7 +72,7 @@ impl<G, P> ThreadRows<G, P> {
     }
 }
 
-/// Returns whether an outcome is a score without components, named scores or other data.
-pub(crate) fn is_simple(outcome: &Outcome) -> bool {
-    outcome.scored().is_some_and(Scored::is_simple)
+/// Returns whether all outcomes are scores without components, named scores or other data.
+pub(crate) fn are_simple(outcomes: &[Outcome]) -> bool {
+    outcomes.iter().all(|outcome| outcome.scored().is_some_and(Scored::is_simple))
 }

@@ -4,6 +4,7 @@
 //! tasks. A thread may take the rows of another thread that is blocked.
 
 use crate::core::score::outcome::Outcome;
+use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,7 +15,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 
 use super::state::{Run, stop_signal};
-use super::thread_rows::{SharedRows, is_simple};
+use super::thread_rows::{SharedRows, are_simple};
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
 use crate::core::rows::pair::{Pair, SpareRows};
@@ -232,18 +233,30 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         let Self { run, rows, outcomes, .. } = self;
         let Input::Predicted(pair) = input else { return };
         let (gold, pred) = (&pair.gold, &pair.pred);
+        let journaled = run.journal.as_ref().map(|it| it.given_row(&run.plan, index, &pair));
+        let journaled = match journaled.transpose() {
+            Ok(journaled) => journaled,
+            Err(error) => return run.source.fail(index, error),
+        };
         let call = run.plan.call(gold, pred, pair.run.as_deref());
-        let Some(traceback) = run.plan.score_now(call, outcomes) else {
+        let scored = match &journaled {
+            Some(row) => row.score_now(&run.plan, call, outcomes),
+            None => run.plan.score_now(call, &HashMap::new(), outcomes),
+        };
+        let Some(mut traceback) = scored else {
             return self.wait_for((index, Input::Predicted(pair)));
         };
-        let may_count = run.may_count(index) && pair.run.is_none();
-        if run.render.is_none() && may_count && lock(rows).count(outcomes) {
-            return self.reuse(pair);
-        }
-        if !outcomes.iter().all(is_simple)
-            && let Some(error) = run.plan.unreadable(gold, pred, pair.origin.as_ref())
-        {
+        let are_simple = are_simple(outcomes);
+        if !are_simple && let Some(error) = run.plan.unreadable(gold, pred, pair.origin.as_ref()) {
             return run.source.fail(index, error);
+        }
+        if let Some(row) = journaled {
+            traceback = row.record(outcomes, traceback);
+        }
+        let may_count = run.may_count(index) && pair.run.is_none();
+        if run.render.is_none() && may_count && are_simple {
+            lock(rows).count(outcomes);
+            return self.reuse(pair);
         }
         let row = RowResult::begin(index, Input::Predicted(pair));
         let row = RowResult { outcomes: std::mem::take(outcomes), traceback, ..row };
@@ -252,7 +265,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
 
     /// Evaluates a row on which a metric has to wait, although its spec states that it is synchronous.
     fn wait_for(&mut self, (index, input): Numbered<G, P>) {
-        let row = self.run.plan.finish(index, input, &Predicted, None);
+        let journal = self.run.journal.as_ref();
+        let row = self.run.plan.finish(index, input, &Predicted, journal);
         match Handle::current().block_on(row) {
             Ok(row) => self.finish(index, row),
             Err(error) => self.run.source.fail(index, error),
@@ -267,7 +281,8 @@ impl<G: Send + Sync, P: Send + Sync> Worker<'_, G, P> {
         // A failure may end the run.
         let is_full = row.is_failure() || rows.is_full();
         // Tokens and cost of a program are counted with the whole row.
-        if run.may_count(index) && row.run.is_none() && rows.count(&row.outcomes) {
+        if run.may_count(index) && row.run.is_none() && are_simple(&row.outcomes) {
+            rows.count(&row.outcomes);
             drop(rows);
             self.outcomes = std::mem::take(&mut row.outcomes);
             self.reuse_row(row);
