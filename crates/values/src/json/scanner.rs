@@ -8,10 +8,8 @@ use std::str::FromStr;
 
 use memchr::memchr2;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use smallvec::SmallVec;
-
-use super::unique_keys::UniqueKeys;
 
 /// Deeper text is left to `serde_json`, which reads 127 levels.
 const MAX_DEPTH: usize = 64;
@@ -134,7 +132,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Reads a value. Strings without escapes and lists of them are copied once; any other value is parsed by `serde_json`.
+    /// Reads a value. Strings without escapes are copied once; others, and numbers, are parsed by `serde_json`.
     pub fn value(&mut self) -> Option<Value> {
         let mut value = Value::Null;
         self.value_into(&mut value)?;
@@ -164,10 +162,19 @@ impl<'t> Scanner<'t> {
                 items.truncate(len);
                 *value = Value::Array(items);
             }
+            b'{' => {
+                let mut fields = Map::new();
+                self.object(|scanner, key| {
+                    fields.insert(key.to_owned(), scanner.value()?);
+                    Some(())
+                })?;
+                *value = Value::Object(fields);
+            }
+            b't' | b'f' | b'n' => *value = self.boolean()?.into(),
             _ => {
                 let start = self.at;
-                self.skip()?;
-                UniqueKeys(*value) = serde_json::from_str(&self.text[start..self.at]).ok()?;
+                self.skip_number()?;
+                *value = serde_json::from_str(&self.text[start..self.at]).ok()?;
             }
         }
         Some(())
