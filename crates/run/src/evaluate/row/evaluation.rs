@@ -84,7 +84,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             return Ok(false);
         };
         let journal = journal.repeat(repeat).await?;
-        journal.scope(self.evaluate_once(row, program, Some(&journal))).await;
+        // Boxed, so that a row of a run without a journal takes less memory.
+        Box::pin(journal.scope(self.evaluate_once(row, program, Some(&journal)))).await;
         Ok(journal.row.is_restored() && !row.outcomes.iter().any(Outcome::is_skipped))
     }
 

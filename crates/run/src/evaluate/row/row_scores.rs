@@ -86,13 +86,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    pending.push(async move {
+                    // Boxed, since a future has space for each of its states, and this one would be in several.
+                    pending.push(Box::pin(async move {
                         let attempt = self.await_answer(entry, call, future, deadline).await;
                         charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
                         let (outcome, traceback) = self.outcome(entry, attempt);
                         record_one(journal, position, &outcome, traceback.as_ref());
                         (position, outcome, traceback)
-                    });
+                    }));
                     continue;
                 }
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
