@@ -13,10 +13,11 @@ pub use crate::score::row_answer::row_answer;
 
 pub use crate::declared::requirements::{Requirement, Requires};
 pub use crate::judge::configured::{
-    PANEL, panel_default, panel_defaults, panel_params, read_panel, shown_panel,
+    PANEL, panel_default, panel_key, panel_params, read_panel, shown_panel,
 };
 pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use crate::judge::row::judged;
+pub use crate::metric::field::{gold, pred};
 pub use crate::metric::param_group::{
     ComputedDefaults, ConstantDefault, ConstantDefaults, DefaultByName, DefaultKind, HasParams,
     joined, repeated_param,
@@ -113,6 +114,9 @@ pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
         (None, _) => true,
     }
 }
+
+/// The description of the type of a field that is read as `&str`.
+pub const STRING: TypeHelp = <str as crate::value_type::ValueType>::HELP;
 
 /// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
 pub type Requirements = Vec<Requirement>;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::declared::requirements::{Requirement, Requires};
+use crate::declared::requirements::Requires;
 use crate::files::{MetricFile, NamesFiles};
 use crate::messages::hash;
 use crate::rows::by_name::Given;
@@ -42,36 +42,18 @@ impl<T> FallbackEq for MaybeEq<'_, T> {}
 #[derive(Debug)]
 pub struct MaybeRequires<'a, M>(pub &'a M);
 
-impl<M: Requires> MaybeRequires<'_, M> {
-    /// Adds the requirements of the metric.
-    pub fn requirements(&self, all: &mut Vec<Requirement>) {
-        self.0.requirements(all);
-    }
-
-    /// Adds the files that the metric reads.
-    pub fn files(&self, all: &mut Vec<MetricFile>) {
-        self.0.files(all);
-    }
-
-    /// Returns the largest expected cost of one call.
+impl<'a, M: Requires> MaybeRequires<'a, M> {
+    /// Returns the metric.
     #[must_use]
-    pub fn max_cost(&self, declared_msats: u64) -> u64 {
-        self.0.max_cost(declared_msats)
+    pub fn get(&self) -> Option<&'a dyn Requires> {
+        Some(self.0)
     }
 }
 
 /// The fallback of [`MaybeRequires`]: a metric without requirements.
 pub trait FallbackRequires {
-    fn requirements(&self, all: &mut Vec<Requirement>) {
-        let _ = all;
-    }
-
-    fn files(&self, all: &mut Vec<MetricFile>) {
-        let _ = all;
-    }
-
-    fn max_cost(&self, declared_msats: u64) -> u64 {
-        declared_msats
+    fn get(&self) -> Option<&'static dyn Requires> {
+        None
     }
 }
 

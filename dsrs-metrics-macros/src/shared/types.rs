@@ -174,6 +174,12 @@ pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     }
 }
 
+/// Whether a type has the name of a string, `bool` or a number. Such a type implements `Deserialize`, or the metric has an
+/// error at it.
+pub(crate) fn is_plain(ty: &Type) -> bool {
+    is_integer(ty) || ["String", "bool", "f32", "f64"].iter().any(|name| last_segment_is(ty, name))
+}
+
 /// Whether a type is `judge::Panel`, which is several parameters on the command line.
 pub(crate) fn is_panel(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {

@@ -7,7 +7,7 @@ pub mod requirements;
 
 use std::marker::PhantomData;
 
-use crate::declared::requirements::Requirement;
+use crate::declared::requirements::{Requirement, Requires};
 use crate::dedup::key::Key;
 use crate::files::MetricFile;
 use crate::spec::MetricSpec;
@@ -49,14 +49,23 @@ pub trait Declared: Sized {
         all.extend(self.key());
     }
 
+    /// Returns the metric, if it implements [`Requires`].
+    fn requires(&self) -> Option<&dyn Requires> {
+        None
+    }
+
     /// Adds the metric's requirements; see [`Metric::requirements`](crate::Metric::requirements).
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let _ = all;
+        if let Some(requires) = self.requires() {
+            requires.requirements(all);
+        }
     }
 
     /// Adds the files that the metric reads; see [`Metric::files`](crate::Metric::files).
     fn files(&self, all: &mut Vec<MetricFile>) {
-        let _ = all;
+        if let Some(requires) = self.requires() {
+            requires.files(all);
+        }
     }
 
     /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`](crate::Metric::cost_estimate).
@@ -66,7 +75,7 @@ pub trait Declared: Sized {
 
     /// Returns the largest expected cost of one call of this value, if `declared_msats` is the declared cost.
     fn max_cost_of(&self, declared_msats: u64) -> u64 {
-        declared_msats
+        self.requires().map_or(declared_msats, |requires| requires.max_cost(declared_msats))
     }
 }
 

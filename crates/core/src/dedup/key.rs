@@ -93,6 +93,11 @@ pub trait Configured: Send + Sync + 'static {
     /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor
     /// `Debug`.
     fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
+
+    /// Returns the name of the metric's type.
+    fn metric() -> &'static str {
+        type_name::<Self>()
+    }
 }
 
 trait Erased: Send + Sync {
@@ -107,7 +112,7 @@ impl<M: Configured> Erased for M {
     }
 
     fn parameters(&self) -> Vec<(String, String)> {
-        let metric = type_name::<M>().rsplit("::").next().unwrap_or_default();
+        let metric = M::metric().rsplit("::").next().unwrap_or_default();
         let named =
             |(name, value): (&str, Option<String>)| Some((format!("{metric}.{name}"), value?));
         Configured::parameters(self).into_iter().filter_map(named).collect()

@@ -1,14 +1,19 @@
 //! The parameters of a panel on the command line. The panel itself is in `panel.rs`.
 
+use std::any::type_name;
+use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::aggregation::Aggregation;
+use super::builder::JudgeBuilder;
+use super::contract::Judge;
 use super::panel::Panel;
+use crate::dedup::key::{Configured, Key};
 use crate::lm::{IntoModel as _, JudgeModel};
-use crate::metric::params::{ParamError, Params, read_param};
+use crate::metric::params::{Configures, ParamError, Params, read_param};
 use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 use crate::value_type::TypeHelp;
 
@@ -64,10 +69,44 @@ pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'st
     params
 }
 
-/// Returns the defaults of a panel's parameters; see [`panel_default`].
+/// A judge whose panel is its only parameter.
+impl<J> Configures<J> for JudgeBuilder<J> {
+    fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<J, ParamError> {
+        Ok(self.panel(read_panel(params, spec)?).build())
+    }
+
+    fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>> {
+        (0..PANEL.len()).map(|index| panel_default(index, spec)).collect()
+    }
+}
+
+/// The panel of a judge of type `J`, for the key of the judge.
+struct PanelOf<J>(Panel, PhantomData<fn() -> J>);
+
+impl<J> Clone for PanelOf<J> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+}
+
+impl<J: 'static> Configured for PanelOf<J> {
+    fn has_same_parameters(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
+        shown_panel(&self.0)
+    }
+
+    fn metric() -> &'static str {
+        type_name::<J>()
+    }
+}
+
+/// Returns the key of a judge whose panel is its only parameter.
 #[must_use]
-pub fn panel_defaults(spec: &MetricSpec<'_>) -> Vec<Option<String>> {
-    (0..PANEL.len()).map(|index| panel_default(index, spec)).collect()
+pub fn panel_key<J: Judge + 'static>(judge: &J) -> Key {
+    Key::of(&PanelOf::<J>(judge.panel().clone(), PhantomData))
 }
 
 /// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
@@ -180,4 +219,30 @@ impl<'de> Deserialize<'de> for Models {
 
 fn is_whole(name: &str) -> bool {
     name.split_once(':').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::marker::PhantomData;
+
+    use super::PanelOf;
+    use crate::dedup::key::Key;
+    use crate::judge::{Aggregation, Panel};
+
+    struct Right;
+    struct Polite;
+
+    fn key<J: 'static>(panel: Panel) -> Key {
+        Key::of(&PanelOf::<J>(panel, PhantomData))
+    }
+
+    #[test]
+    fn the_key_of_a_judge_has_its_type_and_its_panel() {
+        let average = || Panel::new().aggregation(Aggregation::Average);
+        assert_eq!(key::<Right>(average()), key::<Right>(average()));
+        assert_ne!(key::<Right>(average()), key::<Right>(Panel::new()));
+        assert_ne!(key::<Right>(average()), key::<Polite>(average()));
+        let shown = ("Right.aggregation".to_owned(), "average".to_owned());
+        assert_eq!(key::<Right>(average()).parameters(), [shown]);
+    }
 }

@@ -31,7 +31,9 @@ pub trait Judge: Send + Sync {
     fn shown(&self, input: &Self::Input) -> Vec<Content>;
 
     /// Returns the configuration for the prompt.
-    fn configured(&self) -> Vec<(&'static str, Content)>;
+    fn configured(&self) -> Vec<(&'static str, Content)> {
+        Vec::new()
+    }
 
     /// Returns the score of an answer.
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ptr;
 
+use crate::declared::Declared;
 use crate::dedup::memo::{Address, Memo};
 use crate::program_run::ProgramRun;
 use crate::rows::dynamic::{Example, Prediction, Trace};
@@ -218,6 +219,14 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     #[must_use]
     pub fn spec(&self, declared: &'a MetricSpec<'a>) -> &'a MetricSpec<'a> {
         self.spec.unwrap_or(declared)
+    }
+
+    /// Returns the spec to validate the score against, as [`spec`](Self::spec), of a metric whose declaration is a constant.
+    #[doc(hidden)]
+    #[inline]
+    #[must_use]
+    pub fn spec_of<M: Declared>(&self) -> &'a MetricSpec<'a> {
+        self.spec(const { &<M as Declared>::SPEC })
     }
 
     /// Sets the spec of an instance. The components of a composite are called without one.

@@ -14,6 +14,8 @@ pub mod call;
 #[doc(hidden)]
 pub mod closure_return;
 #[doc(hidden)]
+pub mod field;
+#[doc(hidden)]
 pub mod fn_metric;
 #[doc(hidden)]
 pub mod identity;

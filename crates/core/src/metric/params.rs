@@ -243,14 +243,39 @@ pub trait Configure: Sized {
     }
 }
 
-/// A metric without parameters.
+/// A builder in this library that creates the metric `M` from parameters. Other builders are generated with their metric,
+/// which then implements [`Configure`] itself.
+#[doc(hidden)]
+pub trait Configures<M> {
+    /// As [`Configure::configure`], with the spec of the metric. The names of the parameters are valid.
+    fn configure(self, params: &Params, spec: &MetricSpec<'static>) -> Result<M, ParamError>;
+
+    /// As [`Configure::param_texts`].
+    fn param_texts(spec: &MetricSpec<'static>) -> Vec<Option<String>>;
+}
+
+impl<M> Configures<M> for WithoutParameters<M> {
+    fn configure(self, _: &Params, _: &MetricSpec<'static>) -> Result<M, ParamError> {
+        Ok(self.build())
+    }
+
+    fn param_texts(_: &MetricSpec<'static>) -> Vec<Option<String>> {
+        Vec::new()
+    }
+}
+
 #[diagnostic::do_not_recommend]
-impl<M: Declared<Start = WithoutParameters<M>>> Configure for M {
+impl<M: Declared<Start: Configures<M>>> Configure for M {
     const SPEC: MetricSpec<'static> = M::SPEC;
 
     fn configure(params: &Params) -> Result<Self, ParamError> {
-        params.check(const { &M::SPEC })?;
-        Ok(M::start().build())
+        let spec = const { &M::SPEC };
+        params.check(spec)?;
+        M::start().configure(params, spec)
+    }
+
+    fn param_texts() -> Vec<Option<String>> {
+        M::Start::param_texts(const { &M::SPEC })
     }
 }
 

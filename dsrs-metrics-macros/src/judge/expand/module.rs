@@ -6,23 +6,24 @@ use syn::Lifetime;
 
 use super::context::Context;
 use crate::judge::model::{Field, Input};
-use crate::shared::types::is_string;
+use crate::shared::types::{is_plain, is_string};
 
 pub(super) fn module(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, input, metric, .. } = cx;
+    let Context { span, private, input, metric, .. } = cx;
     let ident = &metric.names.ident;
     let read = Lifetime::new("'read", *span);
     // With a lifetime of its own, a bound that does not hold is not an error of the judge.
-    let bounds = cx.shown().map(|input| {
-        let ty = &input.field.ty;
-        quote_spanned!(*span=> for<#read> #ty: #private::Deserialize<#read>,)
-    });
+    // A bound makes rustc select each trait in the impl anew, so that types that are read anyway have none.
+    let types = cx.shown().map(|input| &input.field.ty).filter(|ty| !is_plain(ty));
+    let bounds =
+        types.map(|ty| quote_spanned!(*span=> for<#read> #ty: #private::Deserialize<#read>,));
+    let label = &Lifetime::new("'read", *span);
     let fields = cx.shown().map(|input| {
         let (name, value) = (&input.field.ident, read_input(cx, input));
         quote_spanned! {*span=>
             #name: match #value {
                 ::core::result::Result::Ok(value) => value,
-                ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+                ::core::result::Result::Err(error) => break #label ::core::result::Result::Err(error),
             }
         }
     });
@@ -33,14 +34,13 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
         &quote_spanned!(*span=> #private::forwarded(self, inputs)),
     );
     let body = quote_spanned! {*span=>
-        let read = || ::core::result::Result::Ok(#input { #(#fields,)* });
-        let read = read();
+        let read = #label: { ::core::result::Result::Ok(#input { #(#fields,)* }) };
         #private::forward(self, inputs, read, &Self::SPEC)
     };
     let forward_traced = method(cx, "forward_traced", "ForwardTraced", &body);
     quote_spanned! {*span=>
         #[diagnostic::do_not_recommend]
-        impl #runtime::__private::Module for #ident
+        impl #private::Module for #ident
         where
             #(#bounds)*
         {

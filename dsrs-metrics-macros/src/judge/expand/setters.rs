@@ -73,12 +73,13 @@ fn method(cx: &Context<'_>, panel: &Ident, name: &str, setter: Setter) -> TokenS
     let (span, vis) = (cx.span, &cx.judge.item.vis);
     let Setter { argument, call, doc, .. } = setter;
     let name = format_ident!("{name}", span = span);
+    // The borrow checker does less for a new value than for one that is assigned to.
+    let others = (!cx.metric.has_only_a_panel()).then(|| quote_spanned!(span=> ..self));
     quote_spanned! {span=>
         #[doc = #doc]
         #[must_use]
-        #vis fn #name(mut self, #argument) -> Self {
-            self.#panel = self.#panel #call;
-            self
+        #vis fn #name(self, #argument) -> Self {
+            Self { #panel: self.#panel #call, #others }
         }
     }
 }

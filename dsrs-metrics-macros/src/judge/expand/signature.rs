@@ -27,6 +27,16 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         let (field, name, at) = (&input.field.ident, input.field.name(), shows(cx, input));
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
     });
+    let params: Vec<_> = params.collect();
+    let configured = (!params.is_empty()).then(|| {
+        quote_spanned! {*span=>
+            fn configured(
+                &self,
+            ) -> #private::vec::Vec<(&'static ::core::primitive::str, #runtime::judge::Content)> {
+                ::core::convert::From::from([#(#params),*])
+            }
+        }
+    });
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #runtime::judge::Judge for #ident {
@@ -47,11 +57,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
                 ::core::convert::From::from([#(#shown),*])
             }
 
-            fn configured(
-                &self,
-            ) -> #private::vec::Vec<(&'static ::core::primitive::str, #runtime::judge::Content)> {
-                ::core::convert::From::from([#(#params),*])
-            }
+            #configured
 
             #score
         }

@@ -1,7 +1,7 @@
 //! Checks that need types and constants: hidden assertions at the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields;
@@ -11,7 +11,7 @@ use crate::shared::function::check::{
 };
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
-use crate::shared::types::in_lifetime;
+use crate::shared::types::{in_lifetime, is_plain};
 use crate::shared::values::{bounds, literal};
 
 pub(super) fn assertions(cx: &Context<'_>) -> TokenStream {
@@ -25,8 +25,17 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let params = fields::trailing(&cx.generics);
     let (_, _, where_clause) = cx.split();
+    let mut checked = Vec::new();
     let checks = cx.looked_up().filter_map(|field| {
-        let ty = in_lifetime(field.form.read_type()?, row);
+        let ty = field.form.read_type()?;
+        if is_plain(ty) {
+            let name = ty.to_token_stream().to_string();
+            if checked.contains(&name) {
+                return None;
+            }
+            checked.push(name);
+        }
+        let ty = in_lifetime(ty, row);
         let (start, end) = ends(&ty);
         let runtime = names::runtime_at(cx.model.attrs.krate.as_ref(), start, cx.span);
         let read = quote_spanned!(end=> ::read);

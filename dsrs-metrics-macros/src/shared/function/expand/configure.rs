@@ -11,12 +11,12 @@ use super::spec::{PANEL, group_item, index};
 use crate::shared::function::param::Param;
 use crate::shared::types::is_panel;
 
-/// Emits the impl. A metric without parameters uses the impl of the runtime crate.
+/// Emits the impl. A metric without parameters, or with a panel only, uses the impl of the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
-    if is_unit(cx) {
+    if is_unit(cx) || cx.model.has_only_a_panel() {
         return TokenStream::new();
     }
-    let Context { span, ident, runtime, .. } = cx;
+    let Context { span, ident, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
     let (readable, body, defaults) = (readable(cx), body(cx), defaults(cx));
@@ -24,16 +24,16 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
         #hint
-        impl #impl_generics #runtime::__private::Configure for #ident #ty_generics
+        impl #impl_generics #private::Configure for #ident #ty_generics
         where
             #readable
             #(#predicates,)*
         {
-            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #private::MetricSpec<'static> = Self::SPEC;
 
             fn configure(
-                params: &#runtime::__private::Params,
-            ) -> ::core::result::Result<Self, #runtime::__private::ParamError> {
+                params: &#private::Params,
+            ) -> ::core::result::Result<Self, #private::ParamError> {
                 #body
             }
 
@@ -109,13 +109,6 @@ pub(super) fn values(
 /// Emits `defaults`, if there are parameters: the text of each default.
 pub(super) fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
-    if cx.model.has_only_a_panel() {
-        return Some(quote_spanned! {*span=>
-            fn param_texts() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
-                #private::panel_defaults(&Self::SPEC)
-            }
-        });
-    }
     let panel = || {
         let default = |index| {
             let index = Literal::usize_unsuffixed(index);

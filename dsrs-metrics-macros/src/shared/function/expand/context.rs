@@ -16,8 +16,11 @@ use crate::shared::types::Form;
 
 /// Wraps impls in a block whose names are not visible to the user's module.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
+    let Context { span, private, .. } = cx;
     let cfgs = cx.cfgs();
-    contract::hidden(cx.span, &quote!(#(#cfgs)*), items)
+    // For the descriptions of the types of fields and parameters.
+    let items = quote_spanned!(*span=> use #private::FallbackValueType as _; #items);
+    contract::hidden(*span, &quote!(#(#cfgs)*), &items)
 }
 
 /// A model and the names that its expansion uses.
@@ -158,10 +161,10 @@ impl<'a> Context<'a> {
 
     /// Returns `Side::Gold` or `Side::Pred` of the runtime crate.
     pub(super) fn side(&self, side: Side) -> TokenStream {
-        let runtime = self.runtime;
+        let private = &self.private;
         match side {
-            Side::Gold => quote_spanned!(self.span=> #runtime::__private::Side::Gold),
-            Side::Pred => quote_spanned!(self.span=> #runtime::__private::Side::Pred),
+            Side::Gold => quote_spanned!(self.span=> #private::Side::Gold),
+            Side::Pred => quote_spanned!(self.span=> #private::Side::Pred),
         }
     }
 

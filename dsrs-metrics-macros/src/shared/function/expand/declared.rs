@@ -13,10 +13,16 @@ use crate::shared::tokens::ends;
 use crate::shared::types::{in_lifetime, is_panel};
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context { span, ident, runtime, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let verdict = verdict(cx);
-    let (gold, pred) = (row(cx, Side::Gold), row(cx, Side::Pred));
+    let at_once = (!cx.model.is_async()).then(|| {
+        let params = fields::trailing(&cx.generics);
+        let gold = &cx.gold;
+        quote_spanned! {*span=>
+                impl<#params #gold> #private::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
+        }
+    });
+    let (verdict, gold, pred) = (verdict(cx), row(cx, Side::Gold), row(cx, Side::Pred));
     let (start, started) = match definition::is_unit(cx) {
         true => {
             let start = quote_spanned!(*span=> #runtime::WithoutParameters);
@@ -26,15 +32,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     };
     let (identity, configured) = (identity(cx), configured(cx));
     let own = spec::own(cx).map(
-        |own| quote_spanned!(*span=> fn spec(&self) -> #runtime::__private::MetricSpec<'static> { #own }),
+        |own| quote_spanned!(*span=> fn spec(&self) -> #private::MetricSpec<'static> { #own }),
     );
-    let at_once = (!cx.model.is_async()).then(|| {
-        let params = fields::trailing(&cx.generics);
-        let gold = &cx.gold;
-        quote_spanned! {*span=>
-                impl<#params #gold> #runtime::__private::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
-        }
-    });
     quote_spanned! {*span=>
         #at_once
         #configured
@@ -44,7 +43,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             type OverPred = #pred;
             type Start = #start;
 
-            const SPEC: #runtime::__private::MetricSpec<'static> = Self::SPEC;
+            const SPEC: #private::MetricSpec<'static> = Self::SPEC;
 
             fn start() -> Self::Start {
                 #started
@@ -56,48 +55,51 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits the key of type and parameters, which is equal for two values of the same metric, and the requirements and
-/// files. A metric with type parameters has none of them.
+/// Emits the key of type and parameters, which is equal for two values of the same metric, and the requirements and files.
+/// A metric with type parameters has none of them.
 fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let key = match definition::is_unit(cx) {
-        true => quote_spanned!(*span=> of_type::<Self>()),
-        false => quote_spanned!(*span=> of(self)),
+    let (requires, files) = (requires(cx), files(cx));
+    let key = if definition::is_unit(cx) {
+        quote_spanned!(*span=> #private::Key::of_type::<Self>())
+    } else if cx.model.has_only_a_panel() {
+        quote_spanned!(*span=> #private::panel_key(self))
+    } else {
+        quote_spanned!(*span=> #private::Key::of(self))
     };
-    let (required, files) = (required(cx, "requirements", &quote_spanned!(*span=> all)), files(cx));
-    // The cost of a judge depends on its panel, which is a parameter.
-    let max_cost = (!definition::is_unit(cx)).then(|| {
-        let cost = self::required(cx, "max_cost", &quote_spanned!(*span=> declared_msats));
-        quote_spanned! {*span=>
-            fn max_cost_of(&self, declared_msats: ::core::primitive::u64) -> ::core::primitive::u64 {
-                #cost
-            }
-        }
-    });
     quote_spanned! {*span=>
         fn key(&self) -> ::core::option::Option<#private::Key> {
-            ::core::option::Option::Some(#private::Key::#key)
+            ::core::option::Option::Some(#key)
         }
 
-        fn requirements(&self, all: &mut #private::Requirements) {
-            #required
-        }
-
-        fn files(&self, all: &mut #private::Files) {
-            #files
-        }
-
-        #max_cost
+        #requires
+        #files
     }
 }
 
-/// Returns the statements that add the files named by parameters, and the files of `Requires`.
-fn files(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
-    let required = required(cx, "files", &quote_spanned!(*span=> all));
+/// Emits `requires`, which returns the metric if it implements `Requires`. Every judge does.
+fn requires(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let requires = match cx.model.judged {
+        Some(_) => quote_spanned!(*span=> ::core::option::Option::Some(self)),
+        None => quote_spanned! {*span=>
+            use #private::FallbackRequires as _;
+            #private::MaybeRequires(self).get()
+        },
+    };
+    quote_spanned! {*span=>
+        fn requires(&self) -> ::core::option::Option<&dyn #private::Requires> {
+            #requires
+        }
+    }
+}
+
+/// Emits `files`, if there are parameters that may name files.
+fn files(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { span, ident, private, runtime, .. } = cx;
     let params = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
     let named = params.map(|(name, param, config)| {
         if config.is_group {
@@ -107,32 +109,25 @@ fn files(cx: &Context<'_>) -> TokenStream {
         let text = format!("{ident}.{}", syn::ext::IdentExt::unraw(name));
         quote_spanned!(*span=> #private::MaybeNamesFiles(&self.#name).files(#text, all);)
     });
-    quote_spanned! {*span=>
-        {
-            use #private::FallbackNamesFiles as _;
-            #(#named)*
+    let named: Vec<_> = named.collect();
+    (!named.is_empty()).then(|| {
+        quote_spanned! {*span=>
+            fn files(&self, all: &mut #private::Files) {
+                use #private::FallbackNamesFiles as _;
+                #(#named)*
+                if let ::core::option::Option::Some(requires) = #runtime::Declared::requires(self) {
+                    requires.files(all);
+                }
+            }
         }
-        #required
-    }
-}
-
-/// Returns the call of a method of `Requires`, which every judge implements and other metrics may implement.
-fn required(cx: &Context<'_>, method: &str, argument: &TokenStream) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let method = proc_macro2::Ident::new(method, *span);
-    match cx.model.judged {
-        Some(_) => quote_spanned!(*span=> #private::Requires::#method(self, #argument)),
-        None => quote_spanned! {*span=>
-            use #private::FallbackRequires as _;
-            #private::MaybeRequires(self).#method(#argument)
-        },
-    }
+    })
 }
 
 /// Emits the comparison of two values with parameters.
 fn configured(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
-    if !cx.generics.params.is_empty() || definition::is_unit(cx) {
+    let is_compared = !definition::is_unit(cx) && !cx.model.has_only_a_panel();
+    if !cx.generics.params.is_empty() || !is_compared {
         return TokenStream::new();
     }
     let methods = parameters(cx);

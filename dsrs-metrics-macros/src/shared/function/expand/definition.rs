@@ -106,6 +106,9 @@ pub(super) fn default_fn(
 }
 
 pub(super) fn default_fns(cx: &Context<'_>) -> TokenStream {
+    if cx.model.has_only_a_panel() {
+        return TokenStream::new();
+    }
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let functions = cx.model.configs().filter_map(|(name, param, config)| {
@@ -181,6 +184,9 @@ fn default_fields(cx: &Context<'_>, of: &Ident) -> Option<Vec<TokenStream>> {
     let span = &cx.span;
     let field = |(name, param, config): (&Ident, &Param, &Config)| {
         let function = default_fn(cx, name, param, config)?;
+        if cx.model.has_only_a_panel() {
+            return Some(quote_spanned!(*span=> #name: ::core::default::Default::default()));
+        }
         Some(quote_spanned!(*span=> #name: #of::#function()))
     };
     cx.model.configs().map(field).collect()

@@ -63,9 +63,9 @@ impl FieldUse<'_> {
 
     /// Returns the expression for the field's spec.
     pub(super) fn spec(&self, cx: &Context<'_>) -> TokenStream {
-        let table = table(self.side, cx);
+        let side = Ident::new(self.side.name(), cx.span);
         let position = Literal::usize_unsuffixed(self.position);
-        quote_spanned!(cx.span=> &#table[#position])
+        quote_spanned!(cx.span=> &Self::SPEC.#side[#position])
     }
 }
 
@@ -74,36 +74,23 @@ fn name_type(name: &str, cx: &Context<'_>) -> TokenStream {
     field_name::name_type(name, &cx.private, cx.span)
 }
 
-fn table(side: Side, cx: &Context<'_>) -> Ident {
-    let name = match side {
-        Side::Gold => "__GOLD_FIELDS",
-        Side::Pred => "__PRED_FIELDS",
-    };
-    format_ident!("{name}", span = cx.span)
-}
-
-/// Emits the tables of field specs of both sides.
-pub(super) fn specs(cx: &Context<'_>) -> TokenStream {
-    Side::BOTH.into_iter().map(|side| spec_table(cx, side)).collect()
-}
-
 /// Returns the description of a type. A constant cannot name the metric's type parameters, so the types of a generic
 /// metric have none.
 pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
-        return quote_spanned!(*span=> #runtime::__private::TypeHelp::NONE);
+        return quote_spanned!(*span=> #private::TypeHelp::NONE);
+    }
+    if matches!(Form::of(ty).0, Form::Text) {
+        return quote_spanned!(*span=> #private::STRING);
     }
     let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
-    quote_spanned!(*span=> {
-        use #private::FallbackValueType as _;
-        #private::MaybeValueType::<#ty>::HELP
-    })
+    quote_spanned!(*span=> #private::MaybeValueType::<#ty>::HELP)
 }
 
-fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
-    let table = table(side, cx);
+/// Returns the specs of the fields of a side, as a slice.
+pub(super) fn specs(cx: &Context<'_>, side: Side) -> TokenStream {
+    let Context { span, private, .. } = cx;
     let fields = cx.fields.iter().filter(|field| field.side == side);
     let specs = fields.map(|field| {
         let name = &field.field.name;
@@ -112,9 +99,9 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
         let required = !field.is_optional() || is_counted;
         let counted = is_counted.then(|| quote_spanned!(*span=> .or_missing()));
         let help = help(cx, &field.param.ty);
-        quote_spanned!(*span=> #runtime::__private::FieldSpec::new(#name, #ty, #required) #counted .with_help(#help))
+        quote_spanned!(*span=> #private::FieldSpec::new(#name, #ty, #required) #counted .with_help(#help))
     });
-    quote_spanned!(*span=> const #table: &[#runtime::__private::FieldSpec<'static>] = &[#(#specs),*];)
+    quote_spanned!(*span=> &[#(#specs),*])
 }
 
 /// Emits the aliases of the field names and types, and of the row types.

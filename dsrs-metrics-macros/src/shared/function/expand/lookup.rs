@@ -16,9 +16,9 @@ use crate::shared::types::{Form, in_lifetime};
 
 /// Returns the statement that returns a result. A judge returns an answer.
 fn return_early(cx: &Context<'_>, result: &TokenStream) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
+    let Context { span, private, .. } = cx;
     match cx.model.judged {
-        Some(_) => quote_spanned!(*span=> return #runtime::__private::Answer::Ready(#result)),
+        Some(_) => quote_spanned!(*span=> return #private::Answer::Ready(#result)),
         None => quote_spanned!(*span=> return #result),
     }
 }
@@ -32,8 +32,7 @@ pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
 /// passes its spec in the call; a judge stores its settings in its panel.
 pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
-    let spec = cx.spec_ref();
-    let spec = quote_spanned!(*span=> __call.spec(#spec));
+    let spec = quote_spanned!(*span=> __call.spec_of::<Self>());
     let Some(panel) = panel(cx) else { return quote_spanned!(*span=> let __spec = #spec;) };
     let invalid = return_early(cx, &quote_spanned!(*span=> ::core::result::Result::Err(error)));
     quote_spanned! {*span=>
@@ -67,15 +66,22 @@ fn side_ident(side: Side, cx: &Context<'_>) -> Ident {
 
 /// Returns `let __field_0 = ..;` for a field that is looked up.
 fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let Context { span, .. } = cx;
-    let row = side_ident(field.side, cx);
-    let row = quote_spanned!(*span=> __call.#row);
-    let read = if field.field.is_counted { read_or_note } else { read };
-    let value = read(cx, field, &row);
-    let ident = local(field, cx);
-    let (side, private) = (cx.side(field.side), &cx.private);
-    let unreadable = quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side));
-    let unreadable = return_early(cx, &unreadable);
+    let Context { span, private, .. } = cx;
+    let (ident, side) = (local(field, cx), side_ident(field.side, cx));
+    let is_plain = field.named_by().is_none() && !field.field.is_counted;
+    let (value, answer) = if is_plain {
+        let (name, form) = field.name_and_form(cx, &syn::Lifetime::new("'_", *span));
+        let spec = field.spec(cx);
+        let value =
+            quote_spanned!(*span=> #private::#side::<#name, #form, _, _>(&__call, #spec, __spec));
+        (value, quote_spanned!(*span=> error))
+    } else {
+        let read = if field.field.is_counted { read_or_note } else { read };
+        let value = read(cx, field, &quote_spanned!(*span=> __call.#side));
+        let side = cx.side(field.side);
+        (value, quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side)))
+    };
+    let unreadable = return_early(cx, &answer);
     quote_spanned! {*span=>
         let #ident = match #value {
             ::core::result::Result::Ok(value) => value,

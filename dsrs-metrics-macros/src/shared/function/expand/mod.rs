@@ -61,7 +61,6 @@ fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let parts = [
         fields::aliases(cx),
         fields::traits(cx),
-        fields::specs(cx),
         definition::impls(cx),
         builder::impls(cx),
         inherent(cx),

@@ -6,10 +6,11 @@ use syn::Lifetime;
 
 use super::context::Context;
 use super::field_use::FieldUse;
-use super::fields::help;
+use super::fields::{self, help};
 use crate::shared::attributes::doc_text;
 use crate::shared::contract::spec_readers;
 use crate::shared::function::param::{Binding, Config, Param};
+use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
@@ -57,16 +58,17 @@ fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
 }
 
 fn expression(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, .. } = cx;
+    let Context { model, span, private, .. } = cx;
     let name = &model.names.metric;
     let described = described(cx);
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
     let (params, options) = (with_params(cx), options(cx));
+    let (gold, pred) = (fields::specs(cx, Side::Gold), fields::specs(cx, Side::Pred));
     quote_spanned! {*span=>
-        #runtime::__private::MetricSpec::new(#name)
+        #private::MetricSpec::new(#name)
             #described
             .with_kind(#kind)
-            .with_fields(__GOLD_FIELDS, __PRED_FIELDS)
+            .with_fields(#gold, #pred)
             #params
             #options
     }
@@ -74,7 +76,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
 
 /// Returns the builder calls for documentation, tier and cost, without those that set the default.
 fn described(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, .. } = cx;
+    let Context { model, span, private, .. } = cx;
     let attrs = &model.attrs;
     let mut calls = TokenStream::new();
     let doc = doc_text(&model.function.attrs);
@@ -82,7 +84,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(*span=> .with_doc(#doc)));
     }
     if attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
-        calls.extend(quote_spanned!(*span=> .with_tier(#runtime::__private::MetricTier::Truth)));
+        calls.extend(quote_spanned!(*span=> .with_tier(#private::MetricTier::Truth)));
     }
     let cost = attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok());
     if let Some(cost) = cost.filter(|cost| *cost > 0) {
@@ -95,7 +97,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
 /// Returns the builder calls for the settings that rustc must type-check.
 fn options(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
-    let runtime = cx.runtime;
+    let private = &cx.private;
     let mut calls = TokenStream::new();
     if let Some(threshold) = &attrs.threshold {
         let value = number(threshold);
@@ -106,7 +108,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
-        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::__private::Direction::LowerIsBetter)));
+        calls.extend(quote_spanned!(cx.span=> .with_direction(#private::Direction::LowerIsBetter)));
     }
     if attrs.strict.is_some() {
         calls.extend(quote_spanned!(cx.span=> .with_strict()));
@@ -213,7 +215,7 @@ pub(super) fn group_item(cx: &Context<'_>, param: &Param, item: &str) -> TokenSt
 }
 
 fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
-    let runtime = cx.runtime;
+    let private = &cx.private;
     let names = named(cx, name);
     let name = syn::ext::IdentExt::unraw(name).to_string();
     let ty = as_written(&param.ty);
@@ -229,7 +231,7 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     } else {
         quote_spanned!(cx.span=> ::core::option::Option::None)
     };
-    quote_spanned!(cx.span=> #runtime::__private::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
+    quote_spanned!(cx.span=> #private::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
 /// The number of command-line parameters of a judge's panel.
@@ -237,13 +239,13 @@ pub(super) const PANEL: usize = 4;
 
 /// Returns the parameters of a panel, with the judge's settings as defaults.
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
-    let (runtime, private) = (cx.runtime, &cx.private);
+    let private = &cx.private;
     let param = |index: usize| {
         let default = cx.model.panel.iter().find(|(at, _)| *at == index).map(
             |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
         );
         let index = Literal::usize_unsuffixed(index);
-        quote_spanned!(cx.span=> #runtime::__private::ParamSpec { #default ..#private::PANEL[#index] })
+        quote_spanned!(cx.span=> #private::ParamSpec { #default ..#private::PANEL[#index] })
     };
     (0..PANEL).map(param).collect()
 }
