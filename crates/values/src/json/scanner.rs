@@ -261,7 +261,7 @@ impl<'t> Scanner<'t> {
         self.at += 1;
         let mut is_plain = true;
         loop {
-            self.at += find_end(&bytes[self.at..])?;
+            self.at += find_quote_or_backslash(&bytes[self.at..])?;
             if bytes[self.at] == b'"' {
                 self.at += 1;
                 return Some(is_plain);
@@ -323,7 +323,7 @@ impl<'t> Scanner<'t> {
 
 /// Returns the position of the first quote or backslash. Most strings end within a few bytes.
 #[inline]
-fn find_end(bytes: &[u8]) -> Option<usize> {
+pub fn find_quote_or_backslash(bytes: &[u8]) -> Option<usize> {
     const WORDS: usize = 4;
     let mut at = 0;
     for word in bytes.chunks_exact(8).take(WORDS) {

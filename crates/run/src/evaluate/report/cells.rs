@@ -1,22 +1,19 @@
 //! The cells of a line: where its values are in the text, without a copy of them.
 //!
-//! Lines are written by `line.rs`, so they are valid JSON. Most lines of a run have the same keys in the same order, their
-//! shape: what depends on the names of columns is computed once for a shape and not for a row.
+//! Lines are written by `line.rs`, so they are valid JSON. Most lines of a run have one of a few shapes: the same keys in the same
+//! order. The text between the values of a line is compared with an earlier line as a whole, and what depends on the names of
+//! columns is computed once for a shape and not for a row.
 
 use std::borrow::Cow;
 
-use memchr::memchr2;
+use memchr::memchr;
 use serde_json::Value;
 
 use crate::evaluate::manifest::REFERENCE_KEY;
+use crate::json::scanner::find_quote_or_backslash;
 
-/// A value of a line.
-#[derive(Clone, Copy)]
-pub(super) struct Cell<'l> {
-    pub(super) place: Place<'l>,
-    /// JSON.
-    pub(super) value: &'l str,
-}
+/// The most shapes that are kept.
+const MAX_SHAPES: usize = 8;
 
 /// The column of a cell. Keys are as in the text, without quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,64 +68,182 @@ impl<'l> Place<'l> {
     }
 }
 
-/// Replaces cells by those of a line. `None` if the line is not a row.
-pub(super) fn read<'l>(line: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
-    const RUN: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
-    cells.clear();
-    members(line, |key, value| {
-        let mut add = |place| cells.push(Cell { place, value });
-        match key {
-            "id" => add(Place::Whole("id")),
-            "gold" => return side("gold", value, cells),
-            "pred" => return side("pred", value, cells),
-            "attributes" => return fields("attributes", value, cells),
-            "scores" => return members(value, |metric, score| self::score(metric, score, cells)),
-            _ if value == "null" => {}
-            _ => {
-                let whole = LAST_GROUPS.into_iter().find(|name| *name == key).map(Place::Whole);
-                let run = RUN.into_iter().find(|name| *name == key).map(Place::Run);
-                whole.or(run).into_iter().for_each(add);
-            }
-        }
-        Some(())
-    })
+/// The shapes of the latest lines, each with what a caller has computed for it.
+pub(super) struct Shapes<'l, T> {
+    /// The latest one is the first.
+    shapes: Vec<(Shape<'l>, T)>,
+    values: Vec<&'l str>,
 }
 
-/// A gold row or prediction: one with fields has a column for each, any other has one column.
-fn side<'l>(name: &'static str, value: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
-    match value.as_bytes().first()? {
-        b'{' => fields(name, value, cells),
-        _ if value == "null" => Some(()),
-        _ => {
-            cells.push(Cell { place: Place::Side(name), value });
-            Some(())
+impl<'l, T> Shapes<'l, T> {
+    pub(super) fn new() -> Self {
+        Self { shapes: Vec::new(), values: Vec::new() }
+    }
+
+    /// Returns the values of a line, as JSON, in the order of the cells for which `new` computes something. `None` if the line is
+    /// not a row.
+    pub(super) fn read(
+        &mut self,
+        line: &'l str,
+        new: impl FnOnce(&[Place<'l>]) -> T,
+    ) -> Option<(&T, &[&'l str])> {
+        let Self { shapes, values } = self;
+        match shapes.iter().position(|(shape, _)| shape.values(line, values).is_some()) {
+            Some(found) => shapes[..=found].rotate_right(1),
+            None => {
+                let shape = Shape::of(line)?;
+                shape.values(line, values)?;
+                let computed = new(&shape.places);
+                shapes.truncate(MAX_SHAPES - 1);
+                shapes.insert(0, (shape, computed));
+            }
         }
+        shapes.first().map(|(_, computed)| (computed, &**values))
     }
 }
 
-fn fields<'l>(group: &'static str, object: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
-    members(object, |field, value| {
-        cells.push(Cell { place: Place::Field(group, field), value });
-        Some(())
-    })
+/// The keys of a line and the order in which they are written.
+struct Shape<'l> {
+    /// The cells. The value of a metric comes before its other cells.
+    places: Vec<Place<'l>>,
+    /// The cells in the order of the text. A score without a value has none.
+    slots: Vec<Slot<'l>>,
+    /// The text after the last value.
+    end: &'l str,
 }
 
-/// The value comes first.
-fn score<'l>(metric: &'l str, object: &'l str, cells: &mut Vec<Cell<'l>>) -> Option<()> {
-    let first = cells.len();
-    cells.push(Cell { place: Place::Value(metric), value: "null" });
-    members(object, |key, value| {
-        match key {
-            "value" => cells[first].value = value,
-            _ => cells.push(Cell { place: Place::Score(metric, key), value }),
+struct Slot<'l> {
+    /// The text between the value and the one before it.
+    before: &'l str,
+    cell: usize,
+    /// A value that begins with one of these bytes is not a cell, or more than one.
+    excluded: &'static [u8],
+}
+
+impl<'l> Shape<'l> {
+    /// Returns the shape of a line; `None` if the line is not a row.
+    fn of(line: &'l str) -> Option<Self> {
+        let mut reader = ShapeReader { line, at: 0, end: 0, places: Vec::new(), slots: Vec::new() };
+        reader.members(ShapeReader::member)?;
+        let ShapeReader { end, places, slots, .. } = reader;
+        Some(Self { places, slots, end: line.get(end..)? })
+    }
+
+    /// Replaces values by those of a line of this shape, in the order of the cells; `None` of any other line.
+    fn values(&self, line: &'l str, values: &mut Vec<&'l str>) -> Option<()> {
+        values.clear();
+        values.resize(self.places.len(), "null");
+        let mut rest = line;
+        for slot in &self.slots {
+            rest = rest.strip_prefix(slot.before)?;
+            if slot.excluded.contains(rest.as_bytes().first()?) {
+                return None;
+            }
+            (values[slot.cell], rest) = rest.split_at_checked(value_end(rest.as_bytes())?)?;
         }
-        Some(())
-    })
+        (rest == self.end).then_some(())
+    }
 }
 
-/// Returns whether two lines have the same keys in the same order.
-pub(super) fn have_same_shape(a: &[Cell<'_>], b: &[Cell<'_>]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.place == b.place)
+/// Reads the shape of a line.
+struct ShapeReader<'l> {
+    line: &'l str,
+    at: usize,
+    /// The end of the last value of a cell.
+    end: usize,
+    places: Vec<Place<'l>>,
+    slots: Vec<Slot<'l>>,
+}
+
+impl<'l> ShapeReader<'l> {
+    fn member(&mut self, key: &'l str) -> Option<()> {
+        const RUN: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
+        let known = |names: &[&'static str]| names.iter().find(|name| **name == key).copied();
+        match key {
+            "id" => return self.add(Place::Whole("id"), b""),
+            "gold" => return self.side("gold"),
+            "pred" => return self.side("pred"),
+            "attributes" => return self.fields("attributes"),
+            "scores" => return self.members(Self::score),
+            _ => {}
+        }
+        let place = known(&LAST_GROUPS).map(Place::Whole).or(known(&RUN).map(Place::Run));
+        match place {
+            Some(place) if self.next()? != b'n' => self.add(place, b"n"),
+            _ => self.skip(),
+        }
+    }
+
+    /// A gold row or prediction: one with fields has a column for each, any other has one column.
+    fn side(&mut self, name: &'static str) -> Option<()> {
+        match self.next()? {
+            b'{' => self.fields(name),
+            b'n' => self.skip(),
+            _ => self.add(Place::Side(name), b"{n"),
+        }
+    }
+
+    fn fields(&mut self, group: &'static str) -> Option<()> {
+        self.members(|reader, field| reader.add(Place::Field(group, field), b""))
+    }
+
+    /// The value comes first.
+    fn score(&mut self, metric: &'l str) -> Option<()> {
+        let first = self.places.len();
+        self.places.push(Place::Value(metric));
+        self.members(|reader, key| match key {
+            "value" => reader.add_slot(first, b""),
+            _ => reader.add(Place::Score(metric, key), b""),
+        })
+    }
+
+    /// Adds a cell, and skips its value.
+    fn add(&mut self, place: Place<'l>, excluded: &'static [u8]) -> Option<()> {
+        self.places.push(place);
+        self.add_slot(self.places.len() - 1, excluded)
+    }
+
+    fn add_slot(&mut self, cell: usize, excluded: &'static [u8]) -> Option<()> {
+        self.slots.push(Slot { before: self.line.get(self.end..self.at)?, cell, excluded });
+        self.skip()?;
+        self.end = self.at;
+        Some(())
+    }
+
+    /// Calls a function with each key of an object, which skips the value.
+    fn members(&mut self, each: impl Fn(&mut Self, &'l str) -> Option<()>) -> Option<()> {
+        self.expect(b'{')?;
+        while self.next()? != b'}' {
+            let start = self.at + 1;
+            self.skip()?;
+            let key = self.line.get(start..self.at.checked_sub(1)?)?;
+            self.expect(b':')?;
+            self.next()?;
+            each(self, key)?;
+            if self.next()? == b',' {
+                self.at += 1;
+            }
+        }
+        self.at += 1;
+        Some(())
+    }
+
+    /// Skips a value.
+    fn skip(&mut self) -> Option<()> {
+        self.at += value_end(self.line.as_bytes().get(self.at..)?)?;
+        Some(())
+    }
+
+    /// Skips spaces and returns the byte after them.
+    fn next(&mut self) -> Option<u8> {
+        let rest = self.line.as_bytes().get(self.at..)?;
+        self.at += rest.iter().position(|byte| !byte.is_ascii_whitespace())?;
+        self.line.as_bytes().get(self.at).copied()
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.next()? == byte).then(|| self.at += 1)
+    }
 }
 
 /// Returns the text of a string of JSON; `None` of any other value.
@@ -147,33 +262,36 @@ pub(super) fn json(value: &str) -> Cow<'_, str> {
 }
 
 fn unescaped(text: &str) -> Cow<'_, str> {
-    if !text.contains('\\') {
-        return text.into();
+    let Some(first) = memchr(b'\\', text.as_bytes()) else { return text.into() };
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    let mut next = Some(first);
+    while let Some(at) = next {
+        let character = match rest.as_bytes().get(at + 1) {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            // Only a few control characters are written in another way.
+            _ => return parsed(text),
+        };
+        out.push_str(&rest[..at]);
+        out.push(character);
+        rest = &rest[at + 2..];
+        next = memchr(b'\\', rest.as_bytes());
     }
-    serde_json::from_str::<String>(&format!("\"{text}\"")).map_or(text.into(), Cow::Owned)
+    out.push_str(rest);
+    out.into()
 }
 
-/// Calls a function with each key and value of an object.
-fn members<'l>(
-    object: &'l str,
-    mut each: impl FnMut(&'l str, &'l str) -> Option<()>,
-) -> Option<()> {
-    let mut rest = object.trim_start().strip_prefix('{')?.trim_start();
-    while !rest.starts_with('}') {
-        let (key, after) = rest.split_at_checked(string_end(rest.as_bytes())?)?;
-        let after = after.trim_start().strip_prefix(':')?.trim_start();
-        let (value, after) = after.split_at_checked(value_end(after.as_bytes())?)?;
-        each(&key[1..key.len() - 1], value)?;
-        let after = after.trim_start();
-        rest = after.strip_prefix(',').map_or(after, str::trim_start);
-    }
-    Some(())
+fn parsed(text: &str) -> Cow<'_, str> {
+    serde_json::from_str::<String>(&format!("\"{text}\"")).map_or(text.into(), Cow::Owned)
 }
 
 /// Returns the length of the value at the beginning.
 fn value_end(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'"' => string_end(text),
+        b'n' | b't' => Some(4),
         b'{' | b'[' => {
             let (mut at, mut depth) = (0, 0_usize);
             loop {
@@ -195,7 +313,7 @@ fn value_end(text: &[u8]) -> Option<usize> {
 fn string_end(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
-        at += memchr2(b'"', b'\\', text.get(at..)?)?;
+        at += find_quote_or_backslash(text.get(at..)?)?;
         if text[at] == b'"' {
             return Some(at + 1);
         }
@@ -204,72 +322,4 @@ fn string_end(text: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The columns and values of a line.
-    fn cells(line: &str) -> Option<Vec<(String, String)>> {
-        let mut cells = Vec::new();
-        read(line, &mut cells)?;
-        Some(cells.iter().map(|cell| (cell.place.column(), cell.value.to_owned())).collect())
-    }
-
-    #[test]
-    fn every_value_of_a_line_has_a_column() {
-        let line = r#"{"id":"a\"b","gold":{"q":"\\","n":[1,{"x":"]}"}],"e\u0301":{}},"pred":"Paris","latency_s":0.5,"attributes":{"r":null},"scores":{"f1":{"outcome":"scored","value":1.0,"details":"\"{\""},"x\"y":{"outcome":"abstained"}},"traceback":"t\n","manifest":"1-0"}"#;
-        let expected = [
-            ("id", r#""a\"b""#),
-            ("gold.q", r#""\\""#),
-            ("gold.n", r#"[1,{"x":"]}"}]"#),
-            ("gold.e\u{301}", "{}"),
-            ("pred", "\"Paris\""),
-            ("latency_s", "0.5"),
-            ("attributes.r", "null"),
-            ("f1", "1.0"),
-            ("f1.outcome", "\"scored\""),
-            ("f1.details", r#""\"{\"""#),
-            ("x\"y", "null"),
-            ("x\"y.outcome", "\"abstained\""),
-            ("traceback", r#""t\n""#),
-            ("manifest", "\"1-0\""),
-        ];
-        let expected = expected.map(|(column, value)| (column.to_owned(), value.to_owned()));
-        assert_eq!(cells(line).unwrap(), expected);
-        let spaced = line.replace("\":", "\" : ").replace(",\"", " , \"").replace("}", " }");
-        assert_eq!(cells(&spaced).unwrap().len(), expected.len());
-        let whole = r#"{"id":"a","gold":null,"pred":[1],"latency_s":null,"scores":{}}"#;
-        assert_eq!(cells(whole).unwrap().len(), 2);
-    }
-
-    #[test]
-    fn text_that_is_no_row_has_no_cells() {
-        for line in
-            ["", "{", "{\"id\"", "{\"id\":", "{\"id\":\"a", "{\"id\":\"a\\", "{\"id\":[1", "7"]
-        {
-            assert_eq!(cells(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn a_value_is_written_as_serde_writes_it() {
-        let values = [
-            "null",
-            "true",
-            "-1",
-            "0.1",
-            "1e+300",
-            "123456789012345678901",
-            "18446744073709551615",
-            r#"{"b":1,"a":[2.50,"x"]}"#,
-            "[]",
-            r#""a\u00e9""#,
-        ];
-        for value in values {
-            let parsed: Value = serde_json::from_str(value).unwrap();
-            match text(value) {
-                Some(text) => assert_eq!(Some(&*text), parsed.as_str()),
-                None => assert_eq!(json(value), parsed.to_string(), "{value}"),
-            }
-        }
-    }
-}
+mod tests;

@@ -13,15 +13,16 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::cells::{self, Cell, FIRST_GROUPS, LAST_GROUPS, Place};
+use super::cells::{FIRST_GROUPS, LAST_GROUPS, Place, Shapes};
 use super::spool::{Chunk, SpoolReader};
 
 /// The bytes of a chunk whose columns are collected, or that is written as text.
-pub(super) const CHUNK: usize = 1 << 20;
+pub(super) const CHUNK: u64 = 1 << 20;
 
 /// A group of up to this number of columns is not packed.
 const MAX_SPARSE_COLUMNS: usize = 1_000;
@@ -83,36 +84,33 @@ struct Group {
 }
 
 impl Columns {
-    fn of(chunk: &Chunk) -> io::Result<Self> {
-        let mut columns = Self::default();
-        let (mut cells, mut shape, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for line in chunk.lines() {
-            read(line, &mut cells)?;
-            if columns.rows == 0 || !cells::have_same_shape(&cells, &shape) {
-                places = columns.places(&cells);
-                shape.clone_from(&cells);
-            }
+    fn of(chunk: Chunk) -> io::Result<Self> {
+        let (text, lines) = chunk.into_parts()?;
+        let (mut columns, mut shapes) = (Self::default(), Shapes::new());
+        for line in lines.into_iter().map(|place| &text[place]) {
+            let (places, values) =
+                shapes.read(line, |places| columns.places(places)).ok_or_else(changed)?;
             columns.rows += 1;
-            for (cell, (group, column)) in cells.iter().zip(&places) {
+            for (value, (group, column)) in values.iter().zip(places) {
                 let group = &mut columns.groups[*group];
                 group.cells += 1;
                 let kind = &mut group.columns[*column];
-                *kind = kind.with(Kind::of(cell.value));
+                *kind = kind.with(Kind::of(value));
             }
         }
         Ok(columns)
     }
 
     /// Returns the positions of the group and the column of each cell. New ones come after those of earlier rows.
-    fn places(&mut self, cells: &[Cell<'_>]) -> Vec<(usize, usize)> {
+    fn places(&mut self, cells: &[Place<'_>]) -> Vec<(usize, usize)> {
         for group in FIRST_GROUPS {
             self.groups.entry(group.to_owned()).or_default();
         }
-        let mut place = |cell: &Cell<'_>| {
-            let entry = self.groups.entry(cell.place.group().into_owned());
+        let mut place = |cell: &Place<'_>| {
+            let entry = self.groups.entry(cell.group().into_owned());
             let group = entry.index();
             let columns = &mut entry.or_default().columns;
-            let column = columns.entry(cell.place.column());
+            let column = columns.entry(cell.column());
             let position = column.index();
             column.or_default();
             (group, position)
@@ -164,54 +162,47 @@ impl Layout {
     /// Collects the columns of all lines.
     pub(super) fn of(lines: &mut SpoolReader<'_>) -> io::Result<Self> {
         let mut columns = Columns::default();
-        let is_full = |chunk: &Chunk| chunk.text.len() >= CHUNK;
-        lines.map_chunks(
-            is_full,
-            |chunk| Columns::of(&chunk),
-            |more| {
-                columns.merge(more);
-                Ok(())
-            },
-        )?;
+        let is_full = |_, bytes| bytes >= CHUNK;
+        lines.map_chunks(is_full, Columns::of, |more| {
+            columns.merge(more);
+            Ok(())
+        })?;
         Ok(columns.finish())
     }
 
-    /// Calls a function with the values of each row, in the order of the columns; `None` is a cell without a value.
+    /// Calls a function with the values of each line, in the order of the columns; `None` is a cell without a value.
     pub(super) fn each_row<'c>(
         &self,
-        lines: impl Iterator<Item = &'c str>,
+        text: &'c str,
+        lines: &[Range<usize>],
         mut each: impl FnMut(&[Option<Cow<'c, str>>]) -> io::Result<()>,
     ) -> io::Result<()> {
-        let (mut cells, mut shape, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-        let mut values = Vec::with_capacity(self.columns.len());
-        for (row, line) in lines.enumerate() {
-            read(line, &mut cells)?;
-            if row == 0 || !cells::have_same_shape(&cells, &shape) {
-                sources = self.sources(&cells);
-                shape.clone_from(&cells);
-            }
-            values.clear();
-            values.extend(sources.iter().map(|source| source.value(&cells)));
-            each(&values)?;
+        let mut shapes = Shapes::new();
+        let mut row = Vec::with_capacity(self.columns.len());
+        for place in lines {
+            let line = &text[place.clone()];
+            let (sources, values) =
+                shapes.read(line, |places| self.sources(places)).ok_or_else(changed)?;
+            row.clear();
+            row.extend(sources.iter().map(|source| source.value(values)));
+            each(&row)?;
         }
         Ok(())
     }
 
     /// Returns where the values of the columns are in a line. Of two cells in one column, the later one counts.
-    fn sources(&self, cells: &[Cell<'_>]) -> Vec<Source> {
+    fn sources(&self, cells: &[Place<'_>]) -> Vec<Source> {
         let mut sources: Vec<_> = (0..self.columns.len()).map(|_| Source::None).collect();
         for group in &self.packed {
-            let of_group = (0..cells.len()).filter(|cell| cells[*cell].place.group() == *group);
-            let of_group: Vec<usize> = of_group.collect();
+            let of_group = cells.iter().enumerate().filter(|(_, cell)| cell.group() == *group);
+            let of_group: Vec<_> = of_group.map(|(number, cell)| (number, cell.field())).collect();
             if let (false, Some(column)) = (of_group.is_empty(), self.columns.get_index_of(group)) {
                 sources[column] = Source::Packed(of_group);
             }
         }
         for (position, cell) in cells.iter().enumerate() {
-            let column = cell.place.column();
-            let is_packed =
-                self.packed.contains(&*cell.place.group()) && !matches!(cell.place, Place::Side(_));
-            if let (false, Some(column)) = (is_packed, self.columns.get_index_of(&column)) {
+            let is_packed = self.packed.contains(&*cell.group()) && !matches!(cell, Place::Side(_));
+            if let (false, Some(column)) = (is_packed, self.columns.get_index_of(&cell.column())) {
                 sources[column] = Source::Cell(position);
             }
         }
@@ -223,19 +214,18 @@ impl Layout {
 enum Source {
     None,
     Cell(usize),
-    /// These fields, as an object.
-    Packed(Vec<usize>),
+    /// These cells, as an object whose fields have these names.
+    Packed(Vec<(usize, String)>),
 }
 
 impl Source {
-    fn value<'c>(&self, cells: &[Cell<'c>]) -> Option<Cow<'c, str>> {
+    fn value<'c>(&self, values: &[&'c str]) -> Option<Cow<'c, str>> {
         match self {
             Self::None => None,
-            Self::Cell(cell) => Some(cells[*cell].value).filter(|it| *it != "null").map(Cow::from),
+            Self::Cell(cell) => Some(values[*cell]).filter(|it| *it != "null").map(Cow::from),
             Self::Packed(fields) => {
-                let field = |cell: &usize| {
-                    let Cell { place, value } = cells[*cell];
-                    (place.field(), serde_json::from_str(value).unwrap_or_default())
+                let field = |(cell, name): &(usize, String)| {
+                    (name.clone(), serde_json::from_str(values[*cell]).unwrap_or_default())
                 };
                 let object: Map<String, Value> = fields.iter().map(field).collect();
                 Some(Value::Object(object).to_string().into())
@@ -244,7 +234,6 @@ impl Source {
     }
 }
 
-fn read<'l>(line: &'l str, cells: &mut Vec<Cell<'l>>) -> io::Result<()> {
-    cells::read(line, cells)
-        .ok_or_else(|| io::Error::other("a line of the temporary file was changed"))
+fn changed() -> io::Error {
+    io::Error::other("a line of the temporary file was changed")
 }

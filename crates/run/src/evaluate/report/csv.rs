@@ -5,6 +5,8 @@
 
 use std::io::{self, Write};
 
+use memchr::memchr;
+
 use super::cells;
 use super::columns::{CHUNK, Layout};
 use super::spool::{Chunk, SpoolReader};
@@ -24,23 +26,69 @@ pub(super) fn export(
     let mut header = csv::Writer::from_writer(Vec::new());
     header.write_record(layout.columns.keys().map(|column| escaped(column)))?;
     out.write_all(&header.into_inner().map_err(csv::IntoInnerError::into_error)?)?;
-    let is_full = |chunk: &Chunk| chunk.text.len() >= CHUNK;
+    let is_full = |_, bytes| bytes >= CHUNK;
     let format = |chunk: Chunk| {
-        let mut rows = csv::Writer::from_writer(Vec::with_capacity(chunk.text.len()));
-        layout.each_row(chunk.lines(), |values| {
-            for value in values {
+        let (text, lines) = chunk.into_parts()?;
+        let mut rows = Vec::with_capacity(text.len());
+        layout.each_row(&text, &lines, |values| {
+            for (number, value) in values.iter().enumerate() {
+                if number > 0 {
+                    rows.push(b',');
+                }
                 let value = value.as_deref().unwrap_or_default();
                 match cells::text(value) {
                     Some(text) if escape_formulas => {
-                        rows.write_field(formula::escaped(&text).as_bytes())
+                        push_field(&mut rows, &formula::escaped(&text));
                     }
-                    Some(text) => rows.write_field(text.as_bytes()),
-                    None => rows.write_field(cells::json(value).as_bytes()),
-                }?;
+                    Some(text) => push_field(&mut rows, &text),
+                    None => push_field(&mut rows, &cells::json(value)),
+                }
             }
-            Ok(rows.write_record(None::<&[u8]>)?)
+            rows.push(b'\n');
+            Ok(())
         })?;
-        rows.into_inner().map_err(csv::IntoInnerError::into_error)
+        Ok(rows)
     };
     lines.map_chunks(is_full, format, |rows| out.write_all(&rows))
+}
+
+/// Appends a field as [`csv::Writer`] writes it in a row of several fields.
+fn push_field(row: &mut Vec<u8>, field: &str) {
+    // Without an early return, the loop is vectorized.
+    let is_quoted = |found, byte| found | matches!(byte, b',' | b'"' | b'\r' | b'\n');
+    if !field.bytes().fold(false, is_quoted) {
+        row.extend_from_slice(field.as_bytes());
+        return;
+    }
+    row.push(b'"');
+    let mut rest = field.as_bytes();
+    while let Some(at) = memchr(b'"', rest) {
+        row.extend_from_slice(&rest[..=at]);
+        row.push(b'"');
+        rest = &rest[at + 1..];
+    }
+    row.extend_from_slice(rest);
+    row.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_field;
+
+    #[test]
+    fn a_field_is_written_as_the_csv_writer_writes_it() {
+        let parts = ["", "a", "é", "\"", ",", "\r", "\n", " ", "'", "=1", "#", "\0"];
+        for first in parts {
+            for second in parts {
+                for third in parts {
+                    let (field, mut row) = (format!("{first}{second}{third}"), b"x,".to_vec());
+                    push_field(&mut row, &field);
+                    row.push(b'\n');
+                    let mut expected = csv::Writer::from_writer(Vec::new());
+                    expected.write_record(["x", &field]).unwrap();
+                    assert_eq!(row, expected.into_inner().unwrap(), "{field:?}");
+                }
+            }
+        }
+    }
 }

@@ -10,10 +10,11 @@ use std::hash::Hash;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::record::{ResultRow, ResultScore, RunRecord, not_json};
+use super::record::{ResultOutcome, ResultRow, ResultScore, RunRecord, not_json};
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
 use crate::evaluate::row::RowResult;
+use crate::json::scanner::find_quote_or_backslash;
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
 /// keys, is still written, so that no paid score is lost.
@@ -22,7 +23,7 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
     let mut object = Object::begin(line);
-    object.add("id", &row.id);
+    object.add_string("id", &row.id);
     object.add_results(row, metrics, |_, _| {});
 }
 
@@ -33,7 +34,7 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     line: &mut Vec<u8>,
 ) {
     let mut object = Object::begin(line);
-    object.add("id", &row.id);
+    object.add_string("id", &row.id);
     object.add("gold", &*row.gold);
     object.add("pred", &row.pred);
     let add_pred =
@@ -88,6 +89,11 @@ impl<'a> Object<'a> {
         }
     }
 
+    fn add_string(&mut self, key: &str, text: &str) {
+        self.add_key(key);
+        push_string(self.0, text);
+    }
+
     fn add_some(&mut self, key: &str, value: Option<impl Serialize>) {
         if let Some(value) = value {
             self.add(key, &value);
@@ -97,38 +103,21 @@ impl<'a> Object<'a> {
     /// Adds the scores of the metrics by name.
     fn add_scores(&mut self, metrics: &[String], outcomes: &[Outcome]) {
         self.add_key("scores");
-        let mut scores = Object::begin(self.0);
-        for (name, outcome) in metrics.iter().zip(outcomes) {
-            let separator = if scores.0.last() == Some(&b'{') { "" } else { "," };
-            scores.0.extend_from_slice(separator.as_bytes());
-            scores.add_value(name);
-            scores.0.push(b':');
-            Object::begin(scores.0).add_score(&written_score(outcome));
+        self.0.push(b'{');
+        for (number, (name, outcome)) in metrics.iter().zip(outcomes).enumerate() {
+            if number > 0 {
+                self.0.push(b',');
+            }
+            push_string(self.0, name);
+            self.0.push(b':');
+            match outcome.scored().filter(|scored| scored.is_simple()) {
+                Some(scored) => {
+                    Head::of(scored).write(self.0);
+                    self.0.push(b'}');
+                }
+                None => add_score(self.0, &written_score(outcome)),
+            }
         }
-        scores.0.push(b'}');
-    }
-
-    /// Adds what serde writes of a score, and ends the object. Of a row with short fields, serde needs longer for the keys than
-    /// for the values.
-    fn add_score(mut self, score: &ResultScore<Cow<'_, str>>) {
-        self.add_key("outcome");
-        for part in ["\"", score.outcome.name(), "\""] {
-            self.0.extend_from_slice(part.as_bytes());
-        }
-        self.add("value", &score.value);
-        self.add("passed", &score.passed);
-        self.add("confidence", &score.confidence);
-        self.add("details", &score.details);
-        self.add("feedback", &score.feedback);
-        self.add("cost_msats", &score.cost_msats);
-        self.add_some("missing", Some(&score.missing).filter(|fields| !fields.is_empty()));
-        self.add_some("error", score.error.as_deref());
-        self.add_some("gated_by", score.gated_by.as_deref());
-        self.add_some("budget_msats", score.budget_msats);
-        self.add_some("parts", Some(&score.parts).filter(|parts| !parts.is_empty()));
-        self.add_some("metadata", Some(&score.metadata).filter(|fields| !fields.is_empty()));
-        self.add_some("components", Some(&score.components).filter(|all| !all.is_empty()));
-        self.add_some("corpus", score.written_corpus.as_ref());
         self.0.push(b'}');
     }
 
@@ -172,6 +161,118 @@ impl<'a> Object<'a> {
     }
 }
 
+/// Adds what serde writes of a score.
+fn add_score(line: &mut Vec<u8>, score: &ResultScore<Cow<'_, str>>) {
+    Head::of_record(score).write(line);
+    let mut object = Object(line);
+    object.add_some("missing", Some(&score.missing).filter(|fields| !fields.is_empty()));
+    object.add_some("error", score.error.as_deref());
+    object.add_some("gated_by", score.gated_by.as_deref());
+    object.add_some("budget_msats", score.budget_msats);
+    object.add_some("parts", Some(&score.parts).filter(|parts| !parts.is_empty()));
+    object.add_some("metadata", Some(&score.metadata).filter(|fields| !fields.is_empty()));
+    object.add_some("components", Some(&score.components).filter(|all| !all.is_empty()));
+    object.add_some("corpus", score.written_corpus.as_ref());
+    object.0.push(b'}');
+}
+
+/// The keys that each score has. Most scores have no others. Of a row with short fields, serde needs longer for the keys than for
+/// the values.
+struct Head<'a> {
+    outcome: ResultOutcome,
+    value: Option<f64>,
+    passed: Option<bool>,
+    confidence: Option<f64>,
+    details: Option<&'a str>,
+    feedback: Option<Cow<'a, str>>,
+    cost_msats: u64,
+}
+
+impl<'a> Head<'a> {
+    fn of(scored: &'a Scored) -> Self {
+        Self {
+            outcome: ResultOutcome::Scored,
+            value: Some(scored.score.value),
+            passed: scored.passed,
+            confidence: Some(scored.score.confidence),
+            details: scored.own_details(),
+            feedback: scored.feedback(),
+            cost_msats: scored.score.cost_msats,
+        }
+    }
+
+    fn of_record(score: &'a ResultScore<Cow<'_, str>>) -> Self {
+        Self {
+            outcome: score.outcome,
+            value: score.value,
+            passed: score.passed,
+            confidence: score.confidence,
+            details: score.details.as_deref(),
+            feedback: score.feedback.as_deref().map(Cow::Borrowed),
+            cost_msats: score.cost_msats,
+        }
+    }
+
+    /// Begins an object with these keys.
+    fn write(&self, line: &mut Vec<u8>) {
+        line.extend_from_slice(b"{\"outcome\":\"");
+        line.extend_from_slice(self.outcome.name().as_bytes());
+        line.extend_from_slice(b"\",\"value\":");
+        push_number(line, self.value);
+        line.extend_from_slice(match self.passed {
+            Some(true) => b",\"passed\":true,\"confidence\":",
+            Some(false) => b",\"passed\":false,\"confidence\":",
+            None => b",\"passed\":null,\"confidence\":",
+        });
+        push_number(line, self.confidence);
+        line.extend_from_slice(b",\"details\":");
+        push_some_string(line, self.details);
+        line.extend_from_slice(b",\"feedback\":");
+        push_some_string(line, self.feedback.as_deref());
+        line.extend_from_slice(b",\"cost_msats\":");
+        match self.cost_msats {
+            0 => line.push(b'0'),
+            cost => line.extend_from_slice(cost.to_string().as_bytes()),
+        }
+    }
+}
+
+fn push_number(line: &mut Vec<u8>, number: Option<f64>) {
+    match number {
+        None => line.extend_from_slice(b"null"),
+        // The score of most rows that pass, and the confidence of most scores.
+        Some(1.0) => line.extend_from_slice(b"1.0"),
+        // Writing a number to a vector cannot fail.
+        Some(number) => drop(serde_json::to_writer(line, &number)),
+    }
+}
+
+fn push_some_string(line: &mut Vec<u8>, text: Option<&str>) {
+    match text {
+        None => line.extend_from_slice(b"null"),
+        Some(text) => push_string(line, text),
+    }
+}
+
+/// Appends a string of JSON as serde writes it.
+fn push_string(line: &mut Vec<u8>, text: &str) {
+    // Without an early return, the loop is vectorized.
+    if text.bytes().fold(false, |found, byte| found | (byte < b' ')) {
+        // Writing a string to a vector cannot fail.
+        return drop(serde_json::to_writer(line, text));
+    }
+    line.reserve(text.len() + 2);
+    line.push(b'"');
+    let mut rest = text.as_bytes();
+    while let Some(at) = find_quote_or_backslash(rest) {
+        line.extend_from_slice(&rest[..at]);
+        line.extend_from_slice(&[b'\\', rest[at]]);
+        rest = &rest[at + 1..];
+    }
+    line.extend_from_slice(rest);
+    line.push(b'"');
+}
+
 /// Returns the score of a metric, with its contribution to a score of all rows.
 pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
     outcome: &'a Outcome,
@@ -186,14 +287,52 @@ pub(crate) fn written_score<'a, S: Eq + Hash + From<Cow<'a, str>>>(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::evaluate::report::record::ResultOutcome;
+
+    #[test]
+    fn strings_and_numbers_are_written_as_serde_writes_them() {
+        let long = "x".repeat(100);
+        let parts = ["", "a", "\"", "\\", "\n", "\u{1}", "\u{7f}", "é\u{2028}", "/", &long];
+        for first in parts {
+            for second in parts {
+                let (text, mut line) = (format!("{first}{second}\"{first}"), Vec::new());
+                push_string(&mut line, &text);
+                assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&text).unwrap());
+            }
+        }
+        for number in [0.0, -0.0, 1.0, -1.0, 0.1, 2.0 / 3.0, 1e300, 5e-324, 123_456_789.0] {
+            let mut line = Vec::new();
+            push_number(&mut line, Some(number));
+            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&number).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_simple_score_is_written_as_its_record() {
+        let scores = [
+            json!({"value": 0.25}),
+            json!({"value": 1.0, "passed": true, "confidence": 0.5, "details": "a \"b\"\n"}),
+            json!({"value": 0.0, "passed": false, "details": "worse", "note": "feedback", "cost_msats": 7}),
+        ];
+        for score in scores {
+            let outcome = Outcome::Scored(serde_json::from_value(score).unwrap());
+            let mut line = Vec::new();
+            let metric = ["a\"b".to_owned()];
+            Object::begin(&mut line).add_scores(&metric, std::slice::from_ref(&outcome));
+            let record = written_score::<Cow<'_, str>>(&outcome);
+            let record = serde_json::to_string(&record).unwrap();
+            let expected = format!(r#"{{"scores":{{"a\"b":{record}}}"#);
+            assert_eq!(String::from_utf8(line).unwrap(), expected);
+        }
+    }
 
     #[test]
     fn a_score_is_written_as_serde_writes_it() {
         let written = |score: &ResultScore<Cow<'_, str>>| {
             let mut line = Vec::new();
-            Object::begin(&mut line).add_score(score);
+            add_score(&mut line, score);
             assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(score).unwrap());
         };
         let outcomes = [

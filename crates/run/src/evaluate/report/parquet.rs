@@ -27,7 +27,7 @@ use crate::evaluate::manifest::{Embedded, RunManifest};
 
 /// The most rows of a row group, and the most bytes of their lines. Each thread has a row group in memory.
 const MAX_ROWS: usize = 10_000;
-const MAX_BYTES: usize = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 impl Kind {
     fn cells(self) -> Cells {
@@ -80,7 +80,7 @@ pub(super) fn export(
         let encoded = columns.map(|(column, description)| column.encode(description, &properties));
         encoded.collect::<Result<Vec<_>, _>>().map_err(io::Error::other)
     };
-    let is_full = |chunk: &Chunk| chunk.len() == MAX_ROWS || chunk.text.len() >= MAX_BYTES;
+    let is_full = |rows, bytes| rows == MAX_ROWS || bytes >= MAX_BYTES;
     lines.map_chunks(is_full, encode, |columns| {
         let mut group = file.next_row_group().map_err(io::Error::other)?;
         for (bytes, closed) in columns {
@@ -120,13 +120,13 @@ enum Cells {
 }
 
 fn columns_of(chunk: Chunk, layout: &Layout) -> io::Result<Vec<Column>> {
-    let rows = chunk.len();
+    let (text, lines) = chunk.into_parts()?;
+    let rows = lines.len();
     let new = |kind: &Kind| Column { cells: kind.cells(), levels: Vec::with_capacity(rows) };
     let mut columns: Vec<_> = layout.columns.values().map(new).collect();
-    let (text, ends) = chunk.into_parts();
     let bytes = Bytes::from(text);
     let text = std::str::from_utf8(&bytes).map_err(io::Error::other)?;
-    layout.each_row(Chunk::lines_of(text, &ends), |values| {
+    layout.each_row(text, &lines, |values| {
         for (column, value) in columns.iter_mut().zip(values) {
             let has_value = value.as_ref().is_some_and(|value| column.cells.push(value, &bytes));
             column.levels.push(i16::from(has_value));

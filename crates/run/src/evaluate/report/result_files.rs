@@ -43,6 +43,8 @@ pub(crate) struct ResultFiles {
     /// The memory for the next lines.
     spare: Lines,
     spool: Hashing<BufWriter<TemporaryFile>>,
+    /// Whether the spool may become the only file. Otherwise its hash is not computed.
+    is_spool_exported: bool,
     lines: LineIndex,
     end: u64,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
@@ -69,6 +71,7 @@ impl ResultFiles {
         Ok(Some(Self {
             lines: LineIndex::new(first.file.beside()),
             spool: Hashing::new(BufWriter::with_capacity(1 << 16, spool)),
+            is_spool_exported: matches!(targets, [(Format::JsonLines, _)]),
             targets: opened,
             latest: Lines::default(),
             spare: Lines::default(),
@@ -96,31 +99,44 @@ impl ResultFiles {
         // Each thread adds rows in order, so there are few sequences to merge.
         latest.rows.sort_by_key(|(row, _)| *row);
         let (mut left, last) = (latest.text.len(), latest.rows.last().map(|(row, _)| *row));
+        // Lines that are adjacent are written at once.
+        let mut adjacent = 0..0;
         for (row, place) in latest.rows.drain(..) {
-            let line = &latest.text[place];
             if left <= kept || kept > 0 && Some(row) == last {
-                self.latest.push(row, |text| text.extend_from_slice(&line[..line.len() - 1]));
+                let line = &latest.text[place.start..place.end - 1];
+                self.latest.push(row, |text| text.extend_from_slice(line));
                 continue;
             }
-            left -= line.len();
-            self.spool.write_all(line)?;
-            let length = line.len() as u64;
+            left -= place.len();
+            let length = place.len() as u64;
             self.lines.insert(row, SpooledLine { offset: self.end, length: length - 1 })?;
             self.end += length;
+            if adjacent.end != place.start {
+                self.spool(&latest.text[adjacent])?;
+                adjacent = place.clone();
+            }
+            adjacent.end = place.end;
         }
+        self.spool(&latest.text[adjacent])?;
         latest.text.clear();
         self.spare = latest;
         Ok(())
+    }
+
+    fn spool(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self.is_spool_exported {
+            true => self.spool.write_all(lines),
+            false => self.spool.out().write_all(lines),
+        }
     }
 
     /// Writes all targets in input order; each is tried. If any fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self, manifest: &Manifest) -> Result<(), EvaluateError> {
         self.latest.add_to_last(REFERENCE_KEY, &manifest.run.reference());
         let targets = std::mem::take(&mut self.targets);
-        let is_only = targets.len() == 1;
         let mut failed = Vec::new();
         for target in targets {
-            if let Err(error) = self.export_with_manifest(&target, manifest, is_only) {
+            if let Err(error) = self.export_with_manifest(&target, manifest) {
                 failed.push(error);
             }
         }
@@ -149,7 +165,6 @@ impl ResultFiles {
         &mut self,
         target: &Target,
         manifest: &Manifest,
-        is_only: bool,
     ) -> Result<(), (PathBuf, io::Error)> {
         let path = manifest_path(&target.path);
         let of_target = |error| (target.path.clone(), error);
@@ -157,21 +172,16 @@ impl ResultFiles {
         if target.manifest.is_some() {
             remove_if_exists(&path).map_err(of_manifest)?;
         }
-        let described = self.export(target, manifest, is_only).map_err(of_target)?;
+        let described = self.export(target, manifest).map_err(of_target)?;
         let Some(file) = &target.manifest else { return Ok(()) };
         let text = manifest.to_file(described);
         file.write(|out| out.write_all(text.as_bytes())).map_err(of_manifest)
     }
 
-    fn export(
-        &mut self,
-        target: &Target,
-        manifest: &Manifest,
-        is_only: bool,
-    ) -> io::Result<DescribedFile> {
+    fn export(&mut self, target: &Target, manifest: &Manifest) -> io::Result<DescribedFile> {
         self.spool_latest(0)?;
         self.spool.flush()?;
-        let is_complete = is_only && self.lines.is_sorted && target.format == Format::JsonLines;
+        let is_complete = self.is_spool_exported && self.lines.is_sorted;
         if is_complete && target.file.replace(self.spool.out().get_ref())? {
             return Ok(self.spool.described());
         }

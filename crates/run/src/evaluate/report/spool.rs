@@ -2,9 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
+#[cfg(feature = "csv")]
+use std::io::{Seek, SeekFrom};
 use std::ops::Range;
 
 use super::line_index::LineIndex;
+#[cfg(feature = "csv")]
+use super::line_index::SpooledLine;
 #[cfg(feature = "csv")]
 use crate::in_order::in_order;
 
@@ -80,63 +84,69 @@ impl<'a> SpoolReader<'a> {
 
 /// Lines that follow each other.
 #[cfg(feature = "csv")]
-#[derive(Default)]
 pub(super) struct Chunk {
-    pub(super) text: String,
-    /// The end of each line in the text.
-    ends: Vec<usize>,
+    text: Vec<u8>,
+    /// The place of each line in the text.
+    lines: Vec<Range<usize>>,
 }
 
 #[cfg(feature = "csv")]
 impl Chunk {
-    fn push(&mut self, line: &[u8]) -> io::Result<()> {
-        self.text.push_str(std::str::from_utf8(line).map_err(io::Error::other)?);
-        self.ends.push(self.text.len());
-        Ok(())
+    /// Reads lines. Those that are adjacent in the file are read at once.
+    fn read(mut file: &File, places: &[SpooledLine]) -> io::Result<Self> {
+        let to_usize = |bytes: u64| usize::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge);
+        let bytes = to_usize(places.iter().map(|line| line.length + 1).sum())?;
+        let (mut text, mut lines) = (Vec::with_capacity(bytes), Vec::with_capacity(places.len()));
+        for adjacent in places.chunk_by(|a, b| a.offset + a.length + 1 == b.offset) {
+            let [first, ..] = adjacent else { continue };
+            let mut length = 0;
+            for line in adjacent {
+                let start = text.len() + to_usize(line.offset - first.offset)?;
+                lines.push(start..start + to_usize(line.length)?);
+                length += line.length + 1;
+            }
+            file.seek(SeekFrom::Start(first.offset))?;
+            if file.take(length).read_to_end(&mut text)? as u64 != length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(Self { text, lines })
     }
 
-    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
-        Self::lines_of(&self.text, &self.ends)
-    }
-
-    pub(super) fn lines_of<'t>(text: &'t str, ends: &[usize]) -> impl Iterator<Item = &'t str> {
-        let starts = std::iter::once(0).chain(ends.iter().copied());
-        starts.zip(ends).map(|(start, end)| &text[start..*end])
-    }
-
-    #[cfg(feature = "parquet")]
-    pub(super) fn into_parts(self) -> (String, Vec<usize>) {
-        (self.text, self.ends)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
+    /// Returns the text, and the places of the lines in it.
+    pub(super) fn into_parts(self) -> io::Result<(String, Vec<Range<usize>>)> {
+        Ok((String::from_utf8(self.text).map_err(io::Error::other)?, self.lines))
     }
 }
 
 #[cfg(feature = "csv")]
 impl SpoolReader<'_> {
     /// Calls `work` with chunks of the lines on all threads, and `each` with the results in the order of the lines. `is_full`
-    /// decides where a chunk ends.
+    /// decides by the number of lines and their bytes where a chunk ends.
     pub(super) fn map_chunks<R: Send>(
         &mut self,
-        is_full: impl Fn(&Chunk) -> bool,
+        is_full: impl Fn(usize, u64) -> bool,
         work: impl Fn(Chunk) -> io::Result<R> + Sync,
         mut each: impl FnMut(R) -> io::Result<()>,
     ) -> io::Result<()> {
+        let Self { file, lines, .. } = self;
+        let file = *file.get_ref();
         in_order(
             work,
             |result| each(result?),
             |pass| {
-                let mut chunk = Chunk::default();
-                self.for_each(|line| {
-                    chunk.push(line)?;
-                    match is_full(&chunk) {
-                        true => pass(std::mem::take(&mut chunk)),
-                        false => Ok(()),
+                let (mut places, mut bytes) = (Vec::new(), 0);
+                lines.for_each(|line| {
+                    places.push(line);
+                    bytes += line.length;
+                    if is_full(places.len(), bytes) {
+                        pass(Chunk::read(file, &places)?)?;
+                        places.clear();
+                        bytes = 0;
                     }
+                    Ok(())
                 })?;
-                if chunk.len() > 0 { pass(chunk) } else { Ok(()) }
+                if places.is_empty() { Ok(()) } else { pass(Chunk::read(file, &places)?) }
             },
         )
     }
