@@ -50,7 +50,8 @@ pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
 use crate::files::MetricFile;
-use crate::metric::{Metric, is_asynchronous};
+use crate::metric::Metric;
+use crate::metric::at_once::is_asynchronous;
 use crate::program::ProgramError;
 use crate::program_run::ProgramOutput;
 use crate::rows::dynamic::{Example, Prediction};

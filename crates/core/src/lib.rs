@@ -67,7 +67,9 @@ pub use crate::declared::requirements::Requirement;
 #[doc(hidden)]
 pub use crate::declared::{AnyRow, Declared, DeclaredIn, GoldRows, PredRows, WithoutParameters};
 pub use crate::files::{MetricFile, NamesFiles};
+pub use crate::metric::Metric;
 pub use crate::metric::answer::Answer;
+pub use crate::metric::at_once::ScoredAtOnce;
 pub use crate::metric::call::MetricCall;
 pub use crate::metric::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::metric::fn_metric::{
@@ -88,18 +90,18 @@ pub use crate::metric::repeat::RepeatNumber;
 pub use crate::metric::settings::Settings;
 #[doc(hidden)]
 pub use crate::metric::typed_rows::{Pointer, TypedField, TypedRow};
-pub use crate::metric::{Metric, ScoredAtOnce};
 pub use crate::program::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
 };
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 #[doc(hidden)]
 pub use crate::rows::by_name::NamedFields;
-pub use crate::rows::dynamic::{Example, Fields, Prediction, Trace, TraceStep};
+pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};
 pub use crate::rows::field_error::FieldError;
 pub use crate::rows::fields::{FieldType, Record, RowType};
 pub use crate::rows::from_serialize::FromSerializeError;
 pub use crate::rows::inputs::InputError;
+pub use crate::rows::named_values::Fields;
 pub use crate::rows::pair::{Origin, Pair};
 pub use crate::score::component_results::Component;
 pub use crate::score::corpus::{CorpusCounts, CorpusFormula};

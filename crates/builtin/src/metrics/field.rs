@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::core::rows::by_name;
-use crate::core::rows::dynamic::Fields;
 use crate::core::rows::field_error::FieldError;
+use crate::core::rows::named_values::Fields;
 use crate::core::score::check::Unscored;
 use crate::core::spec::Side;
 use crate::json::depth::{self, TooDeep};

@@ -6,6 +6,8 @@
 #[doc(hidden)]
 pub mod answer;
 #[doc(hidden)]
+pub mod at_once;
+#[doc(hidden)]
 pub mod batch;
 #[doc(hidden)]
 pub mod batching;
@@ -17,6 +19,7 @@ pub mod closure_return;
 pub mod field;
 #[doc(hidden)]
 pub mod fn_metric;
+mod forwarded;
 #[doc(hidden)]
 pub mod identity;
 #[doc(hidden)]
@@ -39,8 +42,6 @@ pub mod shared_answer;
 #[doc(hidden)]
 pub mod typed_rows;
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use self::answer::Answer;
@@ -50,7 +51,7 @@ use crate::declared::requirements::Requirement;
 use crate::dedup::key::Key;
 use crate::files::MetricFile;
 use crate::rows::dynamic::{Example, Prediction};
-use crate::score::error::{MetricError, Result};
+use crate::score::error::Result;
 use crate::score::{Grade, MetricScore, Scored};
 use crate::spec::{MetricSpec, MetricTier};
 
@@ -72,12 +73,7 @@ use crate::spec::{MetricSpec, MetricTier};
 ///
 ///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
 ///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
-///         Ok(MetricScore {
-///             value: if answer.chars().count() <= 10 { 1.0 } else { 0.0 },
-///             confidence: 1.0,
-///             details: None,
-///             cost_msats: 0,
-///         })
+///         Ok(MetricScore::new(if answer.chars().count() <= 10 { 1.0 } else { 0.0 }))
 ///     }
 /// }
 ///
@@ -385,8 +381,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration()?.key()
     }
 
-    /// Adds the parameters of the metric and of its components, as `TYPE.NAME` with their values, as far as these can be
-    /// shown.
+    /// Adds the parameters of the metric and of its components that can be shown, as `TYPE.NAME` with their values.
     #[doc(hidden)]
     fn parameters(&self, all: &mut Vec<(String, String)>) {
         let mut keys = Vec::new();
@@ -403,97 +398,3 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         }
     }
 }
-
-/// Implements methods of [`Metric`] that a metric around another one takes from it unchanged. With `all` these are also
-/// the methods that depend on settings.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! forward_metric {
-    (<$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
-        fn name(&self) -> &str {
-            let $this = self;
-            $metric.name()
-        }
-        fn tier(&self) -> $crate::spec::MetricTier {
-            let $this = self;
-            $metric.tier()
-        }
-        fn can_evaluate(&self, gold: &$gold, pred: &$pred) -> bool {
-            let $this = self;
-            $metric.can_evaluate(gold, pred)
-        }
-        fn files(&self, all: &mut Vec<$crate::files::MetricFile>) {
-            let $this = self;
-            $metric.files(all);
-        }
-    };
-    (all <$gold:ty, $pred:ty> |$this:ident| $metric:expr) => {
-        $crate::forward_metric!(<$gold, $pred> |$this| $metric);
-        fn cost_estimate(&self) -> u64 {
-            let $this = self;
-            $metric.cost_estimate()
-        }
-        fn spec(&self) -> $crate::spec::MetricSpec<'_> {
-            let $this = self;
-            $metric.spec()
-        }
-        fn requirements(&self, all: &mut Vec<$crate::Requirement>) {
-            let $this = self;
-            $metric.requirements(all);
-        }
-        fn parameters(&self, all: &mut Vec<(String, String)>) {
-            let $this = self;
-            $metric.parameters(all);
-        }
-    };
-}
-
-macro_rules! metric_of_pointer {
-    ($($pointer:ty => $key:expr),*) => {$(
-        #[diagnostic::do_not_recommend]
-        #[async_trait]
-        impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
-            forward_metric!(all <G, P> |this| (**this));
-            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-                (**self).evaluate(gold, pred).await
-            }
-            fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-                (**self).answer(call)
-            }
-            async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
-                (**self).evaluate_batch(pairs).await
-            }
-            fn batch_size(&self) -> usize {
-                (**self).batch_size()
-            }
-            fn key(&self) -> Option<Key> {
-                let key: fn(&Self) -> Option<Key> = $key;
-                (**self).key().or_else(|| key(self))
-            }
-            fn keys(&self, all: &mut Vec<Key>) {
-                let before = all.len();
-                (**self).keys(all);
-                if (**self).key().is_none() {
-                    all.splice(before..before, self.key());
-                }
-            }
-        }
-    )*};
-}
-// One value that is used in several places is one metric, even if its type cannot be compared.
-metric_of_pointer!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
-
-/// Returns the error of an asynchronous metric in a synchronous call.
-#[cold]
-pub(crate) fn is_asynchronous(metric: &str) -> MetricError {
-    MetricError::failed(metric, "the metric is asynchronous; call `evaluate(..).await`")
-}
-
-/// A synchronous metric. `G` defers the check to the call of `score`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
-    label = "must be awaited",
-    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
-)]
-#[doc(hidden)]
-pub trait ScoredAtOnce<G> {}

@@ -4,8 +4,9 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::fields::{MaybeOwned, RowType};
+use crate::rows::named_values::Fields;
 use crate::score::error::{MetricError, MetricErrorKind, Result};
 use crate::spec::{MetricSpec, Side};
 

@@ -146,7 +146,7 @@ impl IntoIterator for Entries {
     }
 }
 
-/// The fields of a row by value, in order; returned by [`Fields::into_iter`](super::dynamic::Fields).
+/// The fields of a row by value, in order; returned by [`Fields::into_iter`](super::named_values::Fields).
 #[derive(Debug)]
 pub struct IntoIter(std::vec::IntoIter<(Name, Value)>);
 

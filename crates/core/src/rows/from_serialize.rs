@@ -3,7 +3,8 @@
 use serde::Serialize;
 use serde::de::MapAccess;
 
-use super::dynamic::{Example, Fields, Prediction};
+use super::dynamic::{Example, Prediction};
+use super::named_values::Fields;
 use crate::json::describe::found;
 use crate::json::numbers::{is_long_integer, numbers};
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};

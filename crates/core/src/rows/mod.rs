@@ -19,6 +19,8 @@ pub mod inputs;
 #[doc(hidden)]
 pub mod missing;
 #[doc(hidden)]
+pub mod named_values;
+#[doc(hidden)]
 pub mod pair;
 mod pointers;
 #[doc(hidden)]

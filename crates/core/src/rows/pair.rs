@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::program_run::ProgramRun;
-use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::named_values::Fields;
 
 /// A gold row and its prediction, with an id, attributes and an origin.
 ///

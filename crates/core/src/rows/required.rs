@@ -1,6 +1,7 @@
 //! Whether rows have the fields that a metric requires.
 
-use crate::rows::dynamic::{Example, Fields, Prediction};
+use crate::rows::dynamic::{Example, Prediction};
+use crate::rows::named_values::Fields;
 use crate::spec::{FieldSpec, MetricSpec};
 
 impl MetricSpec<'_> {

@@ -9,7 +9,7 @@ use serde_json::{Error, Value};
 use crate::json::numbers::is_underflow;
 use crate::json::size::{MAX_VALUES, has_more_values};
 use crate::json::unique_keys::UniqueKeys;
-use crate::rows::dynamic::Fields;
+use crate::rows::named_values::Fields;
 
 /// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON otherwise.
 #[derive(Clone, Copy)]
@@ -165,7 +165,7 @@ pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, 
 #[cfg(test)]
 mod tests {
     use super::{Cell, read_fields};
-    use crate::rows::dynamic::Fields;
+    use crate::rows::named_values::Fields;
     use serde::Deserialize;
 
     #[derive(Debug, PartialEq, Deserialize)]

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::row::{Row, RowObject};
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::json::numbers::{is_long_integer, is_underflow, numbers};
 use crate::json::unique_keys::Shape;
 

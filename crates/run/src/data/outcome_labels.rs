@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use tokio::runtime::Handle;
 
 use super::{DataError, Format, ObjectRow, ObjectRows};
-use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::json::describe::found;
 use dsrs_metrics_values::outcome_coupled::{

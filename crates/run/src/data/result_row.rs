@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::error::DataError;
 use super::row::RowObject;
 use crate::core::program_run::{ProgramRun, ProgramUsage};
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::json::unique_keys::Shape;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
 use super::result_row::Added;
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
 use crate::json::describe::found;

@@ -3,7 +3,8 @@
 
 use super::mapping::{Mapping, Target};
 use crate::core::interned_names::intern;
-use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;

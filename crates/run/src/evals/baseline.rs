@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twox_hash::XxHash3_128;
 
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::cell::parse_cell;
 use super::error::{MAX_METRICS, ResultsError};
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::score::corpus::record;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::data::columns::{Target, result_columns, target};

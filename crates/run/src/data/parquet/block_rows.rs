@@ -12,7 +12,7 @@ use super::cell;
 use super::guard::unless_invalid;
 use super::layout::{Layout, SelectedColumns};
 use crate::core::panic;
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::data::columns::Target;

@@ -9,7 +9,7 @@ use parquet::schema::types::Type;
 use serde_json::Value;
 
 use super::cell::{self, Cell};
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::data::columns::{Target, target};
 use crate::data::error::DataError;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 
 /// A row before it is evaluated.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::core::RepliedBy;
 use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::component_results::Component;
 use crate::core::score::counted::Counted;

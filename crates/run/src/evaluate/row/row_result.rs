@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::repeats::{Repeat, RepeatPred};
 use super::spending::Spending;
 use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::evaluate::input::{Input, ListedRow, RowDetails};
 

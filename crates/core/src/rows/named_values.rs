@@ -1,0 +1,235 @@
+//! [`Fields`]: the named values of a row. The rows that consist of them are in `dynamic.rs`.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::entries::{Entries, IntoIter};
+
+/// The named values of a row, in insertion order.
+///
+/// ```
+/// use dsrs_metrics::rows::Fields;
+///
+/// let fields: Fields = [("question", "Why?"), ("answer", "Because.")].into_iter().collect();
+/// assert_eq!(fields.keys().collect::<Vec<_>>(), ["question", "answer"]);
+///
+/// // The order is not compared.
+/// let other: Fields = [("answer", "Because."), ("question", "Why?")].into_iter().collect();
+/// assert_eq!(fields, other);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fields {
+    values: Entries,
+    /// Whether the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
+    /// and `""` as absent.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub textual: bool,
+}
+
+impl Fields {
+    /// Returns the value of a field.
+    ///
+    /// ```
+    /// # use dsrs_metrics::rows::Fields;
+    /// let fields: Fields = [("answer", "Paris")].into_iter().collect();
+    /// assert_eq!(fields.get("answer").unwrap(), "Paris");
+    /// assert_eq!(fields.get("Answer"), None);
+    /// ```
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+
+    /// Returns the value of a field to change it, for example to reuse the memory of a row for the next one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let mut pred = prediction! { "answer" => "Paris" };
+    /// if let Some(answer) = pred.data.get_mut("answer") {
+    ///     *answer = "Rome".into();
+    /// }
+    /// assert_eq!(pred.get("answer").unwrap(), "Rome");
+    /// ```
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        self.values.get_mut(name)
+    }
+
+    /// Returns whether the row has the field.
+    ///
+    /// ```
+    /// # use dsrs_metrics::example;
+    /// let gold = example! { "note" => () };
+    /// assert!(gold.data.contains_key("note"), "its value is null");
+    /// assert!(!gold.data.contains_key("answer"));
+    /// ```
+    #[must_use]
+    pub fn contains_key(&self, name: &str) -> bool {
+        self.values.get(name).is_some()
+    }
+
+    /// Sets a field and returns its previous value.
+    ///
+    /// ```
+    /// # use dsrs_metrics::rows::Fields;
+    /// let mut fields = Fields::default();
+    /// assert_eq!(fields.insert("attempt", 1), None);
+    /// assert_eq!(fields.insert("attempt", 2).unwrap(), 1);
+    /// assert_eq!(fields.get("attempt").unwrap(), 2);
+    /// ```
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        self.values.insert(Cow::Owned(name.into()), value.into())
+    }
+
+    /// Creates fields without allocating again for this number of them.
+    pub(crate) fn with_capacity(fields: usize) -> Self {
+        Self { values: Entries::with_capacity(fields), textual: false }
+    }
+
+    /// As [`insert`](Self::insert), without a copy of the name.
+    #[doc(hidden)]
+    pub fn insert_static(&mut self, name: &'static str, value: Value) -> Option<Value> {
+        self.values.insert(Cow::Borrowed(name), value)
+    }
+
+    /// Returns the value to overwrite of the field at this position, for a row that is written in the memory of another
+    /// one, field after field. `None` if there are too many fields.
+    #[doc(hidden)]
+    pub fn rewrite_static(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
+        self.values.rewrite(position, name, || Cow::Borrowed(name))
+    }
+
+    /// As [`rewrite_static`](Self::rewrite_static), of a field whose name is copied if it is a new one.
+    #[doc(hidden)]
+    pub fn rewrite(&mut self, position: usize, name: &str) -> Option<&mut Value> {
+        self.values.rewrite(position, name, || Cow::Owned(name.to_owned()))
+    }
+
+    /// Removes the fields that a row did not overwrite.
+    #[doc(hidden)]
+    pub fn truncate(&mut self, len: usize) {
+        self.values.truncate(len);
+    }
+
+    /// Removes a field and returns its value. The other fields keep their order.
+    ///
+    /// ```
+    /// # use dsrs_metrics::example;
+    /// let mut row = example! { "id" => 7, "question" => "Why?", "answer" => "Because." };
+    /// assert_eq!(row.data.remove("question").unwrap(), "Why?");
+    /// assert_eq!(row.data.remove("question"), None);
+    /// assert_eq!(row.keys().collect::<Vec<_>>(), ["id", "answer"]);
+    /// ```
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        self.values.remove(name)
+    }
+
+    /// Removes a field in constant time, and moves the last one to its place.
+    #[doc(hidden)]
+    pub fn swap_remove(&mut self, name: &str) -> Option<Value> {
+        self.values.swap_remove(name)
+    }
+
+    /// Iterates over the fields in order.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prediction;
+    /// let pred = prediction! { "precision" => 0.5, "recall" => 0.25 };
+    /// let sum: f64 = pred.data.iter().filter_map(|(_, value)| value.as_f64()).sum();
+    /// assert_eq!(sum, 0.75);
+    /// ```
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
+        self.values.iter()
+    }
+
+    /// Iterates over the fields' names in order.
+    ///
+    /// ```
+    /// # use dsrs_metrics::example;
+    /// let row = example! { "text" => "It burns.", "label" => "urgent" };
+    /// assert_eq!(row.data.keys().collect::<Vec<_>>(), ["text", "label"]);
+    /// ```
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.values.iter().map(|(name, _)| name)
+    }
+
+    /// Returns the number of fields.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prediction;
+    /// let pred = prediction! { "answer" => "Paris", "note" => () };
+    /// assert_eq!(pred.data.len(), 2, "a null field counts");
+    /// ```
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Returns whether the row has no fields.
+    ///
+    /// ```
+    /// # use dsrs_metrics::{prediction, rows::Fields};
+    /// assert!(Fields::default().is_empty());
+    /// assert!(!prediction! { "answer" => () }.data.is_empty());
+    /// ```
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.len() == 0
+    }
+
+    /// Returns the fields with these names.
+    pub(super) fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let kept = self.iter().filter(|(name, _)| keep(name));
+        let kept: Self = kept.map(|(name, value)| (name, value.clone())).collect();
+        Self { textual: self.textual, ..kept }
+    }
+
+    /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// #[metric]
+    /// fn rated(#[pred] rating: f64) -> f64 {
+    ///     rating
+    /// }
+    ///
+    /// let pred = prediction! { "rating" => "0.5" };
+    /// let error = Rated.score(&example! {}, &pred).unwrap_err().to_string();
+    /// assert_eq!(error, "metric `rated`: field `pred.rating`: expected a number, found the string \"0.5\"");
+    ///
+    /// let cells = Prediction::from(pred.data.textual());
+    /// assert_eq!(Rated.score(&example! {}, &cells)?.value, 0.5);
+    /// # Ok::<(), dsrs_metrics::MetricError>(())
+    /// ```
+    #[must_use]
+    pub fn textual(mut self) -> Self {
+        self.textual = true;
+        self
+    }
+}
+
+/// The most fields to allocate space for in advance, since a size hint may be wrong.
+const MAX_RESERVED: usize = 16;
+
+impl IntoIterator for Fields {
+    type Item = (String, Value);
+    type IntoIter = IntoIter;
+
+    fn into_iter(self) -> IntoIter {
+        self.values.into_iter()
+    }
+}
+
+impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
+        let fields = fields.into_iter();
+        let mut all = Self::with_capacity(fields.size_hint().0.min(MAX_RESERVED));
+        fields.for_each(|(name, value)| _ = all.insert(name, value));
+        all
+    }
+}
