@@ -235,8 +235,7 @@ impl UndecodedRow for Record<'_> {
         Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.line })
     }
 
-    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
-        selection?;
+    fn decode(&self, _: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
         let header = &self.chunk.header;
         let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
         let Pair { id, gold, pred, attributes, run, .. } = row;

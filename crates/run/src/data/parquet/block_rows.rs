@@ -120,8 +120,7 @@ impl UndecodedRow for BlockRow<'_> {
         Ok(LocatedRow { row, at: self.at(), number: self.number })
     }
 
-    fn decode(&self, selection: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
-        selection?;
+    fn decode(&self, _: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
         let selected = self.rows.layout.selected.as_ref();
         let selected = selected.filter(|selected| !selected.are_results_mapped)?;
         let mut decoder = Decoder::new(self, row);
