@@ -6,6 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::signature::{PromptSettings, Signature};
 use super::untrusted::Content;
+use crate::messages::hash::hexadecimal;
 
 /// Distinguishes this hash from others over the same bytes. It need not be secret: a fence code that occurs in
 /// the content is not used.
@@ -243,7 +244,7 @@ fn fence_code(purpose: &str, inputs: &[Content]) -> String {
             hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
             hash.update(text);
         }
-        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()
+        hexadecimal(&hash.finalize()[..8])
     });
     unused(candidates, &folded)
 }

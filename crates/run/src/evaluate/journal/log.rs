@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::error::JournalError;
 use super::file::LogFile;
 use crate::evaluate::lock::lock;
+use crate::messages::hash::hexadecimal;
 
 /// The time between two syncs.
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
@@ -201,7 +202,7 @@ pub(super) fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
     line.push(b' ');
     serde_json::to_writer(&mut line, record)?;
     let checksum = checksum(&line[CHECKSUM + 1..]);
-    line[..CHECKSUM].copy_from_slice(&checksum);
+    line[..CHECKSUM].copy_from_slice(checksum.as_bytes());
     line.push(b'\n');
     Ok(line)
 }
@@ -210,15 +211,13 @@ pub(super) fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 const CHECKSUM: usize = 8;
 
 /// Returns the CRC-32 of some bytes, in lower-case hexadecimal digits.
-fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let sum = crc32fast::hash(bytes);
-    std::array::from_fn(|digit| DIGITS[(sum >> (4 * (CHECKSUM - 1 - digit)) & 15) as usize])
+fn checksum(bytes: &[u8]) -> String {
+    hexadecimal(&crc32fast::hash(bytes).to_be_bytes())
 }
 
 /// Returns the JSON of a line without its line break, or `None` if the line was not written like that.
 pub(super) fn content(line: &[u8]) -> Option<&[u8]> {
     let (sum, rest) = line.split_first_chunk::<CHECKSUM>()?;
     let json = rest.strip_prefix(b" ")?;
-    (checksum(json) == *sum).then_some(json)
+    (checksum(json).as_bytes() == sum).then_some(json)
 }
