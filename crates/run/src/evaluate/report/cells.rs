@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
 use serde_json::Value;
 
 use crate::evaluate::manifest::REFERENCE_KEY;
@@ -54,7 +53,7 @@ impl<'l> Place<'l> {
         match self {
             Self::Whole(name) | Self::Side(name) | Self::Run(name) => name.to_owned(),
             Self::Field(group, field) => format!("{group}.{}", unescaped(field)),
-            Self::Value(metric) => unescaped(metric).into_owned(),
+            Self::Value(metric) => unescaped(metric),
             Self::Score(metric, key) => format!("{}.{}", unescaped(metric), unescaped(key)),
         }
     }
@@ -62,7 +61,7 @@ impl<'l> Place<'l> {
     /// Returns the name of the field within its group; of any other cell, that of its column.
     pub(super) fn field(self) -> String {
         match self {
-            Self::Field(_, field) => unescaped(field).into_owned(),
+            Self::Field(_, field) => unescaped(field),
             other => other.column(),
         }
     }
@@ -248,7 +247,9 @@ impl<'l> ShapeReader<'l> {
 
 /// Returns the text of a string of JSON; `None` of any other value.
 pub(super) fn text(value: &str) -> Option<Cow<'_, str>> {
-    Some(unescaped(value.strip_prefix('"')?.strip_suffix('"')?))
+    let text = value.strip_prefix('"')?.strip_suffix('"')?;
+    let parsed = || serde_json::from_str(value).map_or(text.into(), Cow::Owned);
+    Some(if text.contains('\\') { parsed() } else { text.into() })
 }
 
 /// Returns a value as a [`Value`] is written, which may sort the keys of an object. An integer of many digits is a float then.
@@ -261,30 +262,9 @@ pub(super) fn json(value: &str) -> Cow<'_, str> {
     serde_json::from_str::<Value>(value).map_or(value.into(), |parsed| parsed.to_string().into())
 }
 
-fn unescaped(text: &str) -> Cow<'_, str> {
-    let Some(first) = memchr(b'\\', text.as_bytes()) else { return text.into() };
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    let mut next = Some(first);
-    while let Some(at) = next {
-        let character = match rest.as_bytes().get(at + 1) {
-            Some(b'n') => '\n',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            // Only a few control characters are written in another way.
-            _ => return parsed(text),
-        };
-        out.push_str(&rest[..at]);
-        out.push(character);
-        rest = &rest[at + 2..];
-        next = memchr(b'\\', rest.as_bytes());
-    }
-    out.push_str(rest);
-    out.into()
-}
-
-fn parsed(text: &str) -> Cow<'_, str> {
-    serde_json::from_str::<String>(&format!("\"{text}\"")).map_or(text.into(), Cow::Owned)
+/// Returns a key without its escapes.
+fn unescaped(key: &str) -> String {
+    text(&format!("\"{key}\"")).unwrap_or_default().into_owned()
 }
 
 /// Returns the length of the value at the beginning.
