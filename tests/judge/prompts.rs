@@ -36,7 +36,7 @@ async fn an_instruction_replaces_the_doc_comment() {
     assert_eq!(PoliteJudge::default().instruction(), "Say whether the answer is polite.");
     let own = request(judge).await;
     let rest = plain.messages[0].content.strip_prefix("Say whether the answer is polite.").unwrap();
-    assert_eq!(own.messages[0].content, format!("Judge the tone.{rest}"));
+    assert_eq!(*own.messages[0].content, *format!("Judge the tone.{rest}"));
     assert_eq!(own.messages[1], plain.messages[1]);
     let built = PoliteJudge::builder().instruction("Judge the tone.").build();
     assert_eq!(request(built).await, own);
@@ -81,7 +81,7 @@ async fn demonstrations_are_messages_with_fenced_inputs_before_the_row() {
     let without = example! { "answer" => "Hello!", "polite" => true };
     let own = request(PoliteJudge::builder().demos([without]).build()).await;
     assert_eq!(
-        own.messages[2].content,
+        &*own.messages[2].content,
         r#"{"reasoning":"Not supplied for this particular example.","polite":true}"#
     );
 }

@@ -145,7 +145,7 @@ async fn the_repair_message_lists_all_flaws() {
     let repair = &lm.requests()[1];
     let roles: Vec<_> = repair.messages.iter().map(|message| message.role).collect();
     assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::User]);
-    assert_eq!(repair.messages[2].content, r#"{ "score": 9 }"#);
+    assert_eq!(&*repair.messages[2].content, r#"{ "score": 9 }"#);
     let said = &repair.messages[3].content;
     assert!(
         said.contains("`reasoning` is missing; `score` must be between 1 and 5, found 9"),

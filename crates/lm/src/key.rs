@@ -82,7 +82,7 @@ mod tests {
             LmRequest { purpose: "judge a version 2".to_owned(), ..base() },
             LmRequest { schema: None, ..base() },
             LmRequest {
-                messages: vec![Message { role: Role::User, content: "xy".to_owned() }],
+                messages: vec![Message { role: Role::User, content: "xy".into() }],
                 ..base()
             },
         ];

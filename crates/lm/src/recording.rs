@@ -127,8 +127,8 @@ pub(super) fn record(key: &Key, reply: &LmReply, is_spending: bool) {
 
 /// Returns the amounts to reserve from budgets for several requests, without requests whose reply was recorded.
 #[cfg(feature = "lm")]
-pub fn quotes<'a>(
-    calls: impl Iterator<Item = (&'a dyn LanguageModel, &'a LmRequest)>,
+pub fn quotes<'a, 'r>(
+    calls: impl Iterator<Item = (&'a dyn LanguageModel, &'r LmRequest)>,
 ) -> Vec<super::Quote> {
     let quotes = calls.filter_map(|(lm, request)| {
         let quote = lm.quote(request)?;

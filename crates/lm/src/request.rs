@@ -62,10 +62,10 @@ impl LmRequest {
     /// use dsrs_metrics::lm::{LmRequest, Role};
     ///
     /// let request = LmRequest::new("example").message(Role::User, "Is `Go away!` polite?");
-    /// assert_eq!(request.messages[0].content, "Is `Go away!` polite?");
+    /// assert_eq!(&*request.messages[0].content, "Is `Go away!` polite?");
     /// ```
     #[must_use]
-    pub fn message(mut self, role: Role, content: impl Into<String>) -> Self {
+    pub fn message(mut self, role: Role, content: impl Into<Arc<str>>) -> Self {
         self.messages.push(Message { role, content: content.into() });
         self
     }
@@ -79,7 +79,7 @@ impl LmRequest {
     /// assert_eq!(request.messages[0].role, Role::System);
     /// ```
     #[must_use]
-    pub fn system(self, content: impl Into<String>) -> Self {
+    pub fn system(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::System, content)
     }
 
@@ -92,7 +92,7 @@ impl LmRequest {
     /// assert_eq!((request.messages.len(), request.messages[1].role), (2, Role::User));
     /// ```
     #[must_use]
-    pub fn user(self, content: impl Into<String>) -> Self {
+    pub fn user(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::User, content)
     }
 
@@ -105,7 +105,7 @@ impl LmRequest {
     /// assert_eq!(request.messages[1].role, Role::Assistant);
     /// ```
     #[must_use]
-    pub fn assistant(self, content: impl Into<String>) -> Self {
+    pub fn assistant(self, content: impl Into<Arc<str>>) -> Self {
         self.message(Role::Assistant, content)
     }
 
@@ -159,8 +159,8 @@ impl LmRequest {
 pub struct Message {
     /// The author of the message.
     pub role: Role,
-    /// The text of the message.
-    pub content: String,
+    /// The text of the message. Shared, since the instructions of a judge are the same for all rows.
+    pub content: Arc<str>,
 }
 
 /// The author of a message.

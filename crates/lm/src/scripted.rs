@@ -42,7 +42,7 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 /// assert_eq!(lm.complete(&ask("c")).await?.text, "1 messages");
 ///
 /// assert_eq!(lm.calls(), 5);
-/// assert_eq!(lm.requests()[2].messages[0].content, "a");
+/// assert_eq!(&*lm.requests()[2].messages[0].content, "a");
 /// # Ok(())
 /// # }
 /// ```
@@ -245,7 +245,7 @@ impl ScriptedLm {
         ///     lm.complete(&LmRequest::new("example").user(row)).await?;
         /// }
         /// assert_eq!((lm.calls(), lm.requests().len()), (2, 1));
-        /// assert_eq!(lm.requests()[0].messages[0].content, "second");
+        /// assert_eq!(&*lm.requests()[0].messages[0].content, "second");
         /// # Ok(())
         /// # }
         /// ```
@@ -453,7 +453,7 @@ where
 
 /// The last 80 characters of the last message.
 fn end_of(request: &LmRequest) -> String {
-    let text = request.messages.last().map_or("", |message| message.content.as_str());
+    let text = request.messages.last().map_or("", |message| &*message.content);
     match text.char_indices().rev().nth(79) {
         Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
         _ => text.to_owned(),

@@ -64,7 +64,7 @@ impl DspyLm {
     /// Returns the conversation as dspy-rs sends it: one system message, and then the turns.
     fn chat(&self, request: &LmRequest) -> Result<Chat, LmError> {
         let system = request.messages.iter().filter(|message| message.role == Role::System);
-        let mut system: Vec<_> = system.map(|message| message.content.clone()).collect();
+        let mut system: Vec<_> = system.map(|message| message.content.to_string()).collect();
         if let Some(schema) = &request.schema {
             system.insert(
                 0,

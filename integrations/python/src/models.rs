@@ -1,5 +1,7 @@
 //! The language model of a judge: a name such as `openai:gpt-5-mini`, or a Python callable.
 
+use std::sync::Arc;
+
 use dsrs_metrics::async_trait;
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Role};
@@ -81,7 +83,7 @@ impl LanguageModel for Callable {
         let messages: Vec<_> = request
             .messages
             .iter()
-            .map(|message| (role(message.role), message.content.clone()))
+            .map(|message| (role(message.role), Arc::clone(&message.content)))
             .collect();
         // The callable may block, also on other calls of this runtime.
         let reply = tokio::task::spawn_blocking(move || {
@@ -105,12 +107,12 @@ const fn role(role: Role) -> &'static str {
     }
 }
 
-fn reply(call: &Bound<'_, PyAny>, messages: &[(&'static str, String)]) -> PyResult<String> {
+fn reply(call: &Bound<'_, PyAny>, messages: &[(&'static str, Arc<str>)]) -> PyResult<String> {
     let py = call.py();
-    let message = |(role, content): &(&'static str, String)| {
+    let message = |(role, content): &(&'static str, Arc<str>)| {
         let message = PyDict::new(py);
         message.set_item(intern!(py, "role"), role)?;
-        message.set_item(intern!(py, "content"), content)?;
+        message.set_item(intern!(py, "content"), &**content)?;
         Ok(message)
     };
     let messages = messages.iter().map(message).collect::<PyResult<Vec<_>>>()?;

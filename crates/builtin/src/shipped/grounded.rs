@@ -85,11 +85,9 @@ pub async fn complete_and_grounded(
         retrieved_context: Untrusted::new(retrieved_context),
         system_response: system_response.into(),
     };
-    let (completeness, groundedness) = futures_util::future::join(
-        row(&complete, &about_truth, const { &AnswerCompletenessJudge::SPEC }),
-        row(&grounded, &about_context, const { &ResponseGroundednessJudge::SPEC }),
-    )
-    .await;
+    let (completeness, groundedness) =
+        futures_util::future::join(row(&complete, &about_truth), row(&grounded, &about_context))
+            .await;
     completeness.with(
         groundedness,
         ["completeness", "groundedness"],

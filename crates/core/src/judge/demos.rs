@@ -54,7 +54,7 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     let assistant = serde_json::to_string(&answer).map_err(|error| error.to_string())?;
     let read = Reply::find(signature, &assistant).and_then(Reply::read::<J::Output>);
     read.map_err(|flaw| flaw.text)?;
-    Ok(Demo { user: user(signature, &contents), assistant })
+    Ok(Demo { user: user(signature, &contents).into(), assistant: assistant.into() })
 }
 
 /// Returns an input of a demonstration as in the prompt of a row.

@@ -81,7 +81,7 @@ async fn judged<J: Judge>(
     declared: &MetricSpec<'static>,
 ) -> Result<ProgramOutput, Box<dyn Error + Send + Sync>> {
     let spec = judge.panel().spec(declared)?;
-    let (result, cost_msats) = judgement(judge, &input?, &spec).await;
+    let (result, cost_msats) = judgement(judge, &input?, || spec).await;
     let result = result?;
     let usage =
         result.metadata.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());

@@ -17,7 +17,7 @@ use crate::lm::{
 use crate::messages::{escape, hash};
 use crate::panic;
 use crate::score::replied_by::ReplyCounts;
-use crate::spec::{MetricSpec, ScoreRange};
+use crate::spec::ScoreRange;
 
 /// The verdict of one model on one question.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(super) fn request(
 
 /// Returns the hash of everything that a request contains, apart from the inputs of a row.
 pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> String {
-    let prompt = Prompt { user: String::new(), ..prompt };
+    let prompt = Prompt { user: "".into(), ..prompt };
     let request = request_with(signature, prompt, signature.sampling_of(0));
     hash::of_bytes(&serde_json::to_vec(&request).unwrap_or_default())
 }
@@ -81,15 +81,13 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
 pub(super) async fn call_model<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
-    request: LmRequest,
-    spec: &MetricSpec<'static>,
+    request: &mut LmRequest,
+    declared_msats: u64,
 ) -> (Result<Verdict, JudgeError>, Question) {
-    let declared_msats = J::signature().cost_of_question(spec);
     let omitted = unsupported_params::known_for(lm);
     let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
     let mut question = Question { declared_msats, msats: 0, calls, replied_by, omitted };
-    let verdict = question.verdict(judge, lm, request).await;
-    (verdict.and_then(|verdict| validate(lm, verdict, spec.range)), question)
+    (question.verdict(judge, lm, request).await, question)
 }
 
 /// The state of one question to one model: its cost and its calls so far.
@@ -111,28 +109,28 @@ impl Question {
         &mut self,
         judge: &J,
         lm: &dyn LanguageModel,
-        mut request: LmRequest,
+        request: &mut LmRequest,
     ) -> Result<Verdict, JudgeError> {
-        let reply = match self.call(lm, &mut request).await {
+        let mut is_repair = false;
+        loop {
+            let reply = self.call(lm, request).await;
             #[cfg(feature = "lm")]
-            Err(error) if error.is_estimated() => {
-                estimate::repair(lm, &largest_repair(request)).await;
-                return Err(error);
+            if !is_repair && reply.as_ref().is_err_and(JudgeError::is_estimated) {
+                let request = largest_repair(std::mem::take(request));
+                estimate::repair(lm, &request).await;
             }
-            reply => reply?,
-        };
-        let flaw = match read(judge, lm, &reply.text) {
-            Ok(verdict) => return verdict,
-            Err(flaw) => flaw,
-        };
-        if flaw.is_cut && reply.stop_reason == StopReason::Length {
-            return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
-        }
-        let mut repaired = request.assistant(quoted(reply.text)).user(repair(&flaw));
-        let reply = self.call(lm, &mut repaired).await?;
-        match read(judge, lm, &reply.text) {
-            Ok(verdict) => verdict,
-            Err(flaw) => Err(unreadable(lm, &reply, flaw)),
+            let reply = reply?;
+            let flaw = match read(judge, lm, &reply.text) {
+                Ok(verdict) => return verdict,
+                Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
+                Err(flaw) => flaw,
+            };
+            if flaw.is_cut && reply.stop_reason == StopReason::Length {
+                return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
+            }
+            let repaired = std::mem::take(request).assistant(quoted(reply.text));
+            *request = repaired.user(repair(&flaw));
+            is_repair = true;
         }
     }
 
@@ -218,7 +216,7 @@ pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
 }
 
 /// Validates the score of each judge separately, since an aggregate could hide one out of range.
-fn validate(
+pub(super) fn validated(
     lm: &dyn LanguageModel,
     verdict: Verdict,
     range: Option<ScoreRange>,

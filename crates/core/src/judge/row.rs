@@ -12,7 +12,7 @@ use super::error::JudgeError;
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
 use super::model_call::{
-    Calls, Question, Verdict, call_model, hash_without_inputs, request, score,
+    Calls, Question, Verdict, call_model, hash_without_inputs, request, score, validated,
 };
 use super::offline::Offline;
 use super::panel::Judges;
@@ -49,39 +49,59 @@ where
     K: Kind + 'a,
 {
     Answer::pending(async move {
-        let judged: Judged<K> = row(judge, &input, const { &<J as Declared>::SPEC }).await;
+        let judged: Judged<K> = row(judge, &input).await;
         absent.mark(judged.into_scored(&spec))
     })
 }
 
 /// Judges one row.
 #[doc(hidden)]
-pub async fn row<J: Judge, K: Kind>(
-    judge: &J,
-    input: &J::Input,
-    spec: &MetricSpec<'static>,
-) -> Judged<K> {
-    let spec = judge.panel().shown_spec(*spec);
-    let (result, cost_msats) = judgement(judge, input, &spec).await;
+pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> Judged<K> {
+    let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
+    let (result, cost_msats) = judgement(judge, input, spec).await;
     Judged::new(result, cost_msats)
 }
 
-/// Returns the judgement of one row, and its cost in millisatoshis.
+/// Returns the judgement of one row, and its cost in millisatoshis. `spec` returns the spec of the judge where it is read: a
+/// future has space for what it keeps while it waits, and many rows wait at once.
 pub(super) async fn judgement<J: Judge>(
     judge: &J,
     input: &J::Input,
-    spec: &MetricSpec<'static>,
+    spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let signature = J::signature();
-    let contents = judge.shown(input);
-    if let Some(judgement) = of_empty_input(signature, &contents) {
-        return (Ok(judgement), 0);
+    let mut questions = match Prepared::new(judge, input, &spec()) {
+        Prepared::Judgement(judgement) => return (judgement, 0),
+        Prepared::Questions(questions) => questions,
+    };
+    match questions.ask(judge).await {
+        Ok(answers) => questions.judgement(judge, answers, &spec()),
+        Err(error) => (Err(error.into()), 0),
     }
-    let demos = check(judge, spec);
-    match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
-        Err(error) => (Err(error), 0),
-        Ok((demos, Judges::Models(lms))) => call_all(judge, &lms, &demos, contents, spec).await,
-        Ok((_, Judges::Offline(answer))) => (offline(judge, answer, &contents), 0),
+}
+
+/// A row before the first call.
+enum Prepared {
+    /// No model is called.
+    Judgement(Result<Judgement, JudgeError>),
+    Questions(Questions),
+}
+
+impl Prepared {
+    fn new<J: Judge>(judge: &J, input: &J::Input, spec: &MetricSpec<'static>) -> Self {
+        let signature = J::signature();
+        let contents = judge.shown(input);
+        if let Some(judgement) = of_empty_input(signature, &contents) {
+            return Self::Judgement(Ok(judgement));
+        }
+        let demos = check(judge, spec);
+        match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
+            Err(error) => Self::Judgement(Err(error)),
+            Ok((_, Judges::Offline(answer))) => Self::Judgement(offline(judge, answer, &contents)),
+            Ok((demos, Judges::Models(lms))) => {
+                let prompts = prompts(judge, &demos, contents);
+                Self::Questions(Questions::new(signature, lms, &prompts, spec))
+            }
+        }
     }
 }
 
@@ -160,83 +180,97 @@ fn offline<J: Judge>(
 /// The verdict on a question, and what it cost.
 type Answered = (Result<Verdict, JudgeError>, Question);
 
-async fn call_all<J: Judge>(
-    judge: &J,
-    lms: &[Arc<dyn LanguageModel>],
-    demos: &[Demo],
-    contents: Vec<Content>,
-    spec: &MetricSpec<'static>,
-) -> (Result<Judgement, JudgeError>, u64) {
-    let signature = J::signature();
-    let mut prompts = prompts(judge, demos, contents);
-    let orders = prompts.len();
-    let results: Vec<Answered> = match (lms, orders) {
-        // One question needs no list of futures.
-        ([lm], 1) => {
-            let request = request(signature, &**lm, prompts.remove(0), draw(lms, 0));
-            vec![call_model(judge, &**lm, request, spec).await]
-        }
-        _ => {
-            let mut questions = Vec::with_capacity(lms.len() * orders);
-            for (index, lm) in lms.iter().enumerate() {
-                let draw = draw(lms, index);
-                let prompts = prompts.iter().cloned();
-                let of_model = prompts.map(|prompt| request(signature, &**lm, prompt, draw));
-                questions.extend(of_model.map(|request| (&**lm, request)));
-            }
-            match call_together(judge, questions, spec).await {
-                Ok(results) => results,
-                Err(error) => return (Err(error.into()), 0),
-            }
-        }
-    };
-    let mut cost_msats: u64 = 0;
-    let mut calls = Calls::default();
-    let mut omitted = UnsupportedParams::new();
-    for (_, question) in &results {
-        omitted.extend(&question.omitted);
-        cost_msats = cost_msats.saturating_add(question.msats);
-        calls.add(question.calls);
-    }
-    let mut results = results.into_iter();
-    let members = lms.iter().map(|lm| {
-        // Both orders, also if the first one has no verdict.
-        let of_member: Vec<Answered> = results.by_ref().take(orders).collect();
-        let mut replied_by = ReplyCounts::default();
-        of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
-        let verdicts: Result<Vec<Verdict>, _> =
-            of_member.into_iter().map(|(verdict, _)| verdict).collect();
-        let verdict = verdicts.map(|verdicts| opinion(verdicts, spec));
-        Member { id: lm.id().to_owned(), replied_by, verdict }
-    });
-    let members: Vec<Member> = members.collect();
-    let judgement = combine(judge.panel(), signature, &members, spec).map(|mut judgement| {
-        judgement.metadata.insert("calls".to_owned(), json!(calls.made));
-        judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
-        if calls.usage != Usage::default() {
-            judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
-        }
-        report_omitted(&mut judgement, &omitted);
-        judgement
-    });
-    (judgement, cost_msats)
+/// The questions about a row: each model of the panel is asked about the row, or about both orders of a pair.
+struct Questions {
+    lms: Vec<Arc<dyn LanguageModel>>,
+    /// By model.
+    requests: Vec<LmRequest>,
+    /// The declared cost of one call.
+    declared_msats: u64,
 }
 
-/// Calls all models of a panel, or none if a budget does not cover all of them.
-async fn call_together<J: Judge>(
-    judge: &J,
-    questions: Vec<(&dyn LanguageModel, LmRequest)>,
-    spec: &MetricSpec<'static>,
-) -> Result<Vec<Answered>, LmError> {
-    let limit = judge.panel().limit(J::signature());
-    #[cfg(feature = "lm")]
-    let quotes = recording::quotes(questions.iter().map(|(lm, request)| (*lm, request)));
-    let calls = questions.into_iter().map(|(lm, request)| call_model(judge, lm, request, spec));
-    let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
-    #[cfg(feature = "lm")]
-    return panel_reservation::run(quotes, calls).await;
-    #[cfg(not(feature = "lm"))]
-    Ok(calls.await)
+impl Questions {
+    fn new(
+        signature: &Signature,
+        lms: Vec<Arc<dyn LanguageModel>>,
+        prompts: &[Prompt],
+        spec: &MetricSpec<'static>,
+    ) -> Self {
+        let mut requests = Vec::with_capacity(lms.len() * prompts.len());
+        for (index, lm) in lms.iter().enumerate() {
+            let draw = draw(&lms, index);
+            let prompts = prompts.iter().cloned();
+            requests.extend(prompts.map(|prompt| request(signature, &**lm, prompt, draw)));
+        }
+        Self { requests, declared_msats: signature.cost_of_question(spec), lms }
+    }
+
+    /// Calls all models of a panel, or none if a budget does not cover all of them.
+    async fn ask<J: Judge>(&mut self, judge: &J) -> Result<Vec<Answered>, LmError> {
+        let Self { lms, requests, declared_msats } = self;
+        // One question needs no list of futures.
+        if let ([lm], [request]) = (&**lms, &mut **requests) {
+            let answered = call_model(judge, &**lm, request, *declared_msats).await;
+            return Ok(vec![answered]);
+        }
+        let orders = requests.len() / lms.len();
+        let lms = || lms.iter().flat_map(|lm| std::iter::repeat_n(&**lm, orders));
+        #[cfg(feature = "lm")]
+        let quotes = recording::quotes(lms().zip(&*requests));
+        let questions = lms().zip(requests);
+        let calls = questions.map(|(lm, request)| call_model(judge, lm, request, *declared_msats));
+        let limit = judge.panel().limit(J::signature());
+        let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
+        // Boxed, so that one question takes less memory.
+        #[cfg(feature = "lm")]
+        return Box::pin(panel_reservation::run(quotes, calls)).await;
+        #[cfg(not(feature = "lm"))]
+        Ok(Box::pin(calls).await)
+    }
+
+    /// Returns the judgement, and its cost in millisatoshis.
+    fn judgement<J: Judge>(
+        &self,
+        judge: &J,
+        results: Vec<Answered>,
+        spec: &MetricSpec<'static>,
+    ) -> (Result<Judgement, JudgeError>, u64) {
+        let Self { lms, requests, .. } = self;
+        let orders = requests.len() / lms.len();
+        let mut cost_msats: u64 = 0;
+        let mut calls = Calls::default();
+        let mut omitted = UnsupportedParams::new();
+        for (_, question) in &results {
+            omitted.extend(&question.omitted);
+            cost_msats = cost_msats.saturating_add(question.msats);
+            calls.add(question.calls);
+        }
+        let mut results = results.into_iter();
+        let members = lms.iter().map(|lm| {
+            // Both orders, also if the first one has no verdict.
+            let of_member: Vec<Answered> = results.by_ref().take(orders).collect();
+            let mut replied_by = ReplyCounts::default();
+            of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
+            let verdicts: Result<Vec<Verdict>, _> = of_member
+                .into_iter()
+                .map(|(verdict, _)| validated(lm, verdict?, spec.range))
+                .collect();
+            let verdict = verdicts.map(|verdicts| opinion(verdicts, spec));
+            Member { id: lm.id().to_owned(), replied_by, verdict }
+        });
+        let members: Vec<Member> = members.collect();
+        let judgement =
+            combine(judge.panel(), J::signature(), &members, spec).map(|mut judgement| {
+                judgement.metadata.insert("calls".to_owned(), json!(calls.made));
+                judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
+                if calls.usage != Usage::default() {
+                    judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
+                }
+                report_omitted(&mut judgement, &omitted);
+                judgement
+            });
+        (judgement, cost_msats)
+    }
 }
 
 /// Reports the sampling parameters that a model does not support.

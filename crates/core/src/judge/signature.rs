@@ -1,7 +1,7 @@
 //! The signature of a judge, independent of any row: instruction, inputs, outputs, and the settings of its panel and its
 //! prompt. `#[judge]` generates it; a panel overrides the settings. The prompt is built in `prompt.rs`.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,9 @@ pub struct Signature {
     pub(super) empty: Option<(f64, &'static [usize])>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
-    pub(super) plain_system: OnceLock<String>,
+    /// The system message of a judge without settings of its own, and the last one of a judge with some.
+    pub(super) plain_system: OnceLock<Arc<str>>,
+    pub(super) last_system: Arc<Mutex<Option<Arc<str>>>>,
 }
 
 /// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
@@ -196,6 +198,7 @@ impl Signature {
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
             plain_system: OnceLock::new(),
+            last_system: Arc::default(),
         }
     }
 

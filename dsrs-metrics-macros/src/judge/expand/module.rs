@@ -12,12 +12,12 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, input, metric, .. } = cx;
     let ident = &metric.names.ident;
     let read = Lifetime::new("'read", *span);
-    // With a lifetime of its own, a bound that does not hold is not an error of the judge.
-    // A bound makes rustc select each trait in the impl anew, so that types that are read anyway have none.
+    // With a lifetime of its own, a bound that does not hold is not an error of the judge. Plain types need no bound, and
+    // each bound costs compile time.
     let types = cx.shown().map(|input| &input.field.ty).filter(|ty| !is_plain(ty));
     let bounds =
         types.map(|ty| quote_spanned!(*span=> for<#read> #ty: #private::Deserialize<#read>,));
-    let label = &Lifetime::new("'read", *span);
+    let label = &Lifetime::new("'inputs", *span);
     let fields = cx.shown().map(|input| {
         let (name, value) = (&input.field.ident, read_input(cx, input));
         quote_spanned! {*span=>

@@ -210,7 +210,7 @@ impl Diff {
             expected: Untrusted::new(References::from(expected)),
             actual: Untrusted::new(TextOrList::Text(found.into_owned())),
         };
-        Ok(judge::row(&self.judge(), &input, const { &SemanticEquivalence::SPEC }).await)
+        Ok(judge::row(&self.judge(), &input).await)
     }
 
     fn judge(&self) -> SemanticEquivalence {

@@ -53,7 +53,7 @@ impl Question<'_> {
     pub(super) fn system(&self) -> Option<String> {
         let own = self.request.messages.iter();
         let own = own.filter(|message| message.role == Role::System);
-        let own = own.map(|message| message.content.clone());
+        let own = own.map(|message| message.content.to_string());
         let all: Vec<String> = self.schema_as_text().into_iter().chain(own).collect();
         (!all.is_empty()).then(|| all.join("\n\n"))
     }

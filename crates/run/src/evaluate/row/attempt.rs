@@ -18,6 +18,11 @@ pub(super) enum Failure {
 }
 
 impl RowOptions {
+    /// Returns whether a call has a deadline or a second attempt.
+    pub(super) fn has_limits(&self, deadline: Option<Instant>) -> bool {
+        deadline.is_some() || self.resubmit_after.is_some()
+    }
+
     /// Awaits a call of user code within the row's deadline, with a second attempt if it is slow.
     pub(super) async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
         &self,
@@ -25,7 +30,7 @@ impl RowOptions {
         is_conclusive: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        if deadline.is_none() && self.resubmit_after.is_none() {
+        if !self.has_limits(deadline) {
             return self.once(&start, true).await;
         }
         // Boxed, so that a call without limits takes less memory.

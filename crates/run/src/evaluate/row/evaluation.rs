@@ -113,8 +113,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                     return;
                 }
             }
-            let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
-            let call = call.with_memo(memo.as_ref());
+            // Boxed, so that a row of metrics that share nothing takes less memory.
+            let memo = self.sharing.as_ref().map(|sharing| Box::new(sharing.memo(call.address())));
+            let call = call.with_memo(memo.as_deref());
             let journal = journal.map(|journal| &*journal.row);
             let known = journal.map(|row| self.take_outcomes(row)).unwrap_or_default();
             let (metrics, charges) = (0..self.metrics.len(), std::iter::empty());

@@ -4,8 +4,10 @@
 
 use crate::core::score::row_answer::RowAnswer;
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::task::{Context, Poll};
 
 use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
@@ -21,6 +23,24 @@ use crate::core::score::error::{MetricError, MetricErrorKind};
 use crate::core::score::outcome::Outcome;
 use crate::evaluate::journal::{JournalRow, StoredScores};
 
+/// The outcomes that a journal has, by the position of the metric, and the backtraces of their panics.
+pub(super) type KnownOutcomes = (HashMap<usize, Outcome>, Vec<String>);
+
+type PendingAnswer<'a> = BoxFuture<'a, Result<RowAnswer, MetricError>>;
+
+/// The metrics of a call after the first poll of each.
+struct Begun<'a> {
+    outcomes: Vec<Outcome>,
+    tracebacks: Vec<String>,
+    pending: Vec<PendingCall<'a>>,
+}
+
+struct PendingCall<'a> {
+    position: usize,
+    future: PendingAnswer<'a>,
+    charge: Option<Charge<'a>>,
+}
+
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Scores a row with a prediction without awaiting anything, but for the outcomes that a journal has. Returns the
     /// backtraces of panics, or `None` if a metric has to wait after all.
@@ -31,6 +51,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
+        outcomes.reserve_exact(self.metrics.len());
         let memo = self.sharing.as_ref().map(|sharing| sharing.memo(call.address()));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
@@ -52,8 +73,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Some(joined(&tracebacks))
     }
 
-    /// Takes the outcomes of an earlier run, by the position of the metric, and the backtraces of their panics.
-    pub(crate) fn take_outcomes(&self, row: &JournalRow) -> (HashMap<usize, Outcome>, Vec<String>) {
+    /// Takes the outcomes of an earlier run.
+    pub(crate) fn take_outcomes(&self, row: &JournalRow) -> KnownOutcomes {
         let (mut outcomes, tracebacks) = row.take_outcomes();
         outcomes.retain(|metric, outcome| {
             self.metrics.get(*metric).is_some_and(|entry| entry.is_possible(outcome))
@@ -61,20 +82,68 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         (outcomes, tracebacks)
     }
 
-    /// Evaluates the metrics in a range whose outcomes are not known from a journal: the ready answers first, then the
-    /// pending ones concurrently. Each of these calls is settled with the next charge, if there is one.
-    pub(crate) async fn score_metrics(
-        &self,
-        call: MetricCall<'_, G, P>,
+    /// Evaluates the metrics in a range whose outcomes are not known from a journal. Pending answers are awaited concurrently.
+    /// Each call is settled with the next charge, if there is one.
+    pub(crate) fn score_metrics<'a>(
+        &'a self,
+        call: MetricCall<'a, G, P>,
+        deadline: Option<Instant>,
+        journal: Option<&'a JournalRow>,
+        known: KnownOutcomes,
+        metrics: Range<usize>,
+        charges: impl Iterator<Item = Charge<'a>>,
+    ) -> impl Future<Output = (Vec<Outcome>, Option<String>)> {
+        let start = metrics.start;
+        let mut given = Some((known, metrics, charges));
+        // Not an `async fn`, which has space for each argument twice.
+        async move {
+            let begin = |context: &mut Context<'_>| match given.take() {
+                Some(given) => {
+                    Poll::Ready(self.begin_metrics(context, call, deadline, journal, given))
+                }
+                None => Poll::Pending,
+            };
+            let Begun { mut outcomes, mut tracebacks, pending } = poll_fn(begin).await;
+            let call = &call;
+            let calls =
+                pending.into_iter().map(|PendingCall { position, future, charge }| async move {
+                    let entry = &self.metrics[position];
+                    let attempt = match self.options.has_limits(deadline) {
+                        false => {
+                            let answer = panic::catch_async(self.options.traceback, future).await;
+                            answer.map_err(Failure::Panicked)
+                        }
+                        // Boxed, so that a call without limits takes less memory.
+                        true => {
+                            Box::pin(self.await_within_limits(entry, *call, future, deadline)).await
+                        }
+                    };
+                    charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
+                    let (outcome, traceback) = self.outcome(entry, attempt);
+                    record_one(journal, position, &outcome, traceback.as_ref());
+                    (position, outcome, traceback)
+                });
+            for (position, outcome, traceback) in join_all(calls).await {
+                outcomes[position - start] = outcome;
+                tracebacks.extend(traceback);
+            }
+            (outcomes, joined(&tracebacks))
+        }
+    }
+
+    /// Starts the evaluation of the metrics: an answer that is ready when it is polled for the first time needs no memory while
+    /// others are awaited.
+    fn begin_metrics<'a>(
+        &'a self,
+        context: &mut Context<'_>,
+        call: MetricCall<'a, G, P>,
         deadline: Option<Instant>,
         journal: Option<&JournalRow>,
-        (mut restored, mut tracebacks): (HashMap<usize, Outcome>, Vec<String>),
-        metrics: Range<usize>,
-        mut charges: impl Iterator<Item = Charge<'_>>,
-    ) -> (Vec<Outcome>, Option<String>) {
-        let start = metrics.start;
+        given: (KnownOutcomes, Range<usize>, impl Iterator<Item = Charge<'a>>),
+    ) -> Begun<'a> {
+        let ((mut restored, mut tracebacks), metrics, mut charges) = given;
         let mut outcomes = Vec::with_capacity(metrics.len());
-        let mut new = StoredScores::default();
+        let (mut new, mut are_costly) = (StoredScores::default(), false);
         let mut pending = Vec::new();
         for (position, entry) in metrics.clone().zip(&self.metrics[metrics]) {
             if let Some(outcome) = restored.remove(&position) {
@@ -82,23 +151,28 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 continue;
             }
             let charge = charges.next();
-            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
+            let mut is_polled = false;
+            let answer = panic::catch(self.options.traceback, || match entry.answer(call) {
+                Answer::Pending(mut future) => {
+                    is_polled = true;
+                    match future.as_mut().poll(context) {
+                        Poll::Ready(result) => Answer::Ready(result),
+                        Poll::Pending => Answer::Pending(future),
+                    }
+                }
+                ready => ready,
+            });
+            let attempt = match answer {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    // Boxed, since a future has space for each of its states, and this one would be in several.
-                    pending.push(Box::pin(async move {
-                        let attempt = self.await_answer(entry, call, future, deadline).await;
-                        charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
-                        let (outcome, traceback) = self.outcome(entry, attempt);
-                        record_one(journal, position, &outcome, traceback.as_ref());
-                        (position, outcome, traceback)
-                    }));
+                    pending.push(PendingCall { position, future, charge });
                     continue;
                 }
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
+            are_costly |= is_polled;
             charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
             let (outcome, traceback) = self.outcome(entry, attempt);
             if journal.is_some() {
@@ -108,25 +182,16 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             outcomes.push(outcome);
         }
         if let Some(journal) = journal {
-            journal.record_scores(new, false);
+            journal.record_scores(new, are_costly);
         }
-        // A single call needs no list of futures.
-        let finished = match <[_; 1]>::try_from(pending) {
-            Ok([only]) => vec![only.await],
-            Err(pending) => join_all(pending).await,
-        };
-        for (position, outcome, traceback) in finished {
-            outcomes[position - start] = outcome;
-            tracebacks.extend(traceback);
-        }
-        (outcomes, joined(&tracebacks))
+        Begun { outcomes, tracebacks, pending }
     }
 
-    async fn await_answer<'a>(
+    async fn await_within_limits<'a>(
         &'a self,
         entry: &'a MetricEntry<'_, G, P>,
         call: MetricCall<'a, G, P>,
-        future: BoxFuture<'a, Result<RowAnswer, MetricError>>,
+        future: PendingAnswer<'a>,
         deadline: Option<Instant>,
     ) -> Attempt<Result<RowAnswer, MetricError>> {
         let first = Mutex::new(Some(future));
