@@ -1,6 +1,6 @@
 //! The overhead of the harness per row: trivial rows, trivial metrics, trivial programs.
 //!
-//! `cargo run --release --example evaluate_throughput [MAX_ROWS]`
+//! `cargo run --release --example evaluate_throughput [MAX_ROWS] [COLUMN]`
 
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,7 @@ where
 
 fn main() -> Result<(), EvaluateError> {
     let most = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
+    let only = std::env::args().nth(2).unwrap_or_default();
     let one = Builder::new_current_thread().build().expect("a runtime");
     println!("us/row on one thread, concurrency 8, best of five");
     println!(
@@ -124,14 +125,25 @@ fn main() -> Result<(), EvaluateError> {
     );
     let sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
     for rows in sizes.into_iter().filter(|rows| *rows <= most) {
-        print!("{rows:>9}  {:>10.3}", best(&one, || stream(rows, 0))?);
-        if rows <= 1_000_000 {
-            print!("  {:>10.3}", best(&one, || score(rows, metric_fn("same", same)))?);
-            print!("  {:>11.3}", best(&one, || score(rows, SameLater))?);
-            print!("  {:>8.3}", best(&one, || run(rows, metric_fn("same", same)))?);
-            print!("  {:>9.3}", best(&one, || run(rows, SameLater))?);
-        }
+        let measured = |column: &str| column.contains(&only);
+        let cell = |width: usize, measured: bool, time: &dyn Fn() -> Result<f64, EvaluateError>| {
+            let time = if measured { format!("{:.3}", time()?) } else { String::new() };
+            print!("  {time:>width$}");
+            Ok::<_, EvaluateError>(())
+        };
+        let sync = || metric_fn("same", same);
+        print!("{rows:>9}");
+        cell(10, measured("not kept"), &|| best(&one, || stream(rows, 0)))?;
+        // Rows that are kept take about 1 kB each.
+        let is_kept = rows <= 1_000_000;
+        cell(10, is_kept && measured("score sync"), &|| best(&one, || score(rows, sync())))?;
+        cell(11, is_kept && measured("score async"), &|| best(&one, || score(rows, SameLater)))?;
+        cell(8, is_kept && measured("run sync"), &|| best(&one, || run(rows, sync())))?;
+        cell(9, is_kept && measured("run async"), &|| best(&one, || run(rows, SameLater)))?;
         println!();
+    }
+    if !only.is_empty() {
+        return Ok(());
     }
     let two = Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     println!("\ntwo threads, rows not kept: times as fast as one");

@@ -269,7 +269,7 @@ proptest! {
         let file = folder.path().join("r.csv");
         let pairs = cells.iter().enumerate().map(|(row, (label, answer))| {
             let pred = prediction! { "answer" => &**answer };
-            let mut pair = Pair::new(format!("{label}{row}"), example! {}, pred);
+            let mut pair = Pair::new(format!("{label}-{row}"), example! {}, pred);
             pair.attributes.insert("label", &**label);
             pair
         });

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -31,6 +32,9 @@ pub(crate) type Listed<G> = Arc<Vec<ListedRow<G>>>;
 
 /// The largest number of rows to allocate space for in advance, since a size hint may be wrong.
 pub(crate) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
+
+/// A thread takes no more rows of a source that needs this time for some, so that rows do not wait for each other.
+const LONG: Duration = Duration::from_micros(100);
 
 /// Returns the id of a row of a devset.
 pub(crate) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
@@ -200,16 +204,18 @@ impl<'a, G, P> Source<'a, G, P> {
             return false;
         }
         // Added while the source is locked: a thread that finds the source empty must find these rows.
-        let add = |row: NextRow<G, P>| {
-            let row = self.unless_error(row);
-            row.map(|row| lock(own).push_back(row)).is_some()
-        };
         match &self.rows {
             Rows::List(..) => {}
             Rows::Iterator(rows) => {
-                let mut rows = lock(rows);
-                let rows = std::iter::from_fn(|| (!stop.is_set()).then(|| next_of(&mut rows))?);
-                _ = rows.take(number).all(add);
+                let (mut rows, mut own) = (lock(rows), lock(own));
+                let (start, mut taken) = (Instant::now(), 0_usize);
+                let rows = std::iter::from_fn(|| {
+                    // The time is seldom looked at, and after the first row.
+                    let is_slow = taken.is_power_of_two() && start.elapsed() >= LONG;
+                    taken += 1;
+                    (!is_slow && !stop.is_set()).then(|| next_of(&mut rows))?
+                });
+                own.extend(rows.take(number).map_while(|row| self.unless_error(row)));
             }
             Rows::Chunks(rows) => {
                 if let Err((at, error)) = rows.take_several(number, spare, own) {
@@ -225,11 +231,12 @@ impl<'a, G, P> Source<'a, G, P> {
                         if stopped.as_mut().poll(context).is_ready() {
                             break;
                         }
-                        match self.poll_stream(&mut rows, context) {
+                        let row = match self.poll_stream(&mut rows, context) {
                             Poll::Pending if !has_rows => return Poll::Pending,
-                            Poll::Ready(Some(row)) => has_rows = add(row),
+                            Poll::Ready(Some(row)) => self.unless_error(row),
                             _ => break,
-                        }
+                        };
+                        has_rows = row.map(|row| lock(own).push_back(row)).is_some();
                     }
                     Poll::Ready(())
                 }));

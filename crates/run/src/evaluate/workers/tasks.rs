@@ -2,12 +2,14 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
+use super::threads::number_of_threads;
 use super::wake_up::WakeUp;
 use crate::core::metric::settings::Settings;
 use crate::core::panic;
@@ -18,7 +20,8 @@ use crate::evaluate::report::Lines;
 
 /// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
-/// A task is spawned for a row once the task before has begun, so that no row is read before a task is free for it.
+/// Tasks are spawned for rows while few of the tasks before have not begun, so that few rows are read before a task is free
+/// for them, and no thread of the runtime waits for a row.
 pub(crate) async fn run_as_tasks<G, P, Kind: 'static>(
     run: &Arc<Run<'static, G, P>>,
     program: impl Program<G, P, Kind> + 'static,
@@ -27,12 +30,14 @@ where
     G: Send + Sync + 'static,
     P: Send + Sync + 'static,
 {
-    let (program, settings, begun) =
-        (Arc::new(program), Settings::current(), Arc::new(Notify::new()));
+    let (program, settings) = (Arc::new(program), Settings::current());
+    let waiting = Arc::new(Waiting::default());
     let spawn = |tasks: &mut JoinSet<()>, row| {
-        let (run, program, begun) = (Arc::clone(run), Arc::clone(&program), Arc::clone(&begun));
+        let (run, program, waiting) = (Arc::clone(run), Arc::clone(&program), Arc::clone(&waiting));
+        waiting.number.fetch_add(1, Ordering::SeqCst);
         let work = settings.clone().scope(async move {
-            begun.notify_one();
+            waiting.number.fetch_sub(1, Ordering::SeqCst);
+            waiting.changed.notify_one();
             run.work(Some(row), &*program).await;
         });
         #[cfg(feature = "lm")]
@@ -41,10 +46,16 @@ where
     };
     let _wake_up = WakeUp::start(&Handle::current());
     let mut tasks = JoinSet::new();
-    let (mut has_rows, mut is_beginning, mut grace_period) = (true, false, None);
+    // A single thread waits for no row.
+    let most_waiting = match number_of_threads(run.concurrency) {
+        1 => 1,
+        threads => 2 * threads,
+    };
+    let (mut has_rows, mut grace_period) = (true, None);
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     while has_rows || !tasks.is_empty() {
-        let takes_row = has_rows && !is_beginning && tasks.len() < run.concurrency;
+        let waits = waiting.number.load(Ordering::SeqCst) >= most_waiting;
+        let takes_row = has_rows && !waits && tasks.len() < run.concurrency;
         tokio::select! {
             biased;
             () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
@@ -56,12 +67,9 @@ where
                 abandon(&mut tasks, &run.stop).await;
             }
             Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
-            () = begun.notified(), if is_beginning => is_beginning = false,
+            () = waiting.changed.notified(), if waits => {}
             row = run.source.next(&run.stop), if takes_row => match row {
-                Some(row) => {
-                    spawn(&mut tasks, row);
-                    is_beginning = true;
-                }
+                Some(row) => spawn(&mut tasks, row),
                 None => has_rows = false,
             },
         }
@@ -72,6 +80,13 @@ where
         }
     }
     Ok(())
+}
+
+/// The tasks that were spawned and have not begun.
+#[derive(Default)]
+struct Waiting {
+    number: AtomicUsize,
+    changed: Notify,
 }
 
 /// Cancels the tasks. One that computes without awaiting anything cannot be cancelled: the run ends without it, and its

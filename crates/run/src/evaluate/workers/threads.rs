@@ -25,7 +25,7 @@ use crate::evaluate::lock::lock;
 use crate::evaluate::row::{Predicted, RowResult};
 
 /// The most rows that a thread takes at once.
-const MAX_ROWS_AT_ONCE: usize = 64;
+const MAX_ROWS_AT_ONCE: usize = 512;
 
 /// A thread takes more rows at once if those that it took together needed less time.
 const SHORT: Duration = Duration::from_micros(100);
@@ -83,7 +83,7 @@ where
 }
 
 /// Returns the number of threads: as many as the runtime has, which the user has chosen.
-fn number_of_threads(concurrency: usize) -> usize {
+pub(super) fn number_of_threads(concurrency: usize) -> usize {
     let runtime = Handle::current();
     match runtime.runtime_flavor() {
         RuntimeFlavor::MultiThread => runtime.metrics().num_workers().min(concurrency),
