@@ -177,6 +177,32 @@ fn words_of_every_length_are_counted_at_every_place() {
 }
 
 #[test]
+fn punctuation_around_words_is_removed_at_every_place() {
+    let long = "x".repeat(33);
+    for before in 0..70 {
+        let first = "x".repeat(before);
+        for marks in [".", "--", "...", "-----", "«", "’.", ".«."] {
+            for word in ["the", "word", "слово", "don't", "хорошо-хорошо", &long] {
+                let text = format!("{first} {marks}{word}{marks} {marks} {word}");
+                let other = format!("{first}{marks}\t{word}  {}{marks}", word.to_uppercase());
+                assert_equal_to_definition(&text, &other);
+            }
+        }
+    }
+}
+
+#[test]
+fn words_are_separated_by_every_white_space_and_may_contain_control_characters() {
+    for separator in '\0'..=' ' {
+        for length in 0..70 {
+            let word = "ab".repeat(length);
+            let text = format!("{word}{separator}The{separator}{separator}слово{separator}");
+            assert_equal_to_definition(&text, &format!("{separator}{word} слово"));
+        }
+    }
+}
+
+#[test]
 fn marks_that_are_sorted_and_grow_are_compared_by_the_definition() {
     // A Tibetan vowel sign is twice as long after NFD, and more of them are sorted as one sequence.
     for count in 1..120 {

@@ -11,10 +11,10 @@
 //! | [`normalize_text`] | `normalizer` |
 //! | `answer_passage_match`, [`PassageAnswers`] | `normalizer`, then `passages` |
 //!
-//! `tokens` reads words of ASCII letters, digits and punctuation as integers and normalizes other words one by one with
-//! `normalizer`. The folding profiles normalize whole strings with `folded` instead, for exact match too. Lists of words and
-//! the reading of bytes are in [`words`](super::words). A file imports only from files above it in the list: `normalizer`,
-//! `folded`, `profile`, `exact`, `tokens`, `overlap`, `passages`, `references`, `scores`.
+//! `tokens` reads words of ASCII letters and digits as integers and normalizes other words one by one with `normalizer`. The
+//! folding profiles normalize whole strings with `folded` instead, for exact match too. Lists of words and the reading of
+//! bytes are in [`words`](super::words). A file imports only from files above it in the list: `normalizer`, `folded`,
+//! `profile`, `exact`, `tokens`, `overlap`, `passages`, `references`, `scores`.
 
 #[cfg(test)]
 mod definition;

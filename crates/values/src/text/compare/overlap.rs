@@ -23,32 +23,27 @@ pub(super) type Score = fn(Overlap<'_>) -> f64;
 /// Returns the best score of a list, the prediction, with all others.
 #[inline]
 pub(super) fn best(words: &mut WordLists, prediction: usize, score: Score) -> f64 {
-    let mut is_numbered = false;
+    let mut is_counted = false;
     let mut best = 0.0;
     for at in (0..words.len()).filter(|at| *at != prediction) {
-        let (mut ours, mut theirs) = (words.keys(prediction), words.keys(at));
+        let (ours, theirs) = (words.keys(prediction), words.keys(at));
         let equal = ours.iter().zip(theirs).take_while(|(our, their)| our == their).count();
-        let is_few = (ours.len() - equal) * (theirs.len() - equal) <= FEW_PAIRS;
-        if !is_few && !is_numbered {
-            words.number();
-            is_numbered = true;
-            (ours, theirs) = (words.keys(prediction), words.keys(at));
-        }
-        let same = if is_few {
-            few_same(&ours[equal..], &theirs[equal..])
+        let same = if (ours.len() - equal) * (theirs.len() - equal) <= FEW_PAIRS {
+            equal + few_same(&ours[equal..], &theirs[equal..])
         } else {
-            let [ours, theirs] = [prediction, at].map(|at| &words.list(at)[equal..]);
-            many_same(ours, theirs, words.distinct())
+            if !is_counted {
+                words.count(prediction);
+                is_counted = true;
+            }
+            words.count_same(at)
         };
-        best = f64::max(
-            best,
-            score(Overlap { same: equal + same, prediction: ours, reference: theirs }),
-        );
+        let (prediction, reference) = (words.keys(prediction), words.keys(at));
+        best = f64::max(best, score(Overlap { same, prediction, reference }));
     }
     best
 }
 
-/// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`.
+/// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`, of short lists.
 fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
     let is_longer = prediction.len() > reference.len();
     let (long, short) = if is_longer { (prediction, reference) } else { (reference, prediction) };
@@ -60,19 +55,6 @@ fn few_same(prediction: &[Key], reference: &[Key]) -> usize {
         used |= same.map_or(0, |(at, _)| 1 << at);
     }
     used.count_ones() as usize
-}
-
-/// The same for long lists of numbers below `distinct`.
-fn many_same(prediction: &[u32], reference: &[u32], distinct: usize) -> usize {
-    let mut left = vec![0_u32; distinct];
-    prediction.iter().for_each(|token| left[*token as usize] += 1);
-    let take = |token: &u32| {
-        let left = &mut left[*token as usize];
-        let is_left = u32::from(*left > 0);
-        *left -= is_left;
-        is_left as usize
-    };
-    reference.iter().map(take).sum()
 }
 
 #[allow(clippy::cast_precision_loss, reason = "token counts stay far below 2^53")]

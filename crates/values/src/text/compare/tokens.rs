@@ -1,11 +1,9 @@
 //! The tokens of strings, as lists of words that are compared as integers.
 
-use std::ops::Range;
-
 use super::normalizer::normalize;
 use super::profile::Profile;
 use crate::text::unicode::piece_ranges;
-use crate::text::words::{Chunks, Key, WordLists};
+use crate::text::words::{Key, Replacement, WordKey, WordLists, for_each_word};
 
 impl Profile {
     /// Returns the tokens that the token-level scores count, in the order of the string.
@@ -46,29 +44,14 @@ pub(super) fn add(profile: Profile, text: &str, words: &mut WordLists) {
 /// Normalizes the words of a string one by one: normalization treats the parts between ASCII white space independently of
 /// each other.
 fn add_dspy(text: &str, words: &mut WordLists) {
-    let chunks = Chunks::new(text.as_bytes());
-    chunks.for_each_word(|start, length, is_other| {
-        let bytes = chunks.at(start);
-        if is_other || length > Key::LONGEST {
-            add_other(text, start..start + length, bytes, words);
-        } else {
-            words.push_token(Key::lower(bytes, length));
+    for_each_word(text.as_bytes(), |word| {
+        if word.is_simple {
+            words.push_token(Key::lower(&word));
+        } else if !WordKey::of_word(&word)
+            .is_some_and(|key| words.push_known(Replacement::Normalized, &key))
+        {
+            words.push_replaced(Replacement::Normalized, &text[word.range()], normalize);
         }
     });
     words.end_list();
-}
-
-/// Adds the tokens of a word that has other characters than ASCII letters and digits, or is long. `bytes` are its first.
-#[inline(never)]
-fn add_other(text: &str, word: Range<usize>, bytes: u128, words: &mut WordLists) {
-    let length = word.len();
-    let key = if length <= Key::LONGEST {
-        if let Some(token) = Key::without_punctuation(bytes, length) {
-            return words.push_token(token);
-        }
-        Key::new(bytes, length)
-    } else {
-        words.key_of(&text.as_bytes()[word.clone()])
-    };
-    words.push_replaced(key, || normalize(&text[word]));
 }

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::{BleuOptions, ChrfOptions, Rouge, RougeOptions, RougeTokens};
-use crate::text::NormalForm;
 use crate::text::definition::{
     bleu_counts, chrf_counts, common_subsequence, is_space, rouge_score, rouge_words,
     shared_ngrams, v13a_words,
 };
+use crate::text::{NormalForm, f1_score};
 
 /// Pieces whose order, neighbours and repetition matter.
 fn text() -> impl Strategy<Value = String> {
@@ -99,5 +99,17 @@ proptest! {
                 prop_assert_eq!(found.map(|score| score.f1), Ok(f1));
             }
         }
+    }
+}
+
+#[test]
+fn stems_are_not_the_tokens_of_other_scores() {
+    // Both kinds of replaced words are kept for the next strings of the thread.
+    let words = ("internationalizations", "internationalization");
+    let stems = RougeOptions { use_stemmer: true, ..RougeOptions::default() };
+    for _ in 0..2 {
+        let rouge = Rouge::N(1).score(words.0, &[words.1], stems);
+        assert_eq!(rouge.map(|score| score.f1), Ok(1.0));
+        assert_eq!(f1_score(words.0, words.1), 0.0);
     }
 }

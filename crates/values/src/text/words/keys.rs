@@ -1,7 +1,10 @@
 //! Words as integers, which are compared and hashed without a look at their bytes.
 
+use wide::u8x16;
+
 use super::ascii::is_article_or_empty;
-use super::chunks::{Chunk, Chunks};
+use super::chunks::Chunks;
+use super::windows::{LOADED, Word};
 
 /// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte.
 /// The key of a longer word is a number instead, which [`WordLists`](super::WordLists) assigns.
@@ -18,8 +21,11 @@ pub(super) const LOWER: u128 = EACH << 5;
 const LONG: u128 = 0xff << 120;
 
 impl Key {
+    /// The key of an empty word.
+    pub(super) const EMPTY: Self = Self(0);
+
     /// The most bytes of a word that is in its key.
-    pub(in crate::text) const LONGEST: usize = 15;
+    pub(super) const LONGEST: usize = 15;
 
     /// The key of a word, unless it is too long.
     #[inline]
@@ -35,35 +41,11 @@ impl Key {
         Self(bytes & mask | end)
     }
 
-    /// The same word of ASCII letters and digits, in lower case.
+    /// A word of ASCII letters and digits, in lower case.
     #[inline]
-    pub(in crate::text) fn lower(bytes: u128, length: usize) -> Self {
-        Self::new(bytes | LOWER, length)
-    }
-
-    /// The word of this length in lower case and without punctuation. `None` if it has other characters than letters,
-    /// digits and punctuation in ASCII.
-    #[inline]
-    pub(in crate::text) fn without_punctuation(bytes: u128, length: usize) -> Option<Self> {
-        // A single operation for most words in other scripts.
-        if bytes & SHORT[length & 15].0 & EACH << 7 != 0 {
-            return None;
-        }
-        let chunk = Chunk::new(bytes);
-        let all = (1 << length) - 1;
-        if chunk.visible() & all != all {
-            return None;
-        }
-        let lower = bytes | LOWER;
-        let (mut left, mut token, mut kept) = (chunk.words() & all, 0, 0);
-        while left != 0 {
-            let start = left.trailing_zeros() as usize;
-            let run = (!(left >> start)).trailing_zeros() as usize;
-            token |= (lower >> (8 * start) & SHORT[run & 15].0) << (8 * kept);
-            kept += run;
-            left &= left + (1 << start);
-        }
-        Some(Self::new(token, kept))
+    pub(in crate::text) fn lower(word: &Word<'_>) -> Self {
+        let bytes = word.bytes.first_chunk().map_or(0, |bytes| u128::from_le_bytes(*bytes));
+        Self::new(bytes | LOWER, word.length)
     }
 
     /// The key of a word of more than 15 bytes.
@@ -78,12 +60,72 @@ impl Key {
     }
 }
 
+/// A word of up to 31 bytes: the bytes, zeros after the last, and the length in the highest byte. Or the [`Key`] of a
+/// longer word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(in crate::text) struct WordKey(u128, u128);
+
+impl WordKey {
+    /// The key of a word, unless it is too long.
+    pub(super) fn of(word: &[u8]) -> Option<Self> {
+        let mut bytes = [0; LOADED];
+        bytes.get_mut(..word.len())?.copy_from_slice(word);
+        Self::new(&bytes, word.len())
+    }
+
+    /// The key of a word of a string, unless it is too long.
+    #[inline]
+    pub(in crate::text) fn of_word(word: &Word<'_>) -> Option<Self> {
+        Self::new(word.bytes, word.length)
+    }
+
+    #[inline]
+    fn new(bytes: &[u8; LOADED], length: usize) -> Option<Self> {
+        let (low, high, end) = MASKS.get(length)?;
+        let half =
+            |at: usize| bytes[at..].first_chunk().map_or(0, |half| u128::from_le_bytes(*half));
+        Some(Self(half(0) & low, half(16) & high | end))
+    }
+
+    /// As `==`, with two instructions for the bytes of both and a single branch.
+    #[inline]
+    pub(super) fn is_equal(&self, other: &Self) -> bool {
+        let equal = |one: u128, other: u128| {
+            u8x16::new(one.to_le_bytes()).simd_eq(u8x16::new(other.to_le_bytes()))
+        };
+        (equal(self.0, other.0) & equal(self.1, other.1)).all()
+    }
+
+    /// Whether the word is empty.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.1 >> 120 == 0
+    }
+
+    pub(super) fn long(word: Key) -> Self {
+        Self(word.0, LONG)
+    }
+}
+
 /// The bytes of a word of each length, and the length in the highest byte.
-static SHORT: [(u128, u128); 16] = {
+const SHORT: [(u128, u128); 16] = {
     let mut masks = [(0, 0); 16];
     let mut length = 1;
     while length < 16 {
         masks[length] = (u128::MAX >> (128 - 8 * length), (length as u128) << 120);
+        length += 1;
+    }
+    masks
+};
+
+/// The bytes of a word of each length in both halves of its [`WordKey`], and the length in the highest byte.
+static MASKS: [(u128, u128, u128); 32] = {
+    let mut masks = [(0, 0, 0); 32];
+    let mut length = 1;
+    while length < 32 {
+        let low = if length < 16 { SHORT[length].0 } else { u128::MAX };
+        let high = if length > 16 { SHORT[length - 16].0 } else { 0 };
+        masks[length] = (low, high, (length as u128) << 120);
         length += 1;
     }
     masks

@@ -5,11 +5,11 @@ use std::hash::BuildHasher as _;
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
-use hashbrown::HashMap;
-use hashbrown::hash_table::HashTable;
 
 use super::chunks::Chunks;
-use super::keys::{Key, LOWER};
+use super::keys::{Key, LOWER, WordKey};
+use super::long_words::LongWords;
+use super::replaced::ReplacedWords;
 
 /// Lists of words. Keys and numbers are equal for equal words only.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +20,27 @@ pub(in crate::text) struct WordLists {
     long: LongWords,
     /// The positions of the words of the last list.
     positions: Vec<Range<usize>>,
-    /// The word that replaces a word. It and `long` are kept for the next lists of the thread, which often have the same
-    /// words.
-    replaced: HashMap<Key, Key, RandomState>,
+    /// The word that replaces a word, for each [`Replacement`]. It and `long` are kept for the next lists of the thread, which
+    /// often have the same words.
+    replaced: [ReplacedWords; 2],
     numbers: Vec<u32>,
     distinct: usize,
+    /// The list that was counted, the count of each word at its first position, and how many of them are left.
+    counted: usize,
+    counts: Vec<u32>,
+    left: Vec<u32>,
     /// The position of a word plus 1, or 0 in a free slot. A word is in the first slot from its hash on that was free.
     slots: Vec<u32>,
     hasher: RandomState,
+}
+
+/// How words are replaced.
+#[derive(Clone, Copy)]
+pub(in crate::text) enum Replacement {
+    /// By the normalized word of the `Dspy` profile.
+    Normalized,
+    /// By the stem.
+    Stem,
 }
 
 thread_local! {
@@ -38,8 +51,7 @@ thread_local! {
 /// The memory of more words is not kept.
 const MAX_KEPT: usize = 10_000;
 
-/// More replaced words, or long words with more bytes in all, are not kept.
-const MAX_REPLACED: usize = 4_096;
+/// Long words with more bytes in all are not kept.
 const MAX_LONG_BYTES: usize = 1 << 17;
 
 impl WordLists {
@@ -60,14 +72,14 @@ impl WordLists {
     fn clear(&mut self) {
         self.keys.clear();
         self.ends.clear();
-        if self.replaced.len() > MAX_REPLACED || self.long.bytes.len() > MAX_LONG_BYTES {
+        if self.replaced.iter().any(ReplacedWords::is_full) || self.long.len() > MAX_LONG_BYTES {
             self.clear_words();
         }
     }
 
     fn clear_words(&mut self) {
         self.long.clear();
-        self.replaced.clear();
+        self.replaced.iter_mut().for_each(ReplacedWords::clear);
     }
 
     /// Adds all lists of `others`, before any other list.
@@ -75,7 +87,7 @@ impl WordLists {
         self.keys.clone_from(&others.keys);
         self.ends.clone_from(&others.ends);
         // Without long words in `others`, the keys of this value are valid for both.
-        if !others.long.bytes.is_empty() {
+        if others.long.len() > 0 {
             self.clear_words();
             self.long.add_all(&others.long);
         }
@@ -119,29 +131,40 @@ impl WordLists {
         }
     }
 
-    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal words, if it
-    /// returns a single word.
+    /// Adds the word that replaces a word, if it was replaced before. Returns whether it was.
     #[inline]
-    pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(
-        &mut self,
-        word: Key,
-        replace: impl FnOnce() -> R,
-    ) {
-        match self.replaced.get(&word) {
-            Some(replaced) => self.keys.push(*replaced),
-            None => self.push_new(word, replace().as_ref()),
+    pub(in crate::text) fn push_known(&mut self, by: Replacement, word: &WordKey) -> bool {
+        let found = self.replaced[by as usize].get(word);
+        if let Some(replaced) = found
+            && replaced != Key::EMPTY
+        {
+            self.keys.push(replaced);
         }
+        found.is_some()
     }
 
-    #[cold]
-    fn push_new(&mut self, word: Key, replaced: &[u8]) {
+    /// Adds the words between the spaces of the string that `replace` returns for a word. It is called once for equal words,
+    /// unless it returns several words.
+    pub(in crate::text) fn push_replaced<R: AsRef<[u8]>>(
+        &mut self,
+        by: Replacement,
+        word: &str,
+        replace: impl FnOnce(&str) -> R,
+    ) {
+        let key = WordKey::of(word.as_bytes())
+            .unwrap_or_else(|| WordKey::long(self.long.key_of(word.as_bytes())));
+        if self.push_known(by, &key) {
+            return;
+        }
         let start = self.keys.len();
-        for word in replaced.split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
+        let replaced = replace(word);
+        for word in replaced.as_ref().split(|byte| *byte == b' ').filter(|word| !word.is_empty()) {
             let key = self.key_of(word);
             self.keys.push(key);
         }
-        if let [replaced] = self.keys[start..] {
-            self.replaced.insert(word, replaced);
+        if let [] | [_] = self.keys[start..] {
+            let replaced = self.keys.get(start).copied().unwrap_or(Key::EMPTY);
+            self.replaced[by as usize].insert(key, replaced);
         }
     }
 
@@ -163,30 +186,57 @@ impl WordLists {
 
     /// Assigns a number to each word. Equal words have equal numbers, in the order in which they occur first.
     pub(in crate::text) fn number(&mut self) {
-        let keys = &self.keys[..];
         self.slots.clear();
-        self.slots.resize((4 * keys.len()).next_power_of_two(), 0);
+        self.slots.resize((4 * self.keys.len()).next_power_of_two(), 0);
         self.numbers.clear();
-        self.numbers.reserve(keys.len());
-        let slots = &mut self.slots[..];
-        let last = slots.len() - 1;
+        self.numbers.reserve(self.keys.len());
         let mut distinct = 0;
-        for (key, position) in keys.iter().zip(1..) {
-            let mut slot = self.hasher.hash_one(key) as usize & last;
-            let number = loop {
-                match slots[slot] as usize {
-                    0 => {
-                        slots[slot] = position;
-                        distinct += 1;
-                        break distinct - 1;
-                    }
-                    taken if keys[taken - 1] == *key => break self.numbers[taken - 1],
-                    _ => slot = (slot + 1) & last,
+        for (key, position) in self.keys.iter().zip(1..) {
+            let slot = find(&mut self.slots, &self.keys, key, &self.hasher);
+            let number = match *slot as usize {
+                0 => {
+                    *slot = position;
+                    distinct += 1;
+                    distinct - 1
                 }
+                taken => self.numbers[taken - 1],
             };
             self.numbers.push(number);
         }
         self.distinct = distinct as usize;
+    }
+
+    /// Counts the words of a list, for [`count_same`](Self::count_same).
+    pub(in crate::text) fn count(&mut self, at: usize) {
+        let keys = &self.keys[self.range(at)];
+        self.slots.clear();
+        self.slots.resize((2 * keys.len()).next_power_of_two(), 0);
+        self.counts.clear();
+        self.counts.resize(keys.len(), 0);
+        for (key, position) in keys.iter().zip(1..) {
+            let slot = find(&mut self.slots, keys, key, &self.hasher);
+            if *slot == 0 {
+                *slot = position;
+            }
+            self.counts[*slot as usize - 1] += 1;
+        }
+        self.counted = at;
+    }
+
+    /// Returns the size of the multiset intersection of a list and the counted list.
+    pub(in crate::text) fn count_same(&mut self, at: usize) -> usize {
+        let (counted, keys) = (&self.keys[self.range(self.counted)], &self.keys[self.range(at)]);
+        self.left.clone_from(&self.counts);
+        let take = |key| match find(&mut self.slots, counted, key, &self.hasher) {
+            0 => 0,
+            position => {
+                let left = &mut self.left[*position as usize - 1];
+                let is_left = u32::from(*left > 0);
+                *left -= is_left;
+                is_left as usize
+            }
+        };
+        keys.iter().map(take).sum()
     }
 
     /// Returns how many different words have a number. All numbers are smaller.
@@ -219,43 +269,15 @@ impl WordLists {
     }
 }
 
-/// Different words of more than 15 bytes.
-#[derive(Clone, Debug, Default)]
-struct LongWords {
-    bytes: Vec<u8>,
-    /// Where each word starts and ends.
-    table: HashTable<(usize, usize)>,
-    hasher: RandomState,
-}
-
-impl LongWords {
-    /// Returns the key of a word, which is added if it is new.
-    fn key_of(&mut self, word: &[u8]) -> Key {
-        let Self { bytes, table, hasher } = self;
-        let is_equal = |&(start, end): &(usize, usize)| bytes[start..end] == *word;
-        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
-        let of_word = hasher.hash_one(word);
-        if let Some(&(start, _)) = table.find(of_word, is_equal) {
-            return Key::long(start);
-        }
-        let start = bytes.len();
-        table.insert_unique(of_word, (start, start + word.len()), hash);
-        bytes.extend_from_slice(word);
-        Key::long(start)
+/// Returns the slot of a word of `keys`, or the free slot for it.
+#[inline]
+fn find<'s>(slots: &'s mut [u32], keys: &[Key], key: &Key, hasher: &RandomState) -> &'s mut u32 {
+    let last = slots.len() - 1;
+    let mut slot = hasher.hash_one(key) as usize & last;
+    while slots[slot] != 0 && keys[slots[slot] as usize - 1] != *key {
+        slot = (slot + 1) & last;
     }
-
-    /// Adds the words of `others` with their keys, before any other word.
-    fn add_all(&mut self, others: &Self) {
-        let Self { bytes, table, hasher } = self;
-        bytes.clone_from(&others.bytes);
-        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
-        others.table.iter().for_each(|word| _ = table.insert_unique(hash(word), *word, hash));
-    }
-
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.table.clear();
-    }
+    &mut slots[slot]
 }
 
 #[cfg(test)]
@@ -264,7 +286,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::WordLists;
+    use super::{Replacement, WordLists};
 
     /// The numbers of each list, and how many there are, by a map of strings.
     fn by_map(lists: &[Vec<String>]) -> (Vec<Vec<u32>>, usize) {
@@ -361,8 +383,7 @@ mod tests {
             let replaced = replaced.filter(|word| !word.is_empty()).collect();
             let found = WordLists::with(|lists| {
                 for word in &words {
-                    let key = lists.key_of(word.as_bytes());
-                    lists.push_replaced(key, || by(word));
+                    lists.push_replaced(Replacement::Stem, word, by);
                 }
                 lists.end_list();
                 numbered(lists)

@@ -6,16 +6,19 @@ mod counts;
 mod keys;
 mod keywords;
 mod lists;
+mod long_words;
+mod replaced;
 mod runs;
+mod windows;
 
 use std::ops::Range;
 
-pub(in crate::text) use chunks::Chunks;
 pub use counts::{count_tokens, count_words};
-pub(in crate::text) use keys::Key;
+pub(in crate::text) use keys::{Key, WordKey};
 pub use keywords::Searchable;
-pub(in crate::text) use lists::WordLists;
+pub(in crate::text) use lists::{Replacement, WordLists};
 pub(in crate::text) use runs::for_each_run;
+pub(in crate::text) use windows::for_each_word;
 
 use super::unicode::is_space;
 

@@ -13,7 +13,7 @@ use self::lines::shared_by_line;
 use self::porter::stem;
 use super::ngrams;
 use crate::text::unicode::{is_mark, is_word, piece_ranges};
-use crate::text::words::{WordLists, for_each_run, split_ranges};
+use crate::text::words::{Replacement, WordLists, for_each_run, split_ranges};
 use crate::text::{EditDistance, NoReferences, NormalForm};
 
 /// What ROUGE counts as a word.
@@ -121,8 +121,8 @@ impl RougeOptions {
         let mut found = Vec::new();
         self.tokens.find(line, &mut found);
         for word in found {
-            let key = words.key_of(line[word.clone()].as_bytes());
-            words.push_replaced(key, || stemmed(&line[word].to_ascii_lowercase()));
+            let stem = |word: &str| stemmed(&word.to_ascii_lowercase());
+            words.push_replaced(Replacement::Stem, &line[word], stem);
         }
         words.end_list();
     }
