@@ -12,8 +12,7 @@ use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::{MetricSpec, ScoreRange};
 
-/// The seed of every request, except for repeated judges: at temperature 0 and with a seed, equal questions get
-/// equal answers, as far as the provider supports it.
+/// The seed of a first draw: with it and temperature 0, equal questions get equal answers where a provider supports that.
 const SEED: u64 = 42;
 
 /// The question of a judge: instruction, inputs and outputs.
@@ -43,7 +42,6 @@ pub struct Signature {
     pub(super) empty: Option<(f64, &'static [usize])>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
-    /// The system message of a judge without settings of its own, and the last one of a judge with some.
     pub(super) plain_system: OnceLock<Arc<str>>,
     pub(super) last_system: Arc<Mutex<Option<Arc<str>>>>,
 }
