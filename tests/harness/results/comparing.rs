@@ -90,6 +90,21 @@ fn scores_are_tested_by_permutation() {
 }
 
 #[test]
+fn ids_of_rows_are_listed_up_to_a_limit_and_all_are_counted() {
+    let [a, b] = runs(&[vec![("0", "0.5"); 5], vec![("1", "0"); 2]].concat());
+    let listed = |limit| Comparison::builder().listed_rows(limit).of(&a, &b).unwrap();
+    let (none, one) = (listed(0), listed(1));
+    let metric = &one.metrics[0];
+    assert_eq!(
+        (&*metric.better_rows, &*metric.worse_rows),
+        (&["0".to_owned()][..], &["5".to_owned()][..])
+    );
+    assert_eq!(metric.overall, Comparison::of(&a, &b).unwrap().metrics[0].overall);
+    assert!(one.to_string().contains("  B is better in 5 rows: `0` and 4 more\n"), "{one}");
+    assert!(!none.to_string().contains("better in"), "{none}");
+}
+
+#[test]
 fn a_lower_score_can_be_the_better_one() {
     let [a, b] = runs(&[("3", "1"); 7]);
     let builder = Comparison::builder().lower_is_better(["m"]);

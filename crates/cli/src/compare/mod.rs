@@ -77,6 +77,10 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     if let Some(field) = &args.group {
         builder = builder.group(field);
     }
+    if !args.json {
+        // The text has fewer.
+        builder = builder.listed_rows(100);
+    }
     let read = |file| args.runs.read_scores(&builder, file);
     let (a, b) = (read(&args.a)?, read(&args.b)?);
     let markdown = args.markdown.as_ref();

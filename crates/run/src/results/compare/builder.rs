@@ -35,6 +35,7 @@ pub struct ComparisonBuilder {
     only_paired: bool,
     draws: Option<u32>,
     seed: u64,
+    listed_rows: Option<usize>,
     places: Places,
 }
 
@@ -76,6 +77,10 @@ impl ComparisonBuilder {
 
         /// Sets the seed of the permutation test; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
+
+        /// Sets how many ids of better and of worse rows each metric has at most; all by default, which takes about 60 bytes
+        /// for each.
+        pub fn listed_rows(limit: usize) => listed_rows = Some(limit);
     }
 
     /// Compares the second run with the first.
@@ -266,7 +271,8 @@ impl ComparisonBuilder {
         let kind = kind_of(selected, a, b, &rows)?;
         let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
         let testing = Testing { kind, is_pass_or_fail, ..testing };
-        Ok(MetricComparison::new(name, (&rows, pairs), testing, groups, failure_score))
+        let listed = self.listed_rows.unwrap_or(usize::MAX);
+        Ok(MetricComparison::new(name, (&rows, pairs), testing, groups, failure_score, listed))
     }
 }
 

@@ -212,9 +212,14 @@ fn only(ids: &[String], file: &str) -> String {
 
 /// The first ids of a list.
 pub(super) fn first_ids(ids: &[String]) -> String {
+    first_of(ids, ids.len() as u64)
+}
+
+/// The first ids of a list, and how many more there are of them all.
+pub(super) fn first_of(ids: &[String], all: u64) -> String {
     let first = ids.iter().take(SHOWN_IDS).map(|id| format!("`{}`", escape::name(id)));
     let first = first.collect::<Vec<_>>().join(", ");
-    match ids.len().saturating_sub(SHOWN_IDS) {
+    match all.saturating_sub(ids.len().min(SHOWN_IDS) as u64) {
         0 => first,
         more => format!("{first} and {more} more"),
     }

@@ -51,9 +51,10 @@ pub struct MetricComparison {
     pub not_compared: u64,
     /// Why, by outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
-    /// The rows in which the second run is better, the largest difference first.
+    /// The rows in which the second run is better, the largest difference first; at most
+    /// [`listed_rows`](super::ComparisonBuilder::listed_rows). `wins` is the number of all.
     pub better_rows: Vec<String>,
-    /// The rows in which the second run is worse, the largest difference first.
+    /// The rows in which the second run is worse, the largest difference first; as many. `losses` is the number of all.
     pub worse_rows: Vec<String>,
     /// The difference in each group, in the order of the first run.
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
@@ -144,10 +145,11 @@ impl MetricComparison {
         testing: Testing,
         groups: Option<&Groups>,
         failure_score: f64,
+        listed_rows: usize,
     ) -> Self {
         let all = rows.rows.iter();
         let scored = all.clone().filter(|row| row.is_scored_in_both);
-        let (better_rows, worse_rows) = flipped(all.clone(), pairs, testing.direction);
+        let (better_rows, worse_rows) = flipped(all.clone(), pairs, testing.direction, listed_rows);
         let of_pair = groups.map(|groups| &*groups.of_pair);
         let overall = testing.of(&all, of_pair);
         let is_too_large = overall.difference.is_none() && overall.n > 0;
@@ -276,19 +278,23 @@ fn by_group<'a, R: 'a>(
     compared.collect()
 }
 
-/// The ids of the rows in which the second run is better, and of those in which it is worse.
+/// The ids of rows in which the second run is better, and of rows in which it is worse: at most this many each.
 fn flipped<'r>(
     rows: impl Iterator<Item = &'r Compared>,
     pairs: &Pairs<'_>,
     direction: Direction,
+    limit: usize,
 ) -> (Vec<String>, Vec<String>) {
+    if limit == 0 {
+        return <_>::default();
+    }
     let changed = rows.map(|row| (row.b - row.a, row.pair));
     let mut changed: Vec<_> = changed.filter(|(change, _)| *change != 0.0).collect();
     // Stable: equal differences stay in the order of the rows.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
     let ids = |is_above: bool| {
         let changed = changed.iter().filter(move |(change, _)| (*change > 0.0) == is_above);
-        changed.map(|(_, pair)| pairs.id(*pair).to_owned()).collect::<Vec<_>>()
+        changed.take(limit).map(|(_, pair)| pairs.id(*pair).to_owned()).collect::<Vec<_>>()
     };
     let higher = direction == Direction::HigherIsBetter;
     (ids(higher), ids(!higher))

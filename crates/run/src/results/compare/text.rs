@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Comparison;
 use super::difference::PairedDifference;
-use super::error::first_ids;
+use super::error::{first_ids, first_of};
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
@@ -329,10 +329,10 @@ impl MetricComparison {
     }
 
     fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (ids, run) in [(&self.better_rows, "B"), (&self.worse_rows, "A")] {
+        let (better, worse) = (self.overall.wins, self.overall.losses);
+        for (ids, all, run) in [(&self.better_rows, better, "B"), (&self.worse_rows, worse, "A")] {
             if !ids.is_empty() {
-                let count = rows(ids.len() as u64);
-                writeln!(f, "  {run} is better in {count}: {}", first_ids(ids))?;
+                writeln!(f, "  {run} is better in {}: {}", rows(all), first_of(ids, all))?;
             }
         }
         Ok(())

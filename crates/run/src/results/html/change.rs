@@ -50,7 +50,8 @@ impl Changes {
             check_rows(a, b).map_err(Box::new)?;
         }
         let allowed = report.allow_different.iter().map(String::as_str);
-        let mut builder = Comparison::builder().only_paired(true).allow_different(allowed);
+        let builder = Comparison::builder().only_paired(true).listed_rows(0);
+        let mut builder = builder.allow_different(allowed);
         if let Some(field) = &report.group {
             builder = builder.group(field);
         }
