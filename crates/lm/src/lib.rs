@@ -43,6 +43,7 @@ mod error_kind;
 #[cfg(feature = "lm")]
 #[doc(hidden)]
 pub mod estimate;
+mod into_reply;
 mod judge_model;
 mod key;
 mod layers;
@@ -70,6 +71,7 @@ mod stack;
 
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
+pub use self::into_reply::{ByClosure, ByValue, IntoReply, ScriptedReply};
 pub use self::judge_model::{IntoModel, JudgeModel};
 #[doc(hidden)]
 pub use self::key::Hash;
@@ -91,7 +93,7 @@ pub use self::private_dir::create_private_dir;
 pub use self::reply::reported;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
-pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
+pub use self::scripted::ScriptedLm;
 #[cfg(feature = "lm")]
 pub use self::{
     builder::LmBuilder,
