@@ -1,5 +1,7 @@
 //! Words as integers, which are compared and hashed without a look at their bytes.
 
+use std::ops::Range;
+
 use wide::u8x16;
 
 use super::ascii::is_article_or_empty;
@@ -7,7 +9,7 @@ use super::chunks::Chunks;
 use super::windows::{LOADED, Word};
 
 /// A word of up to 15 bytes: the first in the lowest bits, zeros after the last, and the length in the highest byte.
-/// The key of a longer word is a number instead, which [`WordLists`](super::WordLists) assigns.
+/// The key of a longer word has its place in [`LongWords`](super::long_words::LongWords) instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(in crate::text) struct Key(u128);
 
@@ -48,9 +50,15 @@ impl Key {
         Self::new(bytes | LOWER, word.length)
     }
 
-    /// The key of a word of more than 15 bytes.
-    pub(super) fn long(number: usize) -> Self {
-        Self(LONG | number as u128)
+    /// The key of a word of more than 15 bytes, which is at this place.
+    pub(super) fn long(place: Range<usize>) -> Self {
+        Self(LONG | (place.len() as u128) << 64 | place.start as u128)
+    }
+
+    /// Returns the place of a word of more than 15 bytes.
+    pub(super) fn place(self) -> Option<Range<usize>> {
+        let (start, length) = (self.0 as u64 as usize, ((self.0 & !LONG) >> 64) as usize);
+        (self.0 >= LONG).then(|| start..start + length)
     }
 
     /// Whether the word is an article or empty.
@@ -62,7 +70,7 @@ impl Key {
 
 /// A word of up to 31 bytes: the bytes, zeros after the last, and the length in the highest byte. Or the [`Key`] of a
 /// longer word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, Hash)]
 pub(in crate::text) struct WordKey(u128, u128);
 
 impl WordKey {
@@ -87,7 +95,7 @@ impl WordKey {
         Some(Self(half(0) & low, half(16) & high | end))
     }
 
-    /// As `==`, with two instructions for the bytes of both and a single branch.
+    /// Whether both are the same word, with two instructions for the bytes of both and a single branch.
     #[inline]
     pub(super) fn is_equal(&self, other: &Self) -> bool {
         let equal = |one: u128, other: u128| {

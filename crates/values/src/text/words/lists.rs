@@ -73,24 +73,16 @@ impl WordLists {
         self.keys.clear();
         self.ends.clear();
         if self.replaced.iter().any(ReplacedWords::is_full) || self.long.len() > MAX_LONG_BYTES {
-            self.clear_words();
+            self.long.clear();
+            self.replaced.iter_mut().for_each(ReplacedWords::clear);
         }
-    }
-
-    fn clear_words(&mut self) {
-        self.long.clear();
-        self.replaced.iter_mut().for_each(ReplacedWords::clear);
     }
 
     /// Adds all lists of `others`, before any other list.
     pub(in crate::text) fn add_all(&mut self, others: &Self) {
-        self.keys.clone_from(&others.keys);
+        let own = |key: &Key| others.long.get(*key).map_or(*key, |word| self.long.key_of(word));
+        self.keys.extend(others.keys.iter().map(own));
         self.ends.clone_from(&others.ends);
-        // Without long words in `others`, the keys of this value are valid for both.
-        if others.long.len() > 0 {
-            self.clear_words();
-            self.long.add_all(&others.long);
-        }
     }
 
     /// Adds a list of words.

@@ -24,20 +24,17 @@ impl LongWords {
         let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
         let of_word = hasher.hash_one(word);
         if let Some(&(start, _)) = table.find(of_word, is_equal) {
-            return Key::long(start);
+            return Key::long(start..start + word.len());
         }
         let start = bytes.len();
         table.insert_unique(of_word, (start, start + word.len()), hash);
         bytes.extend_from_slice(word);
-        Key::long(start)
+        Key::long(start..start + word.len())
     }
 
-    /// Adds the words of `others` with their keys, before any other word.
-    pub(super) fn add_all(&mut self, others: &Self) {
-        let Self { bytes, table, hasher } = self;
-        bytes.clone_from(&others.bytes);
-        let hash = |&(start, end): &(usize, usize)| hasher.hash_one(&bytes[start..end]);
-        others.table.iter().for_each(|word| _ = table.insert_unique(hash(word), *word, hash));
+    /// Returns the word of a key, if it is a long one.
+    pub(super) fn get(&self, key: Key) -> Option<&[u8]> {
+        key.place().map(|place| &self.bytes[place])
     }
 
     /// Returns the number of bytes of all words.
