@@ -141,6 +141,32 @@ async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
     assert_eq!(again, dsrs_metrics::runs::EvaluateError::DevsetUsedUp);
 }
 
+#[tokio::test]
+async fn rows_of_a_source_that_becomes_slow_do_not_wait_for_each_other() {
+    let (evaluated, waiting) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let pairs = {
+        let (evaluated, waiting) = (Arc::clone(&evaluated), Arc::clone(&waiting));
+        (0..700_usize).map(move |row| {
+            if row >= 600 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // After the first slow rows, which may be taken together.
+            if row >= 620 {
+                waiting.fetch_max(row - evaluated.load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            Pair::new(row.to_string(), example! {}, prediction! {})
+        })
+    };
+    let counted = Arc::clone(&evaluated);
+    let metric = metric_fn("one", move |_, _| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        1.0
+    });
+    let result = Evaluate::builder().metric(metric).build().unwrap().score(pairs).await.unwrap();
+    assert_eq!((result.rows, evaluated.load(Ordering::SeqCst)), (700, 700));
+    assert_eq!(waiting.load(Ordering::SeqCst), 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_settings_reach_every_worker_program_and_metric() {
     #[derive(PartialEq, Debug)]

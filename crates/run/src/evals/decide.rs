@@ -200,7 +200,7 @@ impl Decider<'_> {
             [old, new] = of_group.each_ref();
         }
         let mut builder = Comparison::builder().metrics([metric]).only_paired(true).seed(self.seed);
-        builder = builder.places(["in the baseline", "now"]);
+        builder = builder.listed_rows(0).places(["in the baseline", "now"]);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }

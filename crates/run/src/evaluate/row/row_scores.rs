@@ -108,15 +108,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let calls =
                 pending.into_iter().map(|PendingCall { position, future, charge }| async move {
                     let entry = &self.metrics[position];
-                    let attempt = match self.options.has_limits(deadline) {
-                        false => {
-                            let answer = panic::catch_async(self.options.traceback, future).await;
-                            answer.map_err(Failure::Panicked)
-                        }
+                    let attempt = if self.options.has_limits(deadline) {
                         // Boxed, so that a call without limits takes less memory.
-                        true => {
-                            Box::pin(self.await_within_limits(entry, *call, future, deadline)).await
-                        }
+                        Box::pin(self.await_within_limits(entry, *call, future, deadline)).await
+                    } else {
+                        let answer = panic::catch_async(self.options.traceback, future).await;
+                        answer.map_err(Failure::Panicked)
                     };
                     charge.into_iter().for_each(|charge| charge.settle(cost_of(&attempt)));
                     let (outcome, traceback) = self.outcome(entry, attempt);

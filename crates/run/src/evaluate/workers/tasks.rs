@@ -2,10 +2,9 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::runtime::Handle;
-use tokio::sync::Notify;
+use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
 use super::state::{Run, stop_signal};
@@ -20,8 +19,7 @@ use crate::evaluate::report::Lines;
 
 /// Runs the evaluation, and returns when the rows are evaluated or abandoned. Cancels the tasks if it is dropped.
 ///
-/// Tasks are spawned for rows while few of the tasks before have not begun, so that few rows are read before a task is free
-/// for them, and no thread of the runtime waits for a row.
+/// A row is read when few tasks have not begun, so that few rows wait for a task, and no thread of the runtime for a row.
 pub(crate) async fn run_as_tasks<G, P, Kind: 'static>(
     run: &Arc<Run<'static, G, P>>,
     program: impl Program<G, P, Kind> + 'static,
@@ -31,13 +29,15 @@ where
     P: Send + Sync + 'static,
 {
     let (program, settings) = (Arc::new(program), Settings::current());
-    let waiting = Arc::new(Waiting::default());
-    let spawn = |tasks: &mut JoinSet<()>, row| {
-        let (run, program, waiting) = (Arc::clone(run), Arc::clone(&program), Arc::clone(&waiting));
-        waiting.number.fetch_add(1, Ordering::SeqCst);
+    let unbegun = Arc::new(Semaphore::new(match number_of_threads(run.concurrency) {
+        // A single thread waits for no row.
+        1 => 1,
+        threads => 2 * threads,
+    }));
+    let spawn = |tasks: &mut JoinSet<()>, row, permit| {
+        let (run, program) = (Arc::clone(run), Arc::clone(&program));
         let work = settings.clone().scope(async move {
-            waiting.number.fetch_sub(1, Ordering::SeqCst);
-            waiting.changed.notify_one();
+            drop(permit);
             run.work(Some(row), &*program).await;
         });
         #[cfg(feature = "lm")]
@@ -46,16 +46,14 @@ where
     };
     let _wake_up = WakeUp::start(&Handle::current());
     let mut tasks = JoinSet::new();
-    // A single thread waits for no row.
-    let most_waiting = match number_of_threads(run.concurrency) {
-        1 => 1,
-        threads => 2 * threads,
-    };
     let (mut has_rows, mut grace_period) = (true, None);
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     while has_rows || !tasks.is_empty() {
-        let waits = waiting.number.load(Ordering::SeqCst) >= most_waiting;
-        let takes_row = has_rows && !waits && tasks.len() < run.concurrency;
+        let takes_row = has_rows && tasks.len() < run.concurrency;
+        let next = async {
+            let permit = Arc::clone(&unbegun).acquire_owned().await;
+            (run.source.next(&run.stop).await, permit)
+        };
         tokio::select! {
             biased;
             () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
@@ -67,10 +65,9 @@ where
                 abandon(&mut tasks, &run.stop).await;
             }
             Some(ended) = tasks.join_next() => ended.or_else(check_task)?,
-            () = waiting.changed.notified(), if waits => {}
-            row = run.source.next(&run.stop), if takes_row => match row {
-                Some(row) => spawn(&mut tasks, row),
-                None => has_rows = false,
+            next = next, if takes_row => match next {
+                (Some(row), permit) => spawn(&mut tasks, row, permit),
+                (None, _) => has_rows = false,
             },
         }
         if run.source.failed() {
@@ -80,13 +77,6 @@ where
         }
     }
     Ok(())
-}
-
-/// The tasks that were spawned and have not begun.
-#[derive(Default)]
-struct Waiting {
-    number: AtomicUsize,
-    changed: Notify,
 }
 
 /// Cancels the tasks. One that computes without awaiting anything cannot be cancelled: the run ends without it, and its
