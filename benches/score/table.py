@@ -6,8 +6,8 @@
 
 Generates rows of 180 bytes and two runs over them, then runs each command several times; several programs take turns, such as
 the one before a change and the one after it. Prints the median of the seconds with the smallest and the largest, the CPU
-seconds and the peak memory. With --peers, an interpreter with duckdb and polars reads the same files; it also writes the file
-of Parquet columns without results. Several numbers of rows show the growth.
+seconds, the microseconds for each row and the peak memory. With --peers, an interpreter with duckdb and polars reads the same
+files; it also writes the file of Parquet columns without results. Several numbers of rows show the growth.
 """
 
 import argparse
@@ -104,12 +104,13 @@ def files(folder, count, program, peers):
     return {name: str(path) for name, path in names.items()}
 
 
-def show(name, times, first):
+def show(name, times, first, count):
     seconds = sorted(time for time, _, _ in times)
     median, cpu = statistics.median(seconds), statistics.median(cpu for _, cpu, _ in times)
     peak = max(peak for _, _, peak in times)
     ratio = f"{median / first:6.2f}" if first else ""
-    print(f"{name:28} {median:8.2f} {seconds[0]:7.2f} {seconds[-1]:7.2f} {cpu:8.2f} {peak / 1e6:9.1f} {ratio}", flush=True)
+    figures = f"{median:8.2f} {seconds[0]:7.2f} {seconds[-1]:7.2f} {cpu:8.2f} {1e6 * median / count:7.2f}"
+    print(f"{name:28} {figures} {peak / 1e6:9.1f} {ratio}", flush=True)
     return median
 
 
@@ -127,7 +128,8 @@ def main():
         for count in args.rows:
             folder = args.keep or pathlib.Path(temporary)
             named = files(folder, count, args.program[0], args.peers)
-            print(f"\n{f'{count} rows':28} {'seconds':>8} {'least':>7} {'most':>7} {'CPU s':>8} {'peak MB':>9} {'ratio':>6}")
+            header = f"{'seconds':>8} {'least':>7} {'most':>7} {'CPU s':>8} {'us/row':>7} {'peak MB':>9} {'ratio':>6}"
+            print(f"\n{f'{count} rows':28} {header}")
             for name, command in COMMANDS:
                 has_file = args.peers or "{plain}" not in command
                 if args.only not in name or not has_file:
@@ -141,11 +143,11 @@ def main():
                             shutil.rmtree(written) if written.is_dir() else written.unlink()
                 first = None
                 for of_program in times.values():
-                    median = show(name, of_program, first)
+                    median = show(name, of_program, first, count)
                     first = first or median
             for name, _, script in PEERS if args.peers else []:
                 if args.only in name:
-                    show(name, [run([args.peers, "-c", script.format(**named)]) for _ in range(args.runs)], None)
+                    show(name, [run([args.peers, "-c", script.format(**named)]) for _ in range(args.runs)], None, count)
 
 
 if __name__ == "__main__":

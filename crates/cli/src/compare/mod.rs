@@ -78,7 +78,7 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
         builder = builder.group(field);
     }
     if !args.json {
-        // The text has fewer.
+        // The text shows fewer, and JSON all.
         builder = builder.listed_rows(100);
     }
     let read = |file| args.runs.read_scores(&builder, file);
