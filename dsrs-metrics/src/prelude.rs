@@ -3,7 +3,7 @@
 pub use crate::contract::{
     MetricCall, MetricSpec, MetricTier, Scores, WithSettings, typed_metric_fn,
 };
-pub use crate::judge::rescale;
+pub use crate::judge::{rescale, share};
 #[cfg(feature = "metrics")]
 #[doc(hidden)]
 pub use crate::metrics::setters::*;

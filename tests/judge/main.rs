@@ -19,5 +19,6 @@ mod replied_by;
 mod replies;
 mod setup;
 mod shipped;
+mod steps;
 mod traces;
 mod without_answer;

@@ -17,6 +17,7 @@ mod judge_budget;
 mod judge_command_line;
 mod judge_faults;
 mod judge_prompts;
+mod judge_steps;
 mod kept;
 mod keys;
 mod layers;

@@ -2,8 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitStr, Token};
+use syn::{Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitInt, LitStr, Token};
 
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
@@ -45,12 +46,24 @@ pub(crate) struct InputAttr {
     pub(crate) desc: Option<LitStr>,
 }
 
-/// An output as written.
+/// An output, or the output of a step, as written.
 #[derive(Default)]
 pub(crate) struct OutputAttr {
+    /// What a step reads; `None` for an output of the last call.
+    pub(crate) from: Option<From>,
+    pub(crate) cost: Option<LitStr>,
+    pub(crate) each: Option<Ident>,
+    pub(crate) empty: Option<Expr>,
+    pub(crate) max_items: Option<LitInt>,
     pub(crate) range: Option<Expr>,
     pub(crate) labels: Option<Labels>,
     pub(crate) desc: Option<LitStr>,
+}
+
+/// `from(question, answer)`, or `#[step]` without it.
+pub(crate) struct From {
+    pub(crate) span: Span,
+    pub(crate) names: Vec<Ident>,
 }
 
 /// `labels = ["good", "bad"]`.
@@ -64,10 +77,11 @@ pub(crate) struct Labels {
 /// The role of a judge's field.
 pub(crate) enum FieldAttr {
     Input(Box<InputAttr>),
+    Step(Box<OutputAttr>),
     Output(Box<OutputAttr>),
 }
 
-const NAMES: [&str; 3] = ["input", "output", "param"];
+const NAMES: [&str; 4] = ["input", "output", "param", "step"];
 
 impl FieldAttr {
     /// Removes the judge's attributes from the attributes of a field and parses them.
@@ -107,6 +121,9 @@ impl FieldAttr {
                     "output" => {
                         "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = \"..\")]`"
                     }
+                    "step" => {
+                        "expected `#[step(from(..))]`, found `#[step = ..]`; write `#[step(from(answer))]` with the fields that the step reads"
+                    }
                     "param" => {
                         "expected `#[param(..)]`, found `#[param = ..]`; write `#[param(default = ..)]`"
                     }
@@ -118,6 +135,13 @@ impl FieldAttr {
                 TokenStream::new()
             }
         };
+        if name == "step" {
+            let StepAttr(mut step) = attrs::parse(tokens, errors);
+            if !matches!(attr.meta, syn::Meta::NameValue(_)) {
+                step.from.get_or_insert_with(|| From { span, names: Vec::new() });
+            }
+            return Self::Step(Box::new(step));
+        }
         if name == "output" {
             return Self::Output(Box::new(attrs::parse(tokens, errors)));
         }
@@ -307,6 +331,16 @@ impl Attribute for OutputAttr {
     const KEYS: &'static [Key<Self>] = &[
         Key::range(|output, it, _| it.value(&mut output.range)),
         Key::new("labels", Kind::Other, "labels = [\"good\", \"bad\"]", LABELS, labels),
+        Key::new(
+            "each",
+            Kind::Other,
+            "each = statements",
+            "the name of a list",
+            |output, it, _| it.value(&mut output.each),
+        ),
+        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |output, it, _| {
+            it.value(&mut output.empty)
+        }),
         desc(|output, it, _| description(it, &mut output.desc)),
     ];
 
@@ -323,6 +357,51 @@ impl Attribute for OutputAttr {
             _ => None,
         }
     }
+}
+
+/// `#[step(..)]`.
+#[derive(Default)]
+struct StepAttr(OutputAttr);
+
+impl Attribute for StepAttr {
+    const NAME: &'static str = "`#[step]`";
+    const EXAMPLE: &'static str = "from(question, answer)";
+    const KEYS: &'static [Key<Self>] = &[
+        Key::new("from", Kind::Other, "from(question, answer)", FROM, |step, it, _| {
+            it.parenthesized(&mut step.0.from, |inside| from(it.key, inside))
+        }),
+        Key::new(
+            "cost",
+            Kind::Cost,
+            "cost = \"100 msat\"",
+            "a string with a unit",
+            |step, it, _| it.value(&mut step.0.cost),
+        ),
+        Key::new("max_items", Kind::Other, "max_items = 100", "a whole number", |step, it, _| {
+            it.value(&mut step.0.max_items)
+        }),
+        Key::new("each", Kind::Other, "each = statements", "the name of a list", |step, it, _| {
+            it.value(&mut step.0.each)
+        }),
+        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |step, it, _| {
+            it.value(&mut step.0.empty)
+        }),
+        Key::new(
+            "labels",
+            Kind::Other,
+            "labels = [\"good\", \"bad\"]",
+            LABELS,
+            |step, it, errors| labels(&mut step.0, it, errors),
+        ),
+        desc(|step, it, _| description(it, &mut step.0.desc)),
+    ];
+}
+
+const FROM: &str = "the fields that the step reads; write `from(question, answer)`";
+
+fn from(key: &Ident, inside: ParseStream<'_>) -> syn::Result<From> {
+    let names = inside.parse_terminated(Ident::parse_any, Token![,])?;
+    Ok(From { span: key.span(), names: names.into_iter().collect() })
 }
 
 const LABELS: &str = "a list of strings";

@@ -18,6 +18,8 @@ pub(crate) struct Judge {
     pub(crate) item: ItemStruct,
     pub(crate) attrs: JudgeAttrs,
     pub(crate) inputs: Vec<Input>,
+    /// The outputs of the calls before the last one.
+    pub(crate) steps: Vec<Output>,
     pub(crate) outputs: Vec<Output>,
     /// The struct's doc comment.
     pub(crate) instruction: String,
@@ -63,25 +65,28 @@ impl Judge {
             errors.at(&item.ident, "expected a struct with named fields; write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
             return None;
         };
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        let (mut inputs, mut steps, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
         for field in &mut fields.named {
             match FieldAttr::take(&mut field.attrs, errors) {
                 Some(FieldAttr::Input(attr)) => {
                     inputs.push(Input { field: Field::new(field, attr.desc.as_ref()), attr });
+                }
+                Some(FieldAttr::Step(attr)) => {
+                    steps.push(Output { field: Field::new(field, attr.desc.as_ref()), attr });
                 }
                 Some(FieldAttr::Output(attr)) => {
                     outputs.push(Output { field: Field::new(field, attr.desc.as_ref()), attr });
                 }
                 None => {
                     let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-                    errors.at(&field.ident, format!("the field `{name}` is neither an input nor an output; write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
+                    errors.at(&field.ident, format!("the field `{name}` is neither an input nor an output; write `#[input(gold)]`, `#[input(pred)]`, `#[param]`, `#[step(from(..))]` or `#[output]` before it"));
                 }
             }
         }
         take_duplicates(&mut item.attrs, "judge", errors);
         let instruction = doc_text(&item.attrs);
         let score = score(&attrs, &outputs, errors);
-        Some(Self { item, attrs, inputs, outputs, instruction, score })
+        Some(Self { item, attrs, inputs, steps, outputs, instruction, score })
     }
 
     /// Returns the name of the struct with a suffix, such as `SemanticRecallInput`.
@@ -122,8 +127,18 @@ impl Judge {
         params.any(|input| input.field.name() == name)
     }
 
+    /// Whether an output has an item for each item of this field.
+    pub(crate) fn is_list(&self, name: &Ident) -> bool {
+        self.answered().any(|output| output.attr.each.as_ref() == Some(name))
+    }
+
+    /// Iterates over everything that the judge answers: the steps and the outputs.
+    pub(crate) fn answered(&self) -> impl Iterator<Item = &Output> + Clone {
+        self.steps.iter().chain(&self.outputs)
+    }
+
     pub(crate) fn has_output(&self, name: &str) -> bool {
-        self.outputs.iter().any(|output| output.field.name() == name)
+        self.answered().any(|output| output.field.name() == name)
     }
 }
 
@@ -151,9 +166,11 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
     syn::Error::new(keyword.span(), message)
 }
 
-/// Returns the item without `#[input]`, `#[output]` and `#[param]`, which rustc does not know.
+/// Returns the item without `#[input]`, `#[output]`, `#[param]` and `#[step]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
-    without_attributes(item, &|word| ["input", "output", "param"].iter().any(|role| word == role))
+    without_attributes(item, &|word| {
+        ["input", "output", "param", "step"].iter().any(|role| word == role)
+    })
 }
 
 /// Returns the output that an expression names.
@@ -212,6 +229,16 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
         ),
     };
     errors.at(ident, message);
+}
+
+/// Whether an expression is `abstain`.
+pub(crate) fn is_abstain(expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident("abstain"))
+}
+
+/// Whether a type is a `Vec`.
+pub(crate) fn is_list(ty: &Type) -> bool {
+    matches!(ungrouped(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"))
 }
 
 pub(crate) fn is_bool(ty: &Type) -> bool {

@@ -71,7 +71,7 @@ impl Values<'_> {
         let Judge { inputs, outputs, .. } = self.judge;
         let is_param = |input: &Input| input.attr.source == Some(Source::Param);
         let is_known = self.bound.contains(name)
-            || outputs.iter().any(|output| output.field.ident == *name)
+            || self.judge.answered().any(|output| output.field.ident == *name)
             || inputs.iter().any(|input| is_param(input) && input.field.ident == *name);
         if !is_value || is_known || outputs.is_empty() {
             return;
@@ -203,7 +203,7 @@ impl Checked<'_> {
 
     /// Returns the type of an output or parameter.
     fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
-        let outputs = self.judge.outputs.iter().map(|output| &output.field);
+        let outputs = self.judge.answered().map(|output| &output.field);
         let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
         let mut fields = outputs.chain(params.map(|input| &input.field));
         fields.find(|field| field.ident == *name).map(|field| &field.ty)

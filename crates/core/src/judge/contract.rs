@@ -1,7 +1,7 @@
 //! The trait that `#[judge]` implements.
 
 use super::panel::Panel;
-use super::reply::JudgeOutput;
+use super::reply::{JudgeOutput, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
 use super::untrusted::Content;
@@ -33,6 +33,13 @@ pub trait Judge: Send + Sync {
     /// Returns the configuration for the prompt.
     fn configured(&self) -> Vec<(&'static str, Content)> {
         Vec::new()
+    }
+
+    /// Reads the output of a step from its reply; `false` if it is missing or invalid, in which case the reply records why.
+    #[doc(hidden)]
+    fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
+        let _ = (step, reply);
+        false
     }
 
     /// Returns the score of an answer.

@@ -4,10 +4,12 @@ use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::contract::Judge;
+use super::each::with_numbers;
 use super::error::JudgeError;
 use super::prompt::{Demo, user};
 use super::reply::Reply;
-use super::signature::Signature;
+use super::signature::{OutputSpec, Signature};
+use super::steps::Earlier;
 use super::trace::shown_trace;
 use super::untrusted::{Content, Shown, Untrusted};
 use crate::rows::dynamic::{Example, Trace};
@@ -48,11 +50,20 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     for name in outputs() {
         let default = (name == "reasoning").then(|| Value::from(NO_REASONING));
         if let Some(value) = demo.get(name).cloned().or(default) {
-            answer.insert(name, value);
+            let each = signature.output_spec(name).filter(|output| output.each.is_some());
+            let numbered = |output: &OutputSpec| with_numbers(&output.schema, value.clone());
+            answer.insert(name, each.map_or_else(|| value.clone(), numbered));
         }
     }
     let assistant = serde_json::to_string(&answer).map_err(|error| error.to_string())?;
-    let read = Reply::find(signature, &assistant).and_then(Reply::read::<J::Output>);
+    let mut earlier = Earlier::new(signature, &contents);
+    for step in &signature.steps {
+        let value = demo.get(step.name()).cloned();
+        let missing = || format!("expected the step `{}`, found none; add its value", step.name());
+        earlier.values.insert(step.name().to_owned(), value.ok_or_else(missing)?);
+    }
+    let read = Reply::find(signature, &assistant);
+    let read = read.and_then(|reply| reply.after(&earlier).read::<J::Output>());
     read.map_err(|flaw| flaw.text)?;
     Ok(Demo { user: user(signature, &contents).into(), assistant: assistant.into() })
 }
@@ -60,6 +71,9 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
 /// Returns an input of a demonstration as in the prompt of a row.
 fn content(signature: &Signature, name: &str, value: Option<&Value>) -> Result<Content, String> {
     let value = value.cloned().unwrap_or_default();
+    if signature.is_list(name) {
+        return Ok(Content::numbered(value));
+    }
     if !signature.traces.contains(&name) {
         return Ok(Shown::shown(&Untrusted::new(value)));
     }

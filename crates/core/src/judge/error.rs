@@ -135,6 +135,12 @@ pub enum JudgeError {
         /// The panic's message.
         message: String,
     },
+    /// A list has no item to judge, for which the judge abstains.
+    #[error("`{list}` has no items")]
+    NoItems {
+        /// The list.
+        list: &'static str,
+    },
     /// As many judges voted yes as no.
     #[error(
         "the votes of {judges} judges are tied, {votes} yes and {votes} no; use an odd number of judges{}",

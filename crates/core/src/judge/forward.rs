@@ -10,6 +10,8 @@ use super::contract::Judge;
 use super::error::JudgeError;
 use super::judged::Judgement;
 use super::row::judgement;
+use super::signature::Signature;
+use super::steps::Step;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
@@ -61,7 +63,7 @@ where
     }
 }
 
-/// Judges one example and returns the outputs, with the usage of the calls and a trace of one step.
+/// Judges one example and returns the outputs, with the usage of the calls and a trace of them.
 ///
 /// # Errors
 /// An invalid setting, a missing input, or no verdict.
@@ -87,21 +89,37 @@ async fn judged<J: Judge>(
         result.metadata.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());
     let usage: Usage = usage.unwrap_or_default();
     let prediction = prediction::<J>(result, spec.kind);
-    let step = TraceStep { predictor: spec.name.to_owned(), inputs, outputs: prediction.clone() };
+    let mut steps = steps(J::signature(), spec.name, &inputs, &prediction);
+    steps.push(TraceStep { predictor: spec.name.to_owned(), inputs, outputs: prediction.clone() });
     let usage = ProgramUsage {
         input_tokens: usage.prompt_tokens.unwrap_or(0),
         output_tokens: usage.completion_tokens.unwrap_or(0),
         cost_msats: Some(cost_msats),
     };
-    Ok(ProgramOutput::new(prediction).with_trace(Trace { steps: vec![step] }).with_usage(usage))
+    Ok(ProgramOutput::new(prediction).with_trace(Trace { steps }).with_usage(usage))
+}
+
+/// Returns the calls before the last one, as far as they were made.
+fn steps(signature: &Signature, name: &str, inputs: &Example, all: &Prediction) -> Vec<TraceStep> {
+    let step = |step: &Step| {
+        let value = all.get(step.name())?.clone();
+        let read = step.call.inputs.iter().filter_map(|(name, _)| {
+            Some((*name, inputs.get(name).or_else(|| all.get(name))?.clone()))
+        });
+        let predictor = format!("{name}.{}", step.name());
+        let outputs = Prediction::from_iter([(step.name(), value)]);
+        Some(TraceStep { predictor, inputs: read.collect(), outputs })
+    };
+    signature.steps.iter().filter_map(step).collect()
 }
 
 /// Returns the outputs of the judge whose score is the nearest to the panel's score, and the panel's score.
 fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
     let Judgement { value, mut metadata, .. } = judgement;
     let mut answer = answer(&mut metadata, value);
-    let outputs = J::signature().outputs.iter();
-    let outputs = outputs.filter_map(|output| Some((output.name, answer.remove(output.name)?)));
+    let names = J::signature().steps.iter().map(Step::name);
+    let names = names.chain(J::signature().outputs.iter().map(|output| output.name));
+    let outputs = names.filter_map(|name| Some((name, answer.remove(name)?)));
     let mut prediction: Prediction = outputs.collect();
     if J::signature().output_spec("score").is_none() {
         let score = match kind {

@@ -105,6 +105,9 @@ impl<K: Kind> MetricReturn for Judged<K> {
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let cost = self.cost_msats;
         let failed = |error: JudgeError| {
+            if let JudgeError::NoItems { .. } = error {
+                return MetricError::abstained(spec.name).with_cost_msats(cost);
+            }
             let error = match error.budget_msats() {
                 Some(budget_msats) => {
                     MetricError::new(spec.name, MetricErrorKind::OverBudget { budget_msats })

@@ -67,6 +67,13 @@ pub(super) fn combine(
     }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
+        // Judges that abstain count for the quorum, but not in the score.
+        let abstained = |error: &&JudgeError| matches!(error, JudgeError::NoItems { .. });
+        if let Some(error) = errors().find(abstained)
+            && answered.len() + errors().filter(abstained).count() >= quorum
+        {
+            return Err(error.clone());
+        }
         let first = errors().next().cloned().unwrap_or(JudgeError::NoModel { has_stand_in: false });
         return Err(match members.len() {
             1 => first,
@@ -92,12 +99,14 @@ pub(super) fn combine(
     Ok(Judgement {
         value,
         confidence: agreement(&values, value, spec.range) * sure * share,
-        details: details(&answered),
+        details: details(signature, &answered),
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(members),
-        lost: errors().next().map(|first| LostJudges {
-            is_allowed: panel.has_quorum(signature),
-            first_error: first.to_string().into(),
+        lost: errors().find(|error| !matches!(error, JudgeError::NoItems { .. })).map(|first| {
+            LostJudges {
+                is_allowed: panel.has_quorum(signature),
+                first_error: first.to_string().into(),
+            }
         }),
     })
 }
@@ -121,8 +130,44 @@ fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
     }
 }
 
-fn details(answered: &[(&str, &Opinion)]) -> Option<String> {
-    text_output(answered, "reasoning")
+/// Returns the reasoning of the judges, and what they answered about each item of a list.
+fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<String> {
+    let reasoning = text_output(answered, "reasoning").filter(|reasoning| !reasoning.is_empty());
+    let mut lines: Vec<String> = reasoning.into_iter().collect();
+    for (id, opinion) in answered {
+        let of_judge = if answered.len() > 1 { format!("{id}: ") } else { String::new() };
+        for answer in &opinion.answers {
+            lines.extend(items(signature, answer).map(|line| format!("{of_judge}{line}")));
+        }
+    }
+    (!lines.is_empty() || text_output(answered, "reasoning").is_some()).then(|| lines.join("\n"))
+}
+
+/// Iterates over a line for each item of the outputs with items: `2. "Paris is large." (supported: false)`.
+fn items<'a>(
+    signature: &'a Signature,
+    answer: &'a Map<String, Value>,
+) -> impl Iterator<Item = String> + 'a {
+    let lists = signature.outputs.iter().filter_map(|output| {
+        let each = output.each?;
+        let judged = answer.get(output.name)?.as_array()?;
+        let list = answer.get(each.list).and_then(Value::as_array);
+        Some(judged.iter().enumerate().map(move |(index, verdict)| {
+            let of = list.and_then(|list| list.get(index));
+            let of = of.map_or_else(|| each.list.to_owned(), Value::to_string);
+            format!("{}. {of} ({})", index + 1, fields(verdict))
+        }))
+    });
+    lists.flatten()
+}
+
+/// Returns the fields of an item by name, since the order of a map depends on the features of `serde_json`.
+fn fields(item: &Value) -> String {
+    let Value::Object(fields) = item else { return item.to_string() };
+    let mut fields: Vec<_> =
+        fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    fields.sort();
+    fields.join(", ")
 }
 
 fn metadata(members: &[Member]) -> Map<String, Value> {

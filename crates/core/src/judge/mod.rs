@@ -45,6 +45,7 @@ mod builder;
 pub mod configured;
 mod contract;
 mod demos;
+mod each;
 mod error;
 pub(crate) mod forward;
 mod judged;
@@ -58,7 +59,9 @@ mod reply;
 #[doc(hidden)]
 pub mod row;
 mod score;
+mod share;
 mod signature;
+mod steps;
 mod trace;
 mod unsupported_params;
 mod untrusted;
@@ -85,11 +88,16 @@ pub use self::row::row;
 #[doc(hidden)]
 pub use self::score::{CheckedInteger, Overflow};
 pub use self::score::{IntoScore, Preference, rescale};
+pub use self::share::share;
 #[doc(hidden)]
 pub use self::signature::IsMetric;
 pub use self::signature::{OutputSpec, Signature};
+#[doc(hidden)]
+pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
 #[doc(hidden)]
 pub use self::trace::{TraceInput, shown_trace};
+#[doc(hidden)]
+pub use self::untrusted::shown_items;
 pub use self::untrusted::{Content, Shown, Untrusted};
 pub use crate::lm::{IntoModel, JudgeModel};

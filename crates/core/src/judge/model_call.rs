@@ -8,6 +8,8 @@ use super::prompt::{Demo, Prompt};
 use super::reply::{Flaw, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
+use super::steps;
+use super::steps::{Earlier, Pipeline, Step};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
@@ -49,16 +51,16 @@ impl Calls {
 
 /// Returns the request for a question, without the parameters that the model does not support.
 pub(super) fn request(
-    signature: &Signature,
+    call: &Signature,
+    mut sampling: Sampling,
     lm: &dyn LanguageModel,
     prompt: Prompt,
     draw: u32,
 ) -> LmRequest {
-    let mut sampling = signature.sampling_of(draw);
     unsupported_params::known_for(lm).iter().for_each(|parameter| {
         parameter.remove_from(&mut sampling);
     });
-    request_with(signature, prompt, sampling).with_draw(draw)
+    request_with(call, prompt, sampling).with_draw(draw)
 }
 
 /// Returns the hash of everything that a request contains, apart from the inputs of a row.
@@ -82,19 +84,27 @@ pub(super) async fn call_model<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
     request: &mut LmRequest,
+    pipeline: Option<&mut Pipeline>,
     declared_msats: u64,
 ) -> (Result<Verdict, JudgeError>, Question) {
     let omitted = unsupported_params::known_for(lm);
     let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
     let mut question = Question { declared_msats, msats: 0, calls, replied_by, omitted };
-    (question.verdict(judge, lm, request).await, question)
+    let verdict = match pipeline {
+        None => question.verdict(judge, lm, request, None).await,
+        // Boxed, so that a judge of one call takes less memory.
+        Some(pipeline) => {
+            Box::pin(steps::verdict(judge, lm, pipeline, &mut question, request)).await
+        }
+    };
+    (verdict, question)
 }
 
 /// The state of one question to one model: its cost and its calls so far.
 #[derive(Debug)]
 pub(super) struct Question {
     /// The declared cost of one call, for calls of unknown cost.
-    declared_msats: u64,
+    pub(super) declared_msats: u64,
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
     pub(super) calls: Calls,
@@ -105,12 +115,42 @@ pub(super) struct Question {
 }
 
 impl Question {
-    async fn verdict<J: Judge>(
+    /// Makes the last call.
+    pub(super) async fn verdict<J: Judge>(
         &mut self,
         judge: &J,
         lm: &dyn LanguageModel,
         request: &mut LmRequest,
+        earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
+        self.answer(lm, request, |text| read(judge, lm, text, earlier)).await?
+    }
+
+    /// Makes the call of a step, and returns its value.
+    pub(super) async fn step<J: Judge>(
+        &mut self,
+        judge: &J,
+        lm: &dyn LanguageModel,
+        request: &mut LmRequest,
+        (index, step): (usize, &Step),
+        earlier: &Earlier,
+    ) -> Result<Value, JudgeError> {
+        let mut fields = self
+            .answer(lm, request, |text| {
+                let reply = Reply::find(&step.call, text)?.after(earlier);
+                reply.checked(|reply| judge.reads_step(index, reply))
+            })
+            .await?;
+        Ok(fields.remove(step.name()).unwrap_or_default())
+    }
+
+    /// Makes a call, and once more with a repair message if `read` finds a flaw in the reply.
+    async fn answer<T>(
+        &mut self,
+        lm: &dyn LanguageModel,
+        request: &mut LmRequest,
+        read: impl Fn(&str) -> Result<T, Flaw>,
+    ) -> Result<T, JudgeError> {
         let mut is_repair = false;
         loop {
             let reply = self.call(lm, request).await;
@@ -120,8 +160,8 @@ impl Question {
                 estimate::repair(lm, &request).await;
             }
             let reply = reply?;
-            let flaw = match read(judge, lm, &reply.text) {
-                Ok(verdict) => return verdict,
+            let flaw = match read(&reply.text) {
+                Ok(answer) => return Ok(answer),
                 Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
                 Err(flaw) => flaw,
             };
@@ -200,8 +240,14 @@ fn read<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
     text: &str,
+    earlier: Option<&Earlier>,
 ) -> Result<Result<Verdict, JudgeError>, Flaw> {
-    let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
+    let mut reply = Reply::find(J::signature(), text)?;
+    if let Some(earlier) = earlier {
+        reply = reply.after(earlier);
+    }
+    let (output, mut answer) = reply.read::<J::Output>()?;
+    answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
     Ok(score(judge, output, lm.id()).map(|value| Verdict { value, answer }))
 }
 

@@ -6,7 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::each::without_numbers;
 use super::signature::Signature;
+use super::steps::Earlier;
 use crate::json::describe::found;
 use crate::json::numbers::inexact_number;
 use crate::json::unique_keys::UniqueKeys;
@@ -60,6 +62,10 @@ pub trait JudgeOutput: Sized + Send {
 pub struct Reply<'a> {
     signature: &'a Signature,
     fields: Map<String, Value>,
+    /// What earlier steps returned, which their checks have read.
+    earlier: Option<&'a Earlier>,
+    /// Fields whose flaw is known.
+    flawed: Vec<&'static str>,
     flaws: Vec<String>,
 }
 
@@ -69,14 +75,46 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// A description of what is wrong with the text.
     pub(super) fn find(signature: &'a Signature, text: &str) -> Result<Self, Flaw> {
-        Ok(Self { signature, fields: object(text)?, flaws: Vec::new() })
+        let (flawed, flaws) = (Vec::new(), Vec::new());
+        Ok(Self { signature, fields: object(text)?, earlier: None, flawed, flaws })
     }
 
-    /// Reads the outputs, and returns them with the fields of the reply.
-    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Map<String, Value>), Flaw> {
+    /// Adds what earlier steps returned, and checks the lists of the reply against theirs.
+    pub(super) fn after(mut self, earlier: &'a Earlier) -> Self {
+        for output in &self.signature.outputs {
+            let Some(value) = self.fields.get(output.name) else { continue };
+            let (name, items) = (output.name, value.as_array().map_or(0, Vec::len));
+            if let Some(limit) = output.max_items.filter(|limit| items > *limit) {
+                self.flaws.push(format!("`{name}` must have at most {limit} items, found {items}"));
+                self.flawed.push(name);
+            }
+            let Some(each) = &output.each else { continue };
+            let value = self.fields.get_mut(name).map(Value::take).unwrap_or_default();
+            let count = earlier.items_of(each.list);
+            match without_numbers(name, each.list, count, &output.schema, value) {
+                Ok(items) => drop(self.fields.insert(name.to_owned(), items)),
+                Err(flaw) => {
+                    self.flaws.push(flaw);
+                    self.flawed.push(name);
+                }
+            }
+        }
+        self.earlier = Some(earlier);
+        self
+    }
+
+    /// Checks that the reply has the outputs that `read` reads, and returns its fields.
+    pub(super) fn checked(
+        mut self,
+        read: impl FnOnce(&mut Self) -> bool,
+    ) -> Result<Map<String, Value>, Flaw> {
         let fields = self.fields.clone();
-        let output = O::read(&mut self);
-        // Every output was taken. A remaining field is unexpected, and may be another verdict.
+        let is_read = read(&mut self);
+        self.end(is_read.then_some(())).map(|()| fields)
+    }
+
+    /// Returns the output, unless the reply has a flaw or other fields.
+    fn end<T>(mut self, output: Option<T>) -> Result<T, Flaw> {
         // Sorted, since the order of a map's keys depends on the features of `serde_json`.
         let mut others: Vec<&String> = self.fields.keys().collect();
         others.sort();
@@ -85,9 +123,16 @@ impl<'a> Reply<'a> {
             self.flaws.push(format!("unexpected `{}`", others.join("`, `")));
         }
         match output {
-            Some(output) if self.flaws.is_empty() => Ok((output, fields)),
+            Some(output) if self.flaws.is_empty() => Ok(output),
             _ => Err(Flaw { text: self.flaws.join("; "), is_cut: false }),
         }
+    }
+
+    /// Reads the outputs, and returns them with the fields of the reply.
+    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Map<String, Value>), Flaw> {
+        let fields = self.fields.clone();
+        let output = O::read(&mut self);
+        self.end(output).map(|output| (output, fields))
     }
 
     /// Reads one output.
@@ -206,6 +251,14 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
     }
 
     fn take(reply: &mut Reply<'_>, name: &str) -> Option<Self> {
+        let in_step = |earlier: &Earlier| earlier.values.get(name).cloned();
+        if let Some(value) = reply.earlier.and_then(in_step) {
+            return T::deserialize(value).ok();
+        }
+        if reply.flawed.contains(&name) {
+            reply.fields.remove(name);
+            return None;
+        }
         let Some(value) = reply.fields.remove(name) else {
             // Only an optional type can be read from `null`.
             return match T::deserialize(Value::Null) {

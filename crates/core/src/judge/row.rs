@@ -19,6 +19,7 @@ use super::panel::Judges;
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
+use super::steps::{Pipeline, step_prompt};
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
 use crate::declared::Declared;
@@ -26,6 +27,7 @@ use crate::declared::requirements::{Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
 #[cfg(feature = "lm")]
 use crate::lm::{panel_reservation, recording};
+use crate::messages::hash;
 use crate::metric::answer::Answer;
 use crate::metric::repeat::RepeatNumber;
 use crate::rows::absent::Absent;
@@ -98,8 +100,7 @@ impl Prepared {
             Err(error) => Self::Judgement(Err(error)),
             Ok((_, Judges::Offline(answer))) => Self::Judgement(offline(judge, answer, &contents)),
             Ok((demos, Judges::Models(lms))) => {
-                let prompts = prompts(judge, &demos, contents);
-                Self::Questions(Questions::new(signature, lms, &prompts, spec))
+                Self::Questions(Questions::new(judge, lms, &demos, contents, spec))
             }
         }
     }
@@ -108,6 +109,7 @@ impl Prepared {
 /// Validates the settings of a judge and returns its demonstrations.
 fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
     judge.panel().check(J::signature(), spec.kind == ScoreKind::Bool)?;
+    J::signature().check_costs(spec.cost_msats)?;
     demos(judge)
 }
 
@@ -131,7 +133,8 @@ impl<J: Judge + Declared> Requires for J {
             Ok((demos, Judges::Models(lms))) => {
                 let (configured, settings) = (self.configured(), self.panel().prompt());
                 let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
-                let hash: Arc<str> = hash_without_inputs(signature, prompt).into();
+                let hash: Arc<str> =
+                    hash_of_calls(self, hash_without_inputs(signature, prompt)).into();
                 let requirement = |lm| Requirement::model(spec.name, lm).with_prompt(&hash);
                 all.extend(lms.into_iter().map(requirement));
             }
@@ -185,32 +188,49 @@ struct Questions {
     lms: Vec<Arc<dyn LanguageModel>>,
     /// By model.
     requests: Vec<LmRequest>,
+    /// Of a judge with steps or lists, for each request.
+    pipelines: Vec<Pipeline>,
     /// The declared cost of one call.
     declared_msats: u64,
 }
 
 impl Questions {
-    fn new(
-        signature: &Signature,
+    fn new<J: Judge>(
+        judge: &J,
         lms: Vec<Arc<dyn LanguageModel>>,
-        prompts: &[Prompt],
+        demos: &[Demo],
+        contents: Vec<Content>,
         spec: &MetricSpec<'static>,
     ) -> Self {
+        let signature = J::signature();
+        let has_pipeline = signature.has_steps_or_lists();
+        let orders = orders(signature, contents);
+        let prompts: Vec<Prompt> =
+            orders.iter().map(|contents| prompt(judge, demos, contents)).collect();
         let mut requests = Vec::with_capacity(lms.len() * prompts.len());
+        let mut pipelines = Vec::new();
+        let first = signature.steps.first().map_or(signature, |step| &step.call);
         for (index, lm) in lms.iter().enumerate() {
             let draw = draw(&lms, index);
+            let sampling = || signature.sampling_of(draw);
             let prompts = prompts.iter().cloned();
-            requests.extend(prompts.map(|prompt| request(signature, &**lm, prompt, draw)));
+            requests.extend(prompts.map(|prompt| request(first, sampling(), &**lm, prompt, draw)));
+            if has_pipeline {
+                let contents = orders.iter().cloned();
+                pipelines.extend(contents.map(|contents| Pipeline { contents, draw }));
+            }
         }
-        Self { requests, declared_msats: signature.cost_of_question(spec), lms }
+        let declared_msats = signature.cost_of_question(spec);
+        Self { requests, pipelines, declared_msats, lms }
     }
 
     /// Calls all models of a panel, or none if a budget does not cover all of them.
     async fn ask<J: Judge>(&mut self, judge: &J) -> Result<Vec<Answered>, LmError> {
-        let Self { lms, requests, declared_msats } = self;
+        let Self { lms, requests, pipelines, declared_msats } = self;
         // One question needs no list of futures.
         if let ([lm], [request]) = (&**lms, &mut **requests) {
-            let answered = call_model(judge, &**lm, request, *declared_msats).await;
+            let pipeline = pipelines.first_mut();
+            let answered = call_model(judge, &**lm, request, pipeline, *declared_msats).await;
             return Ok(vec![answered]);
         }
         let orders = requests.len() / lms.len();
@@ -218,7 +238,9 @@ impl Questions {
         #[cfg(feature = "lm")]
         let quotes = recording::quotes(lms().zip(&*requests));
         let questions = lms().zip(requests);
-        let calls = questions.map(|(lm, request)| call_model(judge, lm, request, *declared_msats));
+        let mut pipelines = pipelines.iter_mut();
+        let calls = questions
+            .map(|(lm, request)| call_model(judge, lm, request, pipelines.next(), *declared_msats));
         let limit = judge.panel().limit(J::signature());
         let calls = futures_util::stream::iter(calls.collect::<Vec<_>>()).buffered(limit).collect();
         // Boxed, so that one question takes less memory.
@@ -288,17 +310,34 @@ fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
     judgement.metadata.insert("omitted_params".to_owned(), json!(names));
 }
 
-/// Returns the prompt, or both orders of a pair.
-fn prompts<J: Judge>(judge: &J, demos: &[Demo], mut contents: Vec<Content>) -> Vec<Prompt> {
-    let (signature, configured) = (J::signature(), judge.configured());
-    let settings = judge.panel().prompt();
-    let prompt = |contents: &[_]| Prompt::new(signature, &configured, settings, demos, contents);
-    let mut prompts = vec![prompt(&contents)];
-    if let Some((first, second)) = signature.pairwise {
-        contents.swap(first, second);
-        prompts.push(prompt(&contents));
+/// Returns the inputs of a row, or both orders of a pair.
+fn orders(signature: &Signature, mut contents: Vec<Content>) -> Vec<Vec<Content>> {
+    let Some((first, second)) = signature.pairwise else { return vec![contents] };
+    let straight = contents.clone();
+    contents.swap(first, second);
+    vec![straight, contents]
+}
+
+/// Returns the prompt of the first call.
+fn prompt<J: Judge>(judge: &J, demos: &[Demo], contents: &[Content]) -> Prompt {
+    let signature = J::signature();
+    if let Some(step) = signature.steps.first() {
+        return step_prompt(judge, step, contents);
     }
-    prompts
+    Prompt::new(signature, &judge.configured(), judge.panel().prompt(), demos, contents)
+}
+
+/// Returns the hash of the prompts of all calls, where `last` is the hash of the last one.
+fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
+    let hashes = J::signature()
+        .steps
+        .iter()
+        .map(|step| hash_without_inputs(&step.call, step_prompt(judge, step, &[])));
+    let mut all = last;
+    for hash in hashes {
+        all = hash::of_bytes(format!("{hash}{all}").as_bytes());
+    }
+    all
 }
 
 /// Returns the number of earlier judges with the same model, which is different in each repeat of the row.

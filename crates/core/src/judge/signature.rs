@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::offline::Offline;
+use super::steps::{Each, Step};
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::{MetricSpec, ScoreRange};
@@ -40,7 +41,9 @@ pub struct Signature {
     pub(super) offline: Option<Offline>,
     /// The score of a row without a call if one of these inputs is empty.
     pub(super) empty: Option<(f64, &'static [usize])>,
-    name: String,
+    /// The calls before the last one.
+    pub(super) steps: Vec<Step>,
+    pub(super) name: String,
     reply: OnceLock<Arc<ReplySchema>>,
     pub(super) plain_system: OnceLock<Arc<str>>,
     pub(super) last_system: Arc<Mutex<Option<Arc<str>>>>,
@@ -74,6 +77,11 @@ pub(super) struct PromptSettings {
 }
 
 impl PromptSettings {
+    /// Returns the settings for a step: the extra context, but neither the instruction nor the demonstrations of the last call.
+    pub(super) fn of_step(&self) -> Self {
+        Self { context: self.context.clone(), ..Self::default() }
+    }
+
     /// Validates all but the demonstrations, which `demos.rs` does.
     pub(super) fn check(&self) -> Result<(), JudgeError> {
         let is_empty =
@@ -117,6 +125,10 @@ pub struct OutputSpec {
     pub(super) schema: Value,
     pub(super) range: Option<ScoreRange>,
     pub(super) labels: &'static [&'static str],
+    /// The list that the output has an item for each item of.
+    pub(super) each: Option<Each>,
+    /// The most items of a list.
+    pub(super) max_items: Option<usize>,
 }
 
 impl OutputSpec {
@@ -124,7 +136,7 @@ impl OutputSpec {
     #[doc(hidden)]
     #[must_use]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
-        Self { name, desc, schema, range: None, labels: &[] }
+        Self { name, desc, schema, range: None, labels: &[], each: None, max_items: None }
     }
 
     setters! {
@@ -135,11 +147,22 @@ impl OutputSpec {
         /// Sets the allowed values.
         #[doc(hidden)]
         pub fn labelled(labels: &'static [&'static str]) => labels = labels;
+
+        /// Sets the list that the output has an item for each item of.
+        #[doc(hidden)]
+        pub fn each(each: Each) => each = Some(each);
+
+        /// Sets the most items of a list.
+        #[doc(hidden)]
+        pub fn max_items(items: usize) => max_items = Some(items);
     }
 
     /// Returns the JSON schema with range and labels.
     fn full_schema(&self) -> Value {
         let mut schema = self.schema.clone();
+        if self.each.is_some() {
+            super::each::number_items(&mut schema);
+        }
         if let Value::Object(schema) = &mut schema {
             if let Some(range) = self.range {
                 schema.insert("minimum".to_owned(), json!(range.min));
@@ -157,6 +180,17 @@ impl OutputSpec {
 
     /// Describes the format of the value in the prompt.
     pub(super) fn format(&self) -> String {
+        if let Some(limit) = self.max_items {
+            return format!("{}, at most {limit} items", self.format_of(&self.schema));
+        }
+        if let Some(each) = &self.each {
+            let schema = &self.full_schema();
+            return format!(
+                "{}, exactly one item for each item of `{}`, in the same order, with its number as `item`",
+                self.format_of(schema),
+                each.list
+            );
+        }
         if let Some(ScoreRange { min, max }) = self.range {
             let what = if self.schema["type"] == "integer" { "integer" } else { "number" };
             return format!("{what} from {min} to {max}");
@@ -166,12 +200,16 @@ impl OutputSpec {
                 self.labels.iter().map(|label| json!(label).to_string()).collect();
             return format!("one of {}", labels.join(", "));
         }
-        match self.schema["type"].as_str() {
+        self.format_of(&self.schema)
+    }
+
+    fn format_of(&self, schema: &Value) -> String {
+        match schema["type"].as_str() {
             Some("number") => "number".to_owned(),
             Some("integer") => "integer".to_owned(),
             Some("boolean") => "true or false".to_owned(),
-            Some("string") if self.schema.get("enum").is_none() => "string".to_owned(),
-            _ => format!("JSON matching the schema {}", self.schema),
+            Some("string") if schema.get("enum").is_none() => "string".to_owned(),
+            _ => format!("JSON matching the schema {schema}"),
         }
     }
 }
@@ -193,6 +231,7 @@ impl Signature {
             panel: PanelSettings::default(),
             offline: None,
             empty: None,
+            steps: Vec::new(),
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
             plain_system: OnceLock::new(),
@@ -206,9 +245,13 @@ impl Signature {
     }
 
     /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,
-    /// in both orders of a pair.
+    /// in both orders of a pair; calls without a cost of their own share what is left of it.
     pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
-        spec.cost_msats.div_ceil(self.questions())
+        let own = self.steps.iter().filter_map(|step| step.cost_msats);
+        let (declared, count) =
+            own.fold((0_u64, 0), |(sum, count), cost| (sum.saturating_add(cost), count + 1));
+        let others = (self.steps.len() + 1 - count) as u64;
+        spec.cost_msats.saturating_sub(declared).div_ceil(self.questions() * others)
     }
 
     /// Returns the instruction.
@@ -301,8 +344,10 @@ impl Signature {
         }
     }
 
+    /// Returns an output, also of a step.
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
-        self.outputs.iter().find(|output| output.name == name)
+        let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
+        self.outputs.iter().chain(of_steps).find(|output| output.name == name)
     }
 }
 

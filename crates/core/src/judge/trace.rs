@@ -53,7 +53,7 @@ impl TraceInput for Option<Trace> {
 pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().trace();
     let text = trace.map(|trace| whole(trace).unwrap_or_else(|| shortened(trace)));
-    Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()) }
+    Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()), items: 0 }
 }
 
 /// Returns the whole trace, or `None` if it is longer than the limit.

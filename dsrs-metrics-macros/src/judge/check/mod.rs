@@ -2,6 +2,7 @@
 //! lowering; rules that need types are checked by rustc.
 
 mod panel;
+mod steps;
 
 use syn::Type;
 
@@ -10,7 +11,7 @@ use crate::judge::attr::Pairwise;
 use crate::judge::field::{Labels, Source};
 use crate::judge::lower::{PANEL, SETTERS};
 use crate::judge::model::{
-    Field, Input, Judge, Output, Score, is_bool, is_preference, output_named,
+    Field, Input, Judge, Output, Score, is_bool, is_list, is_preference, output_named,
 };
 use crate::judge::score::check_expression;
 use crate::shared::errors::Errors;
@@ -25,9 +26,10 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     for input in &judge.inputs {
         check_input(input, errors);
     }
-    for output in &judge.outputs {
+    for output in judge.answered() {
         check_output(output, errors);
     }
+    steps::check(judge, errors);
     check_reasoning(judge, errors);
     check_sampling(judge, errors);
     check_panel(judge, errors);
@@ -50,11 +52,11 @@ fn check_signature(judge: &Judge, errors: &mut Errors) {
     }
     let is_shown = |input: &Input| input.attr.source != Some(Source::Param);
     if !judge.inputs.iter().any(is_shown)
-        && item.fields.len() == judge.inputs.len() + judge.outputs.len()
+        && item.fields.len() == judge.inputs.len() + judge.answered().count()
     {
         errors.at(&item.ident, "the judge has no input from a row; write `#[input(gold)]` or `#[input(pred)]` before a field");
     }
-    if judge.outputs.is_empty() && item.fields.len() == judge.inputs.len() {
+    if judge.outputs.is_empty() && item.fields.len() == judge.inputs.len() + judge.steps.len() {
         errors.at(&item.ident, "the judge has no output; write `#[output]` before a field, such as `#[output(range = 0.0..=1.0)] score: f64`");
     }
 }
@@ -77,7 +79,7 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
         errors.at(&name, format!("`{name}` is already the name of the signature; write `struct = {name}Judge`, or remove `struct`"));
     }
     let inputs = judge.inputs.iter().map(|input| &input.field);
-    for field in inputs.chain(judge.outputs.iter().map(|output| &output.field)) {
+    for field in inputs.chain(judge.answered().map(|output| &output.field)) {
         let name = field.name();
         if SETTERS.contains(&name.as_str()) && judge.has_param(&name) {
             errors.at(
@@ -185,8 +187,8 @@ fn is_number(ty: &Type) -> bool {
 
 /// Whether the spelling of a type determines the type.
 fn is_known(ty: &Type) -> bool {
-    let list = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"));
-    list || is_number(ty)
+    is_list(ty)
+        || is_number(ty)
         || is_preference(ty)
         || ["String", "bool", "char"].iter().any(|name| last_segment_is(ty, name))
 }

@@ -25,7 +25,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
             #vis reasoning: #private::string::String,
         }
     });
-    let fields = judge.outputs.iter().map(|output| {
+    let fields = judge.answered().map(|output| {
         let Field { ident, ty, .. } = &output.field;
         let docs = docs(&output.field);
         quote_spanned!(*span=> #docs #vis #ident: #ty)
@@ -62,7 +62,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let name = output.to_string();
     let reasoning = adds_reasoning(cx).then(|| format_ident!("reasoning", span = *span));
     let reasoning = reasoning.map(|ident| (ident.clone(), quote_spanned!(*span=> &self.#ident)));
-    let own = judge.outputs.iter().map(|output| {
+    let own = judge.answered().map(|output| {
         let Field { ident, ty, .. } = &output.field;
         if !is_users(ty) {
             return (ident.clone(), quote_spanned!(*span=> &self.#ident));
@@ -72,8 +72,8 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     });
     let (idents, fields): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
     let names: Vec<_> = idents.iter().map(|ident| ident.unraw().to_string()).collect();
-    let types = judge.outputs.iter().map(|output| &output.field.ty);
-    let added = idents.len() - judge.outputs.len();
+    let types = judge.answered().map(|output| &output.field.ty);
+    let added = idents.len() - types.clone().count();
     let clones = fields.iter().enumerate().map(|(index, field)| {
         let clone = quote_spanned!(*span=> ::core::clone::Clone::clone(#field));
         let Some(ty) = index.checked_sub(added).and_then(|own| types.clone().nth(own)) else {
@@ -111,7 +111,7 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
         let ident = format_ident!("reasoning", span = *span);
         (ident, quote_spanned!(*span=> __reply.take::<#private::string::String>("reasoning")))
     });
-    let own = judge.outputs.iter().map(|output| {
+    let own = judge.answered().map(|output| {
         let ident = &output.field.ident;
         (ident.clone(), read_field(cx, output))
     });
@@ -132,7 +132,7 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
 }
 
 /// Returns `reply.take::<T>("name")` with the span of the type.
-fn read_field(cx: &Context<'_>, output: &Output) -> TokenStream {
+pub(super) fn read_field(cx: &Context<'_>, output: &Output) -> TokenStream {
     let name = output.field.name();
     let read = of_output(cx, &output.field.ty, "take");
     let arguments = quote_spanned!(cx.span=> (__reply, #name));

@@ -3,12 +3,13 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
+use syn::ext::IdentExt as _;
 
 use super::context::Context;
-use super::output::{adds_reasoning, is_users, of_output};
+use super::output::{adds_reasoning, is_users, of_output, read_field};
 use crate::judge::field::Source;
 use crate::judge::lower::PANEL;
-use crate::judge::model::{Field, Input, Output};
+use crate::judge::model::{Field, Input, Output, is_abstain, is_list};
 use crate::judge::score::checked;
 use crate::shared::names;
 use crate::shared::tokens::ends;
@@ -28,6 +29,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
     });
     let params: Vec<_> = params.collect();
+    let reads_step = reads_step(cx);
     let configured = (!params.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn configured(
@@ -59,6 +61,8 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
 
             #configured
 
+            #reads_step
+
             #score
         }
     }
@@ -72,6 +76,9 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     if input.attr.source == Some(Source::Trace) {
         return quote_spanned!(start=> #runtime::judge::shown_trace::<#ty>);
+    }
+    if cx.judge.is_list(&input.field.ident) {
+        return quote_spanned!(start=> #runtime::judge::shown_items::<#ty>);
     }
     let borrow = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
@@ -90,6 +97,7 @@ fn signature(cx: &Context<'_>) -> TokenStream {
             .then(|| quote_spanned!(*span=> .trace(#name)));
         quote_spanned!(*span=> .input(#name, #desc) #trace)
     });
+    let steps = judge.steps.iter().map(|step| self::step(cx, step));
     let reasoning = adds_reasoning(cx).then(|| quote_spanned!(*span=> .reasoning()));
     let own_first =
         |output: &&Output| std::cmp::Reverse(judge.reasons() && output.field.name() == "reasoning");
@@ -100,15 +108,69 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         #runtime::judge::Signature::new(&#ident::SPEC, #instruction)
             #(#inputs)*
+            #(#steps)*
             #reasoning
             #(#outputs)*
             #options
     }
 }
 
+/// Returns the call that adds a step to the signature.
+fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
+    let Context { judge, span, runtime, metric, .. } = cx;
+    let ident = &metric.names.ident;
+    let instruction = crate::shared::attributes::doc_text(&step.field.docs);
+    let from = step.attr.from.iter().flat_map(|from| &from.names).map(|name| {
+        let fields = cx.shown().map(|input| &input.field.ident);
+        let mut fields = fields.chain(judge.steps.iter().map(|step| &step.field.ident));
+        Literal::usize_unsuffixed(fields.position(|field| field == name).unwrap_or_default())
+    });
+    let cost =
+        step.attr.cost.as_ref().and_then(|cost| values::cost_msats("cost", &cost.value()).ok());
+    let cost = match cost {
+        Some(msats) => quote_spanned!(*span=> ::core::option::Option::Some(#msats)),
+        None => quote_spanned!(*span=> ::core::option::Option::None),
+    };
+    let output = answer(cx, step);
+    quote_spanned! {*span=>
+        .step(#runtime::judge::Signature::new(&#ident::SPEC, #instruction) #output, &[#(#from),*], #cost)
+    }
+}
+
+/// Emits how the output of a step is read from its reply.
+fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { judge, span, runtime, .. } = cx;
+    let reads = judge.steps.iter().enumerate().map(|(index, step)| {
+        let (index, read) = (Literal::usize_unsuffixed(index), read_field(cx, step));
+        quote_spanned!(*span=> #index => #read.is_some(),)
+    });
+    let reads: Vec<_> = reads.collect();
+    (!reads.is_empty()).then(|| {
+        quote_spanned! {*span=>
+            fn reads_step(
+                &self,
+                step: ::core::primitive::usize,
+                __reply: &mut #runtime::judge::Reply<'_>,
+            ) -> ::core::primitive::bool {
+                match step {
+                    #(#reads)*
+                    _ => false,
+                }
+            }
+        }
+    })
+}
+
 fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let Field { ty, desc, .. } = &output.field;
+    // The documentation of a step is its instruction.
+    let desc = if output.attr.from.is_some() {
+        output.attr.desc.as_ref().map(syn::LitStr::value)
+    } else {
+        Some(desc.clone())
+    };
+    let desc = desc.unwrap_or_default();
     let name = output.field.name();
     let schema = of_output(cx, ty, "schema");
     let range = output.attr.range.as_ref().and_then(bounds).map(|(min, max)| {
@@ -119,7 +181,24 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
         let texts = &labels.texts;
         quote_spanned!(*span=> .labelled(&[#(#texts),*]))
     });
-    quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels))
+    let each = output.attr.each.as_ref().map(|list| {
+        let list = list.unraw().to_string();
+        let empty = match &output.attr.empty {
+            Some(score) if !is_abstain(score) => {
+                let score = values::score(score);
+                quote_spanned!(*span=> #runtime::judge::Empty::Score(#score))
+            }
+            _ => quote_spanned!(*span=> #runtime::judge::Empty::Abstain),
+        };
+        quote_spanned!(*span=> .each(#runtime::judge::Each { list: #list, empty: #empty }))
+    });
+    let limit =
+        (output.attr.from.is_some() && output.attr.each.is_none() && is_list(ty)).then(|| {
+            let limit = output.attr.max_items.as_ref();
+            let limit = limit.map_or_else(|| quote!(100), ToTokens::to_token_stream);
+            quote_spanned!(*span=> .max_items(#limit))
+        });
+    quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels #each #limit))
 }
 
 /// Returns the builder calls for the settings in `#[judge(..)]`.
@@ -231,14 +310,14 @@ fn score(cx: &Context<'_>) -> TokenStream {
     let Some(score) = &judge.score else {
         return TokenStream::new();
     };
-    let outputs = judge.outputs.iter().map(|output| &output.field.ident);
+    let outputs = judge.answered().map(|output| &output.field.ident);
     let own =
-        |name: &&Input| !judge.outputs.iter().any(|output| output.field.ident == name.field.ident);
+        |name: &&Input| !judge.answered().any(|output| output.field.ident == name.field.ident);
     let params = cx.configs().filter(own).map(|input| {
         let name = &input.field.ident;
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
     });
-    let typed = judge.outputs.iter().filter(|output| is_users(&output.field.ty)).map(|output| {
+    let typed = judge.answered().filter(|output| is_users(&output.field.ty)).map(|output| {
         let (name, ty) = (&output.field.ident, &output.field.ty);
         let into_itself = of_output(cx, ty, "into_itself");
         let argument = quote_spanned!(ends(ty).1=> (#name));

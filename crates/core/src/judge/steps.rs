@@ -1,0 +1,188 @@
+//! The steps of a judge: calls before the last one, each of which reads inputs and earlier steps.
+
+use serde_json::{Map, Value};
+
+use super::contract::Judge;
+use super::demos::demos;
+use super::error::JudgeError;
+use super::model_call::{Question, Verdict, request};
+use super::prompt::Prompt;
+use super::signature::{OutputSpec, PromptSettings, Signature};
+use super::untrusted::Content;
+use crate::lm::{LanguageModel, LmRequest};
+
+/// A call before the last one.
+#[derive(Debug, Clone)]
+pub(super) struct Step {
+    /// Its instruction, its inputs and its output.
+    pub(super) call: Signature,
+    /// The inputs and steps that it reads, by their places among the inputs of the last call.
+    pub(super) from: &'static [usize],
+    /// The declared cost of the call, in millisatoshis.
+    pub(super) cost_msats: Option<u64>,
+}
+
+impl Step {
+    pub(super) fn name(&self) -> &'static str {
+        self.call.outputs.first().map_or("", |output| output.name)
+    }
+
+    fn read(&self, contents: &[Content]) -> Vec<Content> {
+        self.from.iter().filter_map(|index| contents.get(*index).cloned()).collect()
+    }
+}
+
+impl Signature {
+    /// Whether there are several calls, or outputs with an item for each item of a list.
+    pub(super) fn has_steps_or_lists(&self) -> bool {
+        !self.steps.is_empty() || self.outputs.iter().any(|output| output.each.is_some())
+    }
+
+    /// Whether an output has an item for each item of this input or step, or the step is a list.
+    pub(super) fn is_list(&self, name: &str) -> bool {
+        let of_steps = self.steps.iter().flat_map(|step| &step.call.outputs);
+        let mut outputs = self.outputs.iter().chain(of_steps);
+        outputs.any(|output| {
+            output.each.is_some_and(|each| each.list == name)
+                || output.name == name && output.schema["type"] == "array"
+        })
+    }
+
+    /// Checks that the declared costs of the steps are a part of the cost of a verdict.
+    pub(super) fn check_costs(&self, cost_msats: u64) -> Result<(), JudgeError> {
+        let costs = self.steps.iter().filter_map(|step| step.cost_msats);
+        let sum = costs.fold(0, u64::saturating_add);
+        if sum <= cost_msats {
+            return Ok(());
+        }
+        Err(JudgeError::Panel(format!(
+            "the cost of a verdict must be at least the sum of the costs of its steps, {sum} msat, found {cost_msats} msat; raise it"
+        )))
+    }
+
+    /// Adds a call before the last one: `call` has its instruction and its output, `from` the inputs and steps that it reads, by
+    /// their places among the inputs and the steps so far.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn step(mut self, mut call: Self, from: &'static [usize], cost_msats: Option<u64>) -> Self {
+        if let Some(OutputSpec { name, desc, .. }) = call.outputs.first() {
+            self.inputs.push((name, desc));
+            call.purpose = format!("{}, step {name}", self.purpose);
+            call.name = format!("{}_{name}", self.name);
+        }
+        call.inputs = from.iter().filter_map(|index| self.inputs.get(*index).copied()).collect();
+        self.steps.push(Step { call, from, cost_msats });
+        self
+    }
+}
+
+/// The list that an output has an item for each item of, and what a row is where the list is empty.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub struct Each {
+    pub list: &'static str,
+    pub empty: Empty,
+}
+
+/// What a row is where a list has no item.
+#[derive(Debug, Clone, Copy)]
+#[doc(hidden)]
+pub enum Empty {
+    /// It has this score.
+    Score(f64),
+    /// The judge abstains.
+    Abstain,
+}
+
+/// What the inputs of a row and the steps so far are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Earlier {
+    /// The values of the steps, by name.
+    pub(super) values: Map<String, Value>,
+    /// The numbers of items, by the names of inputs and steps.
+    items: Vec<(&'static str, usize)>,
+}
+
+impl Earlier {
+    /// Returns the state after the inputs of a row.
+    pub(super) fn new(signature: &Signature, contents: &[Content]) -> Self {
+        let items = signature.inputs.iter().zip(contents).map(|((name, _), it)| (*name, it.items));
+        Self { values: Map::new(), items: items.collect() }
+    }
+
+    /// Adds the value of a step.
+    pub(super) fn add(&mut self, name: &'static str, value: Value) {
+        self.items.push((name, value.as_array().map_or(0, Vec::len)));
+        self.values.insert(name.to_owned(), value);
+    }
+
+    pub(super) fn items_of(&self, list: &str) -> usize {
+        self.items.iter().find(|(name, _)| *name == list).map_or(0, |(_, items)| *items)
+    }
+
+    /// Returns the list without items that a call has an output for.
+    fn empty(&self, call: &Signature) -> Option<Each> {
+        let mut lists = call.outputs.iter().filter_map(|output| output.each);
+        lists.find(|each| self.items_of(each.list) == 0)
+    }
+}
+
+/// The inputs of a row in one order, from which the prompts of all calls are made.
+pub(super) struct Pipeline {
+    pub(super) contents: Vec<Content>,
+    pub(super) draw: u32,
+}
+
+/// Returns the prompt of a step.
+pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]) -> Prompt {
+    let settings = judge.panel().prompt().map(PromptSettings::of_step);
+    let read = step.read(contents);
+    Prompt::new(&step.call, &judge.configured(), settings.as_ref(), &[], &read)
+}
+
+/// Makes the calls of the steps, and then the last one.
+pub(super) async fn verdict<J: Judge>(
+    judge: &J,
+    lm: &dyn LanguageModel,
+    pipeline: &mut Pipeline,
+    question: &mut Question,
+    first: &mut LmRequest,
+) -> Result<Verdict, JudgeError> {
+    let signature = J::signature();
+    let Pipeline { contents, draw } = pipeline;
+    let mut earlier = Earlier::new(signature, contents);
+    let last_msats = question.declared_msats;
+    for (index, step) in signature.steps.iter().enumerate() {
+        if let Some(each) = earlier.empty(&step.call) {
+            return of_empty(each, earlier);
+        }
+        if index > 0 {
+            let prompt = step_prompt(judge, step, contents);
+            *first = request(&step.call, signature.sampling_of(*draw), lm, prompt, *draw);
+        }
+        let own_msats = step.cost_msats.map(|cost| cost.div_ceil(signature.questions()));
+        question.declared_msats = own_msats.unwrap_or(last_msats);
+        let value = question.step(judge, lm, first, (index, step), &earlier).await?;
+        contents.push(Content::numbered(value.clone()));
+        earlier.add(step.name(), value);
+    }
+    if let Some(each) = earlier.empty(signature) {
+        return of_empty(each, earlier);
+    }
+    if !signature.steps.is_empty() {
+        let demos = demos(judge)?;
+        let settings = judge.panel().prompt();
+        let prompt = Prompt::new(signature, &judge.configured(), settings, &demos, contents);
+        *first = request(signature, signature.sampling_of(*draw), lm, prompt, *draw);
+    }
+    question.declared_msats = last_msats;
+    question.verdict(judge, lm, first, Some(&earlier)).await
+}
+
+/// Returns the verdict on a row with an empty list.
+fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
+    match each.empty {
+        Empty::Score(value) => Ok(Verdict { value, answer: earlier.values }),
+        Empty::Abstain => Err(JudgeError::NoItems { list: each.list }),
+    }
+}
