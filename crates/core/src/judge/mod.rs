@@ -54,6 +54,7 @@ mod model_call;
 mod models;
 mod offline;
 mod panel;
+mod pipeline;
 mod prompt;
 mod reply;
 #[doc(hidden)]

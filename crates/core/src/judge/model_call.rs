@@ -8,8 +8,7 @@ use super::prompt::{Demo, Prompt};
 use super::reply::{Flaw, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
-use super::steps;
-use super::steps::{Earlier, Pipeline, Step};
+use super::steps::{Earlier, Step};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
@@ -79,27 +78,6 @@ fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> Lm
     request.user(prompt.user).with_schema(signature.reply_schema()).with_sampling(sampling)
 }
 
-/// Sends the question, and once more with a repair message if the reply is not a verdict.
-pub(super) async fn call_model<J: Judge>(
-    judge: &J,
-    lm: &dyn LanguageModel,
-    request: &mut LmRequest,
-    pipeline: Option<&mut Pipeline>,
-    declared_msats: u64,
-) -> (Result<Verdict, JudgeError>, Question) {
-    let omitted = unsupported_params::known_for(lm);
-    let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
-    let mut question = Question { declared_msats, msats: 0, calls, replied_by, omitted };
-    let verdict = match pipeline {
-        None => question.verdict(judge, lm, request, None).await,
-        // Boxed, so that a judge of one call takes less memory.
-        Some(pipeline) => {
-            Box::pin(steps::verdict(judge, lm, pipeline, &mut question, request)).await
-        }
-    };
-    (verdict, question)
-}
-
 /// The state of one question to one model: its cost and its calls so far.
 #[derive(Debug)]
 pub(super) struct Question {
@@ -115,6 +93,12 @@ pub(super) struct Question {
 }
 
 impl Question {
+    pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
+        let omitted = unsupported_params::known_for(lm);
+        let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
+        Self { declared_msats, msats: 0, calls, replied_by, omitted }
+    }
+
     /// Makes the last call.
     pub(super) async fn verdict<J: Judge>(
         &mut self,

@@ -11,15 +11,13 @@ use super::demos::demos;
 use super::error::JudgeError;
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
-use super::model_call::{
-    Calls, Question, Verdict, call_model, hash_without_inputs, request, score, validated,
-};
+use super::model_call::{Calls, Question, Verdict, hash_without_inputs, request, score, validated};
 use super::offline::Offline;
 use super::panel::Judges;
+use super::pipeline::{Pipeline, call_model, step_prompt};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
-use super::steps::{Pipeline, step_prompt};
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
 use crate::declared::Declared;

@@ -1,15 +1,10 @@
-//! The steps of a judge: calls before the last one, each of which reads inputs and earlier steps.
+//! A step of a judge: a call before the last one, which reads inputs and earlier steps. `pipeline.rs` makes the calls.
 
 use serde_json::{Map, Value};
 
-use super::contract::Judge;
-use super::demos::demos;
 use super::error::JudgeError;
-use super::model_call::{Question, Verdict, request};
-use super::prompt::Prompt;
-use super::signature::{OutputSpec, PromptSettings, Signature};
+use super::signature::{OutputSpec, Signature};
 use super::untrusted::Content;
-use crate::lm::{LanguageModel, LmRequest};
 
 /// A call before the last one.
 #[derive(Debug, Clone)]
@@ -27,7 +22,7 @@ impl Step {
         self.call.outputs.first().map_or("", |output| output.name)
     }
 
-    fn read(&self, contents: &[Content]) -> Vec<Content> {
+    pub(super) fn read(&self, contents: &[Content]) -> Vec<Content> {
         self.from.iter().filter_map(|index| contents.get(*index).cloned()).collect()
     }
 }
@@ -121,68 +116,8 @@ impl Earlier {
     }
 
     /// Returns the list without items that a call has an output for.
-    fn empty(&self, call: &Signature) -> Option<Each> {
+    pub(super) fn empty(&self, call: &Signature) -> Option<Each> {
         let mut lists = call.outputs.iter().filter_map(|output| output.each);
         lists.find(|each| self.items_of(each.list) == 0)
-    }
-}
-
-/// The inputs of a row in one order, from which the prompts of all calls are made.
-pub(super) struct Pipeline {
-    pub(super) contents: Vec<Content>,
-    pub(super) draw: u32,
-}
-
-/// Returns the prompt of a step.
-pub(super) fn step_prompt<J: Judge>(judge: &J, step: &Step, contents: &[Content]) -> Prompt {
-    let settings = judge.panel().prompt().map(PromptSettings::of_step);
-    let read = step.read(contents);
-    Prompt::new(&step.call, &judge.configured(), settings.as_ref(), &[], &read)
-}
-
-/// Makes the calls of the steps, and then the last one.
-pub(super) async fn verdict<J: Judge>(
-    judge: &J,
-    lm: &dyn LanguageModel,
-    pipeline: &mut Pipeline,
-    question: &mut Question,
-    first: &mut LmRequest,
-) -> Result<Verdict, JudgeError> {
-    let signature = J::signature();
-    let Pipeline { contents, draw } = pipeline;
-    let mut earlier = Earlier::new(signature, contents);
-    let last_msats = question.declared_msats;
-    for (index, step) in signature.steps.iter().enumerate() {
-        if let Some(each) = earlier.empty(&step.call) {
-            return of_empty(each, earlier);
-        }
-        if index > 0 {
-            let prompt = step_prompt(judge, step, contents);
-            *first = request(&step.call, signature.sampling_of(*draw), lm, prompt, *draw);
-        }
-        let own_msats = step.cost_msats.map(|cost| cost.div_ceil(signature.questions()));
-        question.declared_msats = own_msats.unwrap_or(last_msats);
-        let value = question.step(judge, lm, first, (index, step), &earlier).await?;
-        contents.push(Content::numbered(value.clone()));
-        earlier.add(step.name(), value);
-    }
-    if let Some(each) = earlier.empty(signature) {
-        return of_empty(each, earlier);
-    }
-    if !signature.steps.is_empty() {
-        let demos = demos(judge)?;
-        let settings = judge.panel().prompt();
-        let prompt = Prompt::new(signature, &judge.configured(), settings, &demos, contents);
-        *first = request(signature, signature.sampling_of(*draw), lm, prompt, *draw);
-    }
-    question.declared_msats = last_msats;
-    question.verdict(judge, lm, first, Some(&earlier)).await
-}
-
-/// Returns the verdict on a row with an empty list.
-fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
-    match each.empty {
-        Empty::Score(value) => Ok(Verdict { value, answer: earlier.values }),
-        Empty::Abstain => Err(JudgeError::NoItems { list: each.list }),
     }
 }
