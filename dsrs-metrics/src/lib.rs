@@ -7,6 +7,7 @@
 #![doc = "[composites]: crate::guide::composites"]
 #![doc = "[scorer]: crate::guide::scorer"]
 #![doc = "[judges]: crate::guide::judges"]
+#![doc = "[rag]: crate::guide::rag"]
 #![doc = "[agents]: crate::guide::agents"]
 #![doc = "[agreement]: crate::guide::agreement"]
 #![doc = "[durability]: crate::guide::durability"]
@@ -50,6 +51,7 @@ pub mod guide {
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
             #[doc = "[models]: crate::guide::models"]
+            #[doc = "[rag]: crate::guide::rag"]
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
             #[doc = "[identity]: crate::guide::identity"]
@@ -81,6 +83,8 @@ pub mod guide {
         judges: "../docs/guide/judges.md";
         /// Providers of language models, their keys and addresses (feature `lm`).
         models: "../docs/guide/models.md" if "lm";
+        /// Retrieved contexts and the answers from them, judged statement by statement.
+        rag: "../docs/guide/rag.md";
         /// Scores for the steps of an agent.
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.

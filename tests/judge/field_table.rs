@@ -1,9 +1,10 @@
 //! The table of the shipped judges' fields in the guide.
 
 use dsrs_metrics::judge::shipped::{
-    AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, DecompositionalSemanticF1,
-    GEvalCompleteness, LlmJudge, PairwisePreference, ResponseGroundednessJudge,
-    SemanticEquivalence, SemanticF1,
+    AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, ContextEntityRecall,
+    ContextPrecision, ContextRecall, ContextUtilization, DecompositionalSemanticF1,
+    FactualCorrectness, Faithfulness, GEvalCompleteness, LlmJudge, NoiseSensitivity,
+    PairwisePreference, ResponseGroundednessJudge, SemanticEquivalence, SemanticF1,
 };
 use dsrs_metrics::judge::{Judge, Signature};
 
@@ -21,7 +22,7 @@ fn fields(signature: &Signature) -> [String; 2] {
 
 #[test]
 fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
-    let judges: [(&str, &Signature); 10] = [
+    let judges: [(&str, &Signature); 17] = [
         ("SemanticF1", SemanticF1::signature()),
         ("DecompositionalSemanticF1", DecompositionalSemanticF1::signature()),
         ("AnswerCompletenessJudge", AnswerCompletenessJudge::signature()),
@@ -32,6 +33,13 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
         ("GEvalCompleteness", GEvalCompleteness::signature()),
         ("PairwisePreference", PairwisePreference::signature()),
         ("SemanticEquivalence", SemanticEquivalence::signature()),
+        ("Faithfulness", Faithfulness::signature()),
+        ("ContextPrecision", ContextPrecision::signature()),
+        ("ContextUtilization", ContextUtilization::signature()),
+        ("ContextRecall", ContextRecall::signature()),
+        ("ContextEntityRecall", ContextEntityRecall::signature()),
+        ("NoiseSensitivity", NoiseSensitivity::signature()),
+        ("FactualCorrectness", FactualCorrectness::signature()),
     ];
     let expected = judges.map(|(name, signature)| {
         let [inputs, outputs] = fields(signature);
@@ -52,8 +60,10 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
 #[test]
 fn no_shipped_judge_is_left_out() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/builtin/src/shipped");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let folders = [folder.to_owned(), format!("{folder}/rag")].into_iter();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let sources = files.map(|file| std::fs::read_to_string(file).unwrap());
     let declared: usize = sources.map(|source| source.matches("\n#[judge(").count()).sum();
-    assert_eq!(declared, 10, "add the judge to the test above and to the table");
+    assert_eq!(declared, 17, "add the judge to the test above and to the table");
 }

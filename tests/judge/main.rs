@@ -15,6 +15,7 @@ mod offline;
 mod panel;
 mod probes;
 mod prompts;
+mod rag;
 mod replied_by;
 mod replies;
 mod setup;

@@ -265,3 +265,52 @@ async fn trap_25_the_output_of_a_step_is_between_fences() {
         }
     }
 }
+
+#[judge_output]
+struct Support {
+    contexts: Vec<u32>,
+}
+
+/// Judge which contexts support each statement.
+#[judge(score = share(verdicts, |it| !it.contexts.is_empty()), range = 0.0..=1.0, reasoning = false)]
+struct Cited {
+    #[input(pred)]
+    contexts: Vec<String>,
+    #[input(pred)]
+    statements: Vec<String>,
+    /// How strict the reader is.
+    #[param(default = 3, in_prompt = false)]
+    strictness: u32,
+    #[output(each = statements, empty = abstain, cites = contexts)]
+    verdicts: Vec<Support>,
+}
+
+#[tokio::test]
+async fn items_that_cite_must_have_numbers_of_the_cited_list() {
+    let pred = prediction! { "contexts" => ["A.", "B."], "statements" => ["S."] };
+    let cited = |numbers: Value| json!({ "verdicts": [{ "item": 1, "contexts": numbers }] });
+    let lm = Arc::new(ScriptedLm::new().otherwise(cited(json!([2, 1, 2]))));
+    let judge = CitedJudge::default().with_lm(Arc::clone(&lm));
+    assert_eq!(judge.evaluate(&example! {}, &pred).await.unwrap().value, 1.0);
+    let request = &lm.requests()[0];
+    let inputs = Prompt::parse(&request.messages[1].content).unwrap();
+    assert_eq!(inputs[0].content, Some("1: \"A.\"\n2: \"B.\""), "a list that is cited is numbered");
+    let format = request.messages[0].content.lines().last().unwrap();
+    assert!(
+        format.contains("the numbers of items of `contexts`, counted from 1, as `contexts`"),
+        "{format}"
+    );
+    assert!(!request.messages[0].content.contains("strict"), "the parameter is not in the prompt");
+
+    for numbers in [json!([1, 3]), json!([0]), json!([-1]), json!([1.5, 9])] {
+        let found = numbers.as_array().unwrap().last().unwrap().to_string();
+        let lm = Arc::new(ScriptedLm::new().otherwise(cited(numbers)));
+        let judge = CitedJudge::default().with_lm(Arc::clone(&lm));
+        let error = judge.evaluate(&example! {}, &pred).await.unwrap_err().to_string();
+        let expected = format!(
+            "`contexts` of item 1 of `verdicts` must have numbers from 1 to 2, the number of items of `contexts`, found {found}"
+        );
+        assert!(error.contains(&expected), "{error}");
+        assert_eq!(lm.calls(), 2, "one repair");
+    }
+}

@@ -4,7 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitInt, LitStr, Token};
+use syn::{
+    Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitBool, LitInt, LitStr, Token,
+};
 
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
@@ -43,6 +45,8 @@ pub(crate) struct InputAttr {
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
+    /// Whether the prompt has a parameter; `true` if it is not set.
+    pub(crate) in_prompt: Option<LitBool>,
     pub(crate) desc: Option<LitStr>,
 }
 
@@ -54,6 +58,8 @@ pub(crate) struct OutputAttr {
     pub(crate) cost: Option<LitStr>,
     pub(crate) each: Option<Ident>,
     pub(crate) empty: Option<Expr>,
+    /// The list whose items the items of this output name by number.
+    pub(crate) cites: Option<Ident>,
     pub(crate) max_items: Option<LitInt>,
     pub(crate) range: Option<Expr>,
     pub(crate) labels: Option<Labels>,
@@ -180,8 +186,16 @@ fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
 
 impl InputAttr {
     fn at(span: Span) -> Self {
-        let (rename, default, desc) = (None, None, None);
-        Self { span, is_param: false, source: None, is_reported: false, rename, default, desc }
+        Self {
+            span,
+            is_param: false,
+            source: None,
+            is_reported: false,
+            rename: None,
+            default: None,
+            in_prompt: None,
+            desc: None,
+        }
     }
 
     /// Takes the tokens of `default` or `default = value`. The metric that the judge is lowered to
@@ -197,6 +211,17 @@ impl InputAttr {
         }
         self.default = Some(quote!(#key #equals #value));
         Ok(())
+    }
+
+    /// Takes `in_prompt = false`, which only a parameter can have.
+    fn in_prompt(&mut self, argument: &Argument<'_>) -> syn::Result<()> {
+        if !self.is_param {
+            return Err(Error::new(
+                argument.key.span(),
+                "`in_prompt` is not supported on an input, which every prompt has; remove it",
+            ));
+        }
+        argument.value(&mut self.in_prompt)
     }
 
     /// Parses `gold`, `gold = "response"`, `pred`, `pred = ".."` or `param`.
@@ -259,6 +284,13 @@ impl Attribute for InputAttr {
         source(Source::Param, |input, it, errors| input.sourced(Source::Param, it, errors)),
         source(Source::Trace, |input, it, errors| input.sourced(Source::Trace, it, errors)),
         Key::new("default", Kind::Other, "default", "", |input, it, _| input.default(it)),
+        Key::new(
+            "in_prompt",
+            Kind::Other,
+            "in_prompt = false",
+            "`true` or `false`",
+            |input, it, _| input.in_prompt(it),
+        ),
         desc(|input, it, _| description(it, &mut input.desc)),
     ];
 
@@ -289,7 +321,7 @@ fn not_of_param(name: &str) -> String {
         return "`flatten` is not supported in a judge; write each parameter as a field with `#[param]`".to_owned();
     }
     format!(
-        "unknown key `{name}` in `#[param]`; expected `default`, `default = value` or `desc = \"..\"`"
+        "unknown key `{name}` in `#[param]`; expected `default`, `default = value`, `in_prompt = false` or `desc = \"..\"`"
     )
 }
 
@@ -341,6 +373,13 @@ impl Attribute for OutputAttr {
         Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |output, it, _| {
             it.value(&mut output.empty)
         }),
+        Key::new(
+            "cites",
+            Kind::Other,
+            "cites = contexts",
+            "the name of a list",
+            |output, it, _| it.value(&mut output.cites),
+        ),
         desc(|output, it, _| description(it, &mut output.desc)),
     ];
 
@@ -385,6 +424,9 @@ impl Attribute for StepAttr {
         }),
         Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |step, it, _| {
             it.value(&mut step.0.empty)
+        }),
+        Key::new("cites", Kind::Other, "cites = contexts", "the name of a list", |step, it, _| {
+            it.value(&mut step.0.cites)
         }),
         Key::new(
             "labels",

@@ -127,9 +127,10 @@ impl Judge {
         params.any(|input| input.field.name() == name)
     }
 
-    /// Whether an output has an item for each item of this field.
+    /// Whether an output has an item for each item of this field, or names its items by number.
     pub(crate) fn is_list(&self, name: &Ident) -> bool {
-        self.answered().any(|output| output.attr.each.as_ref() == Some(name))
+        let mut lists = self.answered().flat_map(|it| [&it.attr.each, &it.attr.cites]);
+        lists.any(|list| list.as_ref() == Some(name))
     }
 
     /// Iterates over everything that the judge answers: the steps and the outputs.

@@ -27,6 +27,7 @@ mod grounded;
 pub mod lexical;
 mod llm_judge;
 mod preference;
+mod rag;
 mod semantic_f1;
 
 pub use self::answers::*;
@@ -34,5 +35,6 @@ pub use self::completeness::*;
 pub use self::grounded::*;
 pub use self::llm_judge::*;
 pub use self::preference::*;
+pub use self::rag::*;
 pub use self::semantic_f1::*;
 pub use crate::core::rows::field_types::{References, TextOrList};

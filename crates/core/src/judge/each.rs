@@ -88,6 +88,32 @@ pub(super) fn without_numbers(
     items.collect()
 }
 
+/// Returns the items of a reply if their field `list` has numbers of the items of the list only.
+///
+/// # Errors
+/// What is wrong, for the model.
+pub(super) fn cited(
+    name: &str,
+    (list, count): (&str, usize),
+    items: Value,
+) -> Result<Value, String> {
+    for (index, item) in items.as_array().into_iter().flatten().enumerate() {
+        let numbers = item[list].as_array().into_iter().flatten();
+        let is_other = |number: &&Value| {
+            !number.as_f64().is_some_and(|number| (1.0..=count as f64).contains(&number))
+        };
+        if let Some(other) = numbers.into_iter().find(is_other) {
+            let mut found = other.to_string();
+            escape::truncate(&mut found, 40);
+            return Err(format!(
+                "`{list}` of item {} of `{name}` must have numbers from 1 to {count}, the number of items of `{list}`, found {found}",
+                index + 1
+            ));
+        }
+    }
+    Ok(items)
+}
+
 /// Adds the numbers to the items of an answer, as a model replies with them.
 pub(super) fn with_numbers(schema: &Value, value: Value) -> Value {
     let Value::Array(items) = value else { return value };

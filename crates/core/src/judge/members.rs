@@ -143,19 +143,25 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
     (!lines.is_empty() || text_output(answered, "reasoning").is_some()).then(|| lines.join("\n"))
 }
 
-/// Iterates over a line for each item of the outputs with items: `2. "Paris is large." (supported: false)`.
+/// Iterates over a line for each item of the outputs with items: `2. "Paris is large." (supported: false)`, with the name of the
+/// list if there are several, and `contexts 2 (useful: false)` for an item of the row.
 fn items<'a>(
     signature: &'a Signature,
     answer: &'a Map<String, Value>,
 ) -> impl Iterator<Item = String> + 'a {
-    let lists = signature.outputs.iter().filter_map(|output| {
+    let has_several = signature.outputs.iter().filter(|output| output.each.is_some()).count() > 1;
+    let lists = signature.outputs.iter().filter_map(move |output| {
         let each = output.each?;
         let judged = answer.get(output.name)?.as_array()?;
         let list = answer.get(each.list).and_then(Value::as_array);
         Some(judged.iter().enumerate().map(move |(index, verdict)| {
-            let of = list.and_then(|list| list.get(index));
-            let of = of.map_or_else(|| each.list.to_owned(), Value::to_string);
-            format!("{}. {of} ({})", index + 1, fields(verdict))
+            let (number, of) = (index + 1, list.and_then(|list| list.get(index)));
+            let of = match of {
+                Some(of) if has_several => format!("{} {number}. {of}", each.list),
+                Some(of) => format!("{number}. {of}"),
+                None => format!("{} {number}", each.list),
+            };
+            format!("{of} ({})", fields(verdict))
         }))
     });
     lists.flatten()

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::each::without_numbers;
+use super::each::{cited, without_numbers};
 use super::signature::Signature;
 use super::steps::Earlier;
 use crate::json::describe::found;
@@ -91,7 +91,12 @@ impl<'a> Reply<'a> {
             let Some(each) = &output.each else { continue };
             let value = self.fields.get_mut(name).map(Value::take).unwrap_or_default();
             let count = earlier.items_of(each.list);
-            match without_numbers(name, each.list, count, &output.schema, value) {
+            let items = without_numbers(name, each.list, count, &output.schema, value);
+            let items = items.and_then(|items| match output.cites {
+                Some(list) => cited(name, (list, earlier.items_of(list)), items),
+                None => Ok(items),
+            });
+            match items {
                 Ok(items) => drop(self.fields.insert(name.to_owned(), items)),
                 Err(flaw) => {
                     self.flaws.push(flaw);

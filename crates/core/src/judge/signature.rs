@@ -127,6 +127,8 @@ pub struct OutputSpec {
     pub(super) labels: &'static [&'static str],
     /// The list that the output has an item for each item of.
     pub(super) each: Option<Each>,
+    /// The list whose items the items of this output name by number, in their field of the same name.
+    pub(super) cites: Option<&'static str>,
     /// The most items of a list.
     pub(super) max_items: Option<usize>,
 }
@@ -136,7 +138,16 @@ impl OutputSpec {
     #[doc(hidden)]
     #[must_use]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
-        Self { name, desc, schema, range: None, labels: &[], each: None, max_items: None }
+        Self {
+            name,
+            desc,
+            schema,
+            range: None,
+            labels: &[],
+            each: None,
+            cites: None,
+            max_items: None,
+        }
     }
 
     setters! {
@@ -151,6 +162,10 @@ impl OutputSpec {
         /// Sets the list that the output has an item for each item of.
         #[doc(hidden)]
         pub fn each(each: Each) => each = Some(each);
+
+        /// Sets the list whose items the items of this output name by number.
+        #[doc(hidden)]
+        pub fn cites(list: &'static str) => cites = Some(list);
 
         /// Sets the most items of a list.
         #[doc(hidden)]
@@ -185,10 +200,14 @@ impl OutputSpec {
         }
         if let Some(each) = &self.each {
             let schema = &self.full_schema();
+            let cited = self.cites.map(|list| {
+                format!(" and the numbers of items of `{list}`, counted from 1, as `{list}`")
+            });
             return format!(
-                "{}, exactly one item for each item of `{}`, in the same order, with its number as `item`",
+                "{}, exactly one item for each item of `{}`, in the same order, with its number as `item`{}",
                 self.format_of(schema),
-                each.list
+                each.list,
+                cited.unwrap_or_default()
             );
         }
         if let Some(ScoreRange { min, max }) = self.range {

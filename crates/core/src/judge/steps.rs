@@ -39,6 +39,7 @@ impl Signature {
         let mut outputs = self.outputs.iter().chain(of_steps);
         outputs.any(|output| {
             output.each.is_some_and(|each| each.list == name)
+                || output.cites == Some(name)
                 || output.name == name && output.schema["type"] == "array"
         })
     }

@@ -28,6 +28,7 @@ mod compact_sum;
 mod confusion;
 #[doc(hidden)]
 pub mod exact_sum;
+mod f_beta;
 mod harmonic_mean;
 mod histogram;
 mod interval;
@@ -47,6 +48,7 @@ pub use bootstrap::{Bootstrap, bca_interval};
 pub use calibration::{Brier, Calibration};
 pub use clusters::Clusters;
 pub use confusion::ConfusionMatrix;
+pub use f_beta::f_beta;
 pub use harmonic_mean::harmonic_mean;
 pub use histogram::Histogram;
 pub use interval::Interval;

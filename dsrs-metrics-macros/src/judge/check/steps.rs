@@ -15,9 +15,11 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     for (index, step) in judge.steps.iter().enumerate() {
         check_step(judge, index, step, errors);
         check_each(judge, index, step, errors);
+        check_cites(judge, index, step, errors);
     }
     for output in &judge.outputs {
         check_each(judge, judge.steps.len(), output, errors);
+        check_cites(judge, judge.steps.len(), output, errors);
     }
     check_costs(judge, errors);
     if let Some(offline) = &judge.attrs.offline
@@ -109,6 +111,33 @@ fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors)
         let found = as_written(&output.field.ty);
         errors.at(&output.field.ty, format!("expected a list, since `each` has one item for each item of `{list}`, found `{found}`; write `Vec<{found}>`"));
     }
+    check_listed(judge, index, "each", (output, list), errors);
+    match &attr.empty {
+        None => errors.at(list, format!("missing score of a row without `{list}`; write `empty = 1.0`, another score, or `empty = abstain`")),
+        Some(empty) if !is_abstain(empty) => {
+            check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
+        }
+        Some(_) => {}
+    }
+}
+
+/// Checks the list whose items the items of an output name by number.
+fn check_cites(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
+    let Some(list) = &output.attr.cites else { return };
+    if output.attr.each.is_none() {
+        errors.at(list, "`cites` requires `each`; write `each = ..` with the list that has an item for each verdict");
+    }
+    check_listed(judge, index, "cites", (output, list), errors);
+}
+
+/// Checks that a key of an output names a list that its call reads.
+fn check_listed(
+    judge: &Judge,
+    index: usize,
+    key: &str,
+    (output, list): (&Output, &Ident),
+    errors: &mut Errors,
+) {
     let unread = |from: &From| !from.names.is_empty() && !from.names.contains(list);
     let inputs = judge.inputs.iter().map(|input| &input.field);
     let mut fields = inputs.chain(judge.answered().map(|answered| &answered.field));
@@ -119,17 +148,10 @@ fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors)
         let found = as_written(&field.ty);
         errors.at(
             list,
-            format!("`each` requires a list, found `{list}: {found}`; make it a `Vec<_>`"),
+            format!("`{key}` requires a list, found `{list}: {found}`; make it a `Vec<_>`"),
         );
-    } else if attr.from.as_ref().is_some_and(unread) {
+    } else if output.attr.from.as_ref().is_some_and(unread) {
         errors.at(list, format!("the step does not read `{list}`; add it to `from(..)`"));
-    }
-    match &attr.empty {
-        None => errors.at(list, format!("missing score of a row without `{list}`; write `empty = 1.0`, another score, or `empty = abstain`")),
-        Some(empty) if !is_abstain(empty) => {
-            check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
-        }
-        Some(_) => {}
     }
 }
 

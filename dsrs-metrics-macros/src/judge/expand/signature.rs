@@ -24,7 +24,8 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         let (field, at) = (&input.field.ident, shows(cx, input));
         quote_spanned!(*span=> #at(&__input.#field))
     });
-    let params = cx.configs().map(|input| {
+    let is_shown = |input: &&Input| input.attr.in_prompt.as_ref().is_none_or(syn::LitBool::value);
+    let params = cx.configs().filter(is_shown).map(|input| {
         let (field, name, at) = (&input.field.ident, input.field.name(), shows(cx, input));
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
     });
@@ -192,13 +193,17 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
         };
         quote_spanned!(*span=> .each(#runtime::judge::Each { list: #list, empty: #empty }))
     });
+    let cites = output.attr.cites.as_ref().map(|list| {
+        let list = list.unraw().to_string();
+        quote_spanned!(*span=> .cites(#list))
+    });
     let limit =
         (output.attr.from.is_some() && output.attr.each.is_none() && is_list(ty)).then(|| {
             let limit = output.attr.max_items.as_ref();
             let limit = limit.map_or_else(|| quote!(100), ToTokens::to_token_stream);
             quote_spanned!(*span=> .max_items(#limit))
         });
-    quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels #each #limit))
+    quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels #each #cites #limit))
 }
 
 /// Returns the builder calls for the settings in `#[judge(..)]`.
@@ -306,7 +311,7 @@ fn at(
 
 /// Emits the score: the user's expression over the outputs and parameters.
 fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, output, .. } = cx;
+    let Context { judge, span, runtime, private, output, .. } = cx;
     let Some(score) = &judge.score else {
         return TokenStream::new();
     };
@@ -322,6 +327,16 @@ fn score(cx: &Context<'_>) -> TokenStream {
         let into_itself = of_output(cx, ty, "into_itself");
         let argument = quote_spanned!(ends(ty).1=> (#name));
         quote_spanned!(*span=> let #name = #into_itself #argument;)
+    });
+    // An error of rustc at the name of the list, if the items have no such field.
+    let cites = judge.answered().filter_map(|output| {
+        let (name, list) = (&output.field.ident, output.attr.cites.as_ref()?);
+        let numbers = quote_spanned!(list.span()=> #private::vec::Vec<::core::primitive::u32>);
+        Some(quote_spanned! {list.span()=>
+            if let ::core::option::Option::Some(__item) = #name.first() {
+                let _: &#numbers = &__item.#list;
+            }
+        })
     });
     let overflow = format_ident!("__overflow", span = *span);
     let expr = &checked(judge, &score.expr, cx.runtime, &overflow);
@@ -352,6 +367,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
         ) -> ::core::primitive::f64 {
             let #output { #(#outputs,)* .. } = __output;
             #(#typed)*
+            #(#cites)*
             #(#params)*
             #value
             #as_number

@@ -1,6 +1,7 @@
 //! A row for each built-in metric that it does not score best, with the details of the score.
 
 mod answers;
+mod contexts;
 mod judges;
 mod matching;
 mod steps;
@@ -19,6 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
         matching::cases(),
         judges::judged(),
         judges::rag(),
+        contexts::cases(),
         judges::sparql(),
         answers::rankings(),
         answers::overlap(),

@@ -1,13 +1,18 @@
-//! Explanations of the metrics of the heritage document: expected and found labels, entities that are missing.
+//! Explanations of the metrics of retrieval-augmented generation: expected and found labels, entities and contexts that are
+//! missing.
 #![allow(
     clippy::needless_pass_by_value,
     reason = "an explanation takes the parameters of its metric function"
 )]
 
+use std::borrow::Cow;
+use std::collections::HashSet;
+
 use super::{counted, joined, labelled};
 use crate::messages::escape::quoted;
 use crate::metrics::StrOrList;
-use crate::metrics::rag::listed;
+use crate::metrics::rag::{listed, resembling, texts};
+use crate::retrieval::{Relevant, Retrieved};
 use crate::text::EntityCounts;
 
 pub(in crate::metrics) fn expected_and_found(expected: &str, found: &str) -> String {
@@ -67,4 +72,57 @@ pub(in crate::metrics) fn sources_used(
     let sources = sources_used?;
     let named: Vec<_> = sources.iter().filter(|source| !source.trim().is_empty()).collect();
     (score > 0.0).then(|| labelled("sources", &named))
+}
+
+/// Relevant contexts that were retrieved, and those that were not, by id.
+pub(in crate::metrics) fn by_id(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> String {
+    let distinct: HashSet<&str> = retrieved.iter().collect();
+    let ids = relevant.ids();
+    let (found, missing): (Vec<&str>, Vec<&str>) =
+        ids.iter().partition(|id| distinct.contains(*id));
+    joined([
+        format!(
+            "{} of {} among {} retrieved",
+            found.len(),
+            counted(ids.len(), "relevant context"),
+            distinct.len()
+        ),
+        labelled("not found", &missing),
+    ])
+}
+
+pub(in crate::metrics) fn precision_by_distance(
+    reference: StrOrList<'_>,
+    retrieved: StrOrList<'_>,
+    similarity: f64,
+    _: f64,
+) -> String {
+    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
+    let others = unlike(&retrieved, &reference, similarity);
+    let relevant = retrieved.len() - others.len();
+    let contexts = counted(retrieved.len(), "retrieved context");
+    joined([format!("{relevant} of {contexts} relevant"), labelled("not relevant", &others)])
+}
+
+pub(in crate::metrics) fn recall_by_distance(
+    reference: StrOrList<'_>,
+    retrieved: StrOrList<'_>,
+    similarity: f64,
+    _: f64,
+) -> String {
+    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
+    let missing = unlike(&reference, &retrieved, similarity);
+    let found = reference.len() - missing.len();
+    let contexts = counted(reference.len(), "reference context");
+    joined([format!("{found} of {contexts} retrieved"), labelled("not found", &missing)])
+}
+
+/// Returns the texts that resemble none of the others.
+fn unlike<'a>(
+    texts: &'a [Cow<'a, str>],
+    others: &'a [Cow<'a, str>],
+    similarity: f64,
+) -> Vec<&'a str> {
+    let pairs = texts.iter().zip(resembling(texts, others, similarity));
+    pairs.filter(|(_, is_like)| !is_like).map(|(text, _)| &**text).collect()
 }

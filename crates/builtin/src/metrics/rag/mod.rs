@@ -3,9 +3,16 @@
 //!
 //! They implement the metrics of the heritage document.
 
+mod contexts;
 mod grounded_answers;
 mod understanding;
 
+pub use contexts::{
+    ContextPrecisionByDistance, ContextPrecisionById, ContextRecallByDistance, ContextRecallById,
+    context_precision_by_distance, context_precision_by_id, context_recall_by_distance,
+    context_recall_by_id,
+};
+pub(super) use contexts::{resembling, texts};
 pub use grounded_answers::{AnswerPresent, SourcesUsed, answer_present, sources_used};
 #[cfg(feature = "sparql")]
 pub use grounded_answers::{HeritageRag, HeritageRagStrict};

@@ -45,8 +45,11 @@ groups! {
     "judges": SemanticF1, DecompositionalSemanticF1, CompleteAndGrounded, LlmJudge,
         AnswerRelevance, AnswerGroundedness, GEvalCompleteness, PairwisePreference,
         SemanticEquivalence;
+    "judges of retrieval-augmented generation": Faithfulness, ContextPrecision, ContextUtilization,
+        ContextRecall, ContextEntityRecall, NoiseSensitivity, FactualCorrectness;
     "retrieval-augmented generation": IntentAccuracy, IntentAccuracyWithFallback, EntityF1,
-        EntityTypeAccuracy, AnswerPresent, SourcesUsed;
+        EntityTypeAccuracy, AnswerPresent, SourcesUsed, ContextPrecisionById, ContextRecallById,
+        ContextPrecisionByDistance, ContextRecallByDistance;
     #[cfg(feature = "sparql")]
     "SPARQL": SparqlSyntaxValid, SparqlExecutes, SparqlReturnsResults, HeritageRag,
         HeritageRagStrict;

@@ -1,0 +1,106 @@
+//! Rows of the metrics of retrieved contexts and the answers from them.
+
+use dsrs_metrics::judge::shipped as judges;
+use dsrs_metrics::lm::{LmRequest, ScriptedLm};
+use dsrs_metrics::metrics as m;
+use dsrs_metrics::prelude::*;
+use serde_json::{Value, json};
+
+use crate::explanations::{Case, case};
+
+/// A model with a list for each step by its name, and a reply for the last call.
+fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> ScriptedLm {
+    ScriptedLm::new().otherwise(move |request: &LmRequest| {
+        let step = steps.iter().find(|(name, _)| request.purpose.ends_with(name));
+        step.map_or_else(
+            || last.clone(),
+            |(name, list)| json!({ name.trim_start_matches("step "): list.clone() }),
+        )
+    })
+}
+
+fn gold() -> Example {
+    example! {
+        "question" => "Where is the Louvre?", "answer" => "In Paris.", "context" => ["The Louvre is in Paris."],
+        "context_ids" => ["louvre", "paris"],
+    }
+}
+
+fn pred() -> Prediction {
+    prediction! {
+        "answer" => "In Lyon.", "context" => ["Bananas grow.", "The Louvre is in Paris!"], "context_ids" => ["bananas", "louvre"],
+    }
+}
+
+fn support(contexts: &[u32]) -> Value {
+    json!({ "item": 1, "reason": "r", "contexts": contexts })
+}
+
+fn case_of(metric: impl Metric + 'static, details: &'static str) -> Case {
+    case(metric, gold(), pred(), details)
+}
+
+pub(super) fn cases() -> Vec<Case> {
+    let useful = || {
+        let verdict =
+            |item: u32, useful: bool| json!({ "item": item, "reason": "r", "useful": useful });
+        lm([], json!({ "verdicts": [verdict(1, false), verdict(2, true)] }))
+    };
+    let useful_details =
+        "contexts 1 (reason: \"r\", useful: false)\ncontexts 2 (reason: \"r\", useful: true)";
+    let lyon = || json!(["It is in Lyon."]);
+    let paris = || json!(["It is in Paris."]);
+    let claim = |supported: bool| json!([{ "item": 1, "reason": "r", "supported": supported }]);
+    let unsupported = json!({ "verdicts": [support(&[])] });
+    let noise = json!({
+        "reference_verdicts": [support(&[2])],
+        "verdicts": [{ "item": 1, "reason": "r", "contexts": [2], "in_reference": false }],
+    });
+    let noise = lm([("step reference_statements", paris()), ("step statements", lyon())], noise);
+    let claims = [("step reference_claims", paris()), ("step claims", lyon())];
+    let verdicts = json!({ "verdicts": claim(false), "reference_verdicts": claim(false) });
+    vec![
+        case_of(
+            judges::Faithfulness::default()
+                .with_lm(lm([("statements", lyon())], unsupported.clone())),
+            "1. \"It is in Lyon.\" (contexts: [], reason: \"r\")",
+        ),
+        case_of(judges::ContextPrecision::default().with_lm(useful()), useful_details),
+        case_of(judges::ContextUtilization::default().with_lm(useful()), useful_details),
+        case_of(
+            judges::ContextRecall::default().with_lm(lm([("statements", paris())], unsupported)),
+            "1. \"It is in Paris.\" (contexts: [], reason: \"r\")",
+        ),
+        case_of(
+            judges::ContextEntityRecall::default().with_lm(lm(
+                [("entities", json!(["Seine"]))],
+                json!({ "mentions": [{ "item": 1, "contexts": [] }] }),
+            )),
+            "1. \"Seine\" (contexts: [])",
+        ),
+        case_of(
+            judges::NoiseSensitivity::default().with_lm(noise),
+            "reference_statements 1. \"It is in Paris.\" (contexts: [2], reason: \"r\")\nstatements 1. \"It is in Lyon.\" (contexts: [2], in_reference: false, reason: \"r\")",
+        ),
+        case_of(
+            judges::FactualCorrectness::default().with_lm(lm(claims, verdicts)),
+            "claims 1. \"It is in Lyon.\" (reason: \"r\", supported: false)\nreference_claims 1. \"It is in Paris.\" (reason: \"r\", supported: false)",
+        ),
+        case_of(
+            m::ContextPrecisionById,
+            "1 of 2 relevant contexts among 2 retrieved; not found: \"paris\"",
+        ),
+        case_of(
+            m::ContextRecallById,
+            "1 of 2 relevant contexts among 2 retrieved; not found: \"paris\"",
+        ),
+        case_of(
+            m::ContextPrecisionByDistance::default(),
+            "1 of 2 retrieved contexts relevant; not relevant: \"Bananas grow.\"",
+        ),
+        case_of(
+            m::ContextRecallByDistance::builder().similarity(1.0).build(),
+            "0 of 1 reference context retrieved; not found: \"The Louvre is in Paris.\"",
+        ),
+    ]
+}
