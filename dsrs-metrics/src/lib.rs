@@ -204,7 +204,7 @@ pub use dsrs_metrics_run::{Evaluate, agreement, data, results};
 #[doc(inline)]
 pub use dsrs_metrics_sandbox as sandbox;
 pub use dsrs_metrics_values::json::structured;
-pub use dsrs_metrics_values::{retrieval, stats, text};
+pub use dsrs_metrics_values::{retrieval, stats, text, trajectory};
 
 /// Labels of tool calls, and training data with them.
 pub mod outcome_coupled {

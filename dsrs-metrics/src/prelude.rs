@@ -14,6 +14,7 @@ pub use crate::rows::Trace;
 #[cfg(all(feature = "metrics", feature = "evaluate"))]
 pub use crate::scoring::DefaultMetrics;
 pub use crate::stats::harmonic_mean;
+pub use crate::trajectory::{Message, ToolCall, Trajectory};
 pub use crate::{
     Example, Metric, Outcome, ParamGroup, Prediction, Record, async_trait, eval, example, judge,
     judge_output, metric, metric_fn, prediction,

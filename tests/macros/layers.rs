@@ -33,7 +33,7 @@ const VALUES: [&[&str]; 5] = [
     &["messages", "stats", "weights"],
     &["files", "outcome_coupled", "text"],
     &["json"],
-    &["retrieval"],
+    &["retrieval", "trajectory"],
     &["value_type"],
 ];
 

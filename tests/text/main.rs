@@ -12,4 +12,5 @@ mod parity;
 mod presence;
 mod retrieval;
 mod structured;
+mod trajectories;
 mod values;

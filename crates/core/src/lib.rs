@@ -58,7 +58,7 @@ pub use dsrs_metrics_lm as lm;
 pub use dsrs_metrics_macros::{ParamGroup, Record, judge, judge_output, metric};
 #[doc(hidden)]
 pub use dsrs_metrics_values::{files, value_type, weights};
-pub use dsrs_metrics_values::{json, messages, retrieval, stats, text};
+pub use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};
 
 pub use crate::composite::OnMissing;
 #[doc(hidden)]

@@ -45,6 +45,7 @@ pub mod outcome_coupled;
 pub mod retrieval;
 pub mod stats;
 pub mod text;
+pub mod trajectory;
 #[doc(hidden)]
 pub mod value_type;
 #[doc(hidden)]

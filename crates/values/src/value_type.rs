@@ -2,6 +2,7 @@
 //! metrics.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
+use crate::trajectory::Trajectory;
 use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -309,6 +310,14 @@ impl ValueType for Relevant<'_> {
 impl ValueType for Retrieved<'_> {
     const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score")
         .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
+}
+
+impl ValueType for Trajectory {
+    const HELP: TypeHelp = TypeHelp::new("a trajectory").with_kinds(&[
+        ValueKind::Str,
+        ValueKind::ListOf(&TypeHelp::NONE),
+        ValueKind::Object,
+    ]);
 }
 
 #[cfg(test)]

@@ -385,7 +385,7 @@ fn unreadable(
             "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
             found(value)
         ),
-        Value::String(_) if textual && is_specific(error) => format!("{} ({error})", found(value)),
+        Value::String(_) if is_specific(error) => format!("{} ({error})", found(value)),
         _ => found(value),
     };
     Box::new(FieldError::WrongType { field: name, expected, found })

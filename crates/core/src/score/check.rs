@@ -7,6 +7,7 @@ use crate::score::error::{MetricError, Result};
 use crate::score::return_types::{Decided, MetricReturn};
 use crate::score::{FeedbackMetric, MetricScore, Scored};
 use crate::spec::{MetricSpec, ScoreKind, Side};
+use crate::trajectory::Condition;
 
 /// A verdict, with the reason for a failure.
 ///
@@ -59,6 +60,39 @@ impl Check {
     #[must_use]
     pub fn unless(reason: Option<String>) -> Self {
         Self { passed: reason.is_none(), feedback: reason }
+    }
+
+    /// Returns a pass if all conditions are met, or a failure with the reasons of those that are not.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Check;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let trajectory = Trajectory::of_calls(["book", "pay"].map(ToolCall::new));
+    /// let calls = trajectory.tool_calls();
+    /// assert_eq!(Check::all([calls.in_order(["book", "pay"]), calls.none_failed()]), Check::pass());
+    /// let check = Check::all([calls.named("search").any(|_| true), calls.named("log").any(|_| true)]);
+    /// assert_eq!(check, Check::fail("no call of `search`; no call of `log`"));
+    /// ```
+    pub fn all<C: Into<Self>>(conditions: impl IntoIterator<Item = C>) -> Self {
+        let mut all = Self::pass();
+        for condition in conditions {
+            let Self { passed, feedback } = condition.into();
+            all.passed &= passed;
+            if let (false, Some(reason)) = (passed, feedback) {
+                all.feedback = Some(match all.feedback {
+                    Some(reasons) => reasons + "; " + &reason,
+                    None => reason,
+                });
+            }
+        }
+        all
+    }
+}
+
+impl From<Condition> for Check {
+    fn from(condition: Condition) -> Self {
+        Self::unless(condition.into_reason())
     }
 }
 

@@ -1,0 +1,78 @@
+//! The Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.7 and later 1.x.
+//!
+//! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>. Trajectories of subagents are not read:
+//! they are trajectories of their own.
+
+use serde_json::{Map, Value};
+
+use super::results::{CallResult, Results};
+use super::{TrajectoryError, call, content, messages, usage, whole};
+use crate::json::describe::found;
+use crate::messages::escape::name;
+use crate::trajectory::Trajectory;
+use crate::trajectory::message::{Message, Role};
+
+pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, TrajectoryError> {
+    let steps = match root.remove("steps") {
+        Some(Value::Array(steps)) => steps,
+        Some(other) => return whole(format!("`steps`: expected a list, found {}", found(&other))),
+        None => return whole("an ATIF object without `steps`".to_owned()),
+    };
+    let total = root.get("final_metrics").map(usage::read_total).transpose();
+    let total = total.map_err(|reason| TrajectoryError::Whole {
+        reason: format!("`final_metrics`: {reason}"),
+    })?;
+    let mut to = Results::with_capacity(steps.len());
+    for (at, step) in steps.into_iter().enumerate() {
+        let read = match step {
+            Value::Object(step) => read_step(step, &mut to),
+            other => Err(format!("expected an object, found {}", found(&other))),
+        };
+        read.map_err(|reason| TrajectoryError::Item { item: "step", number: at + 1, reason })?;
+    }
+    Ok(Trajectory { messages: to.messages, total: total.flatten() })
+}
+
+fn read_step(mut step: Map<String, Value>, to: &mut Results) -> Result<(), String> {
+    let role = match step.get("source") {
+        Some(Value::String(source)) => match &**source {
+            "system" => Role::System,
+            "user" => Role::User,
+            "agent" => Role::Assistant,
+            other => {
+                return Err(format!(
+                    "unknown source `{}`; write `system`, `user` or `agent`",
+                    name(other)
+                ));
+            }
+        },
+        other => {
+            let found = found(other.unwrap_or(&Value::Null));
+            return Err(format!("`source`: expected a string, found {found}"));
+        }
+    };
+    let text = content::read(step.remove("message").unwrap_or_default())?.text;
+    let tool_calls = messages::calls(step.remove("tool_calls"))?;
+    let usage = step.get("metrics").map(usage::read).transpose()?.flatten();
+    to.push(Message { tool_calls, usage, ..Message::new(role, text) });
+    let results = match step.remove("observation") {
+        Some(Value::Object(mut observation)) => observation.remove("results"),
+        None | Some(Value::Null) => None,
+        Some(other) => {
+            return Err(format!("`observation`: expected an object, found {}", found(&other)));
+        }
+    };
+    match results {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Array(results)) => results.into_iter().try_for_each(|result| {
+            let Value::Object(mut result) = result else {
+                return Err(format!("a result: expected an object, found {}", found(&result)));
+            };
+            let failed = call::has_failed(&result);
+            let id = call::id(&mut result, &["source_call_id"])?;
+            let content = result.remove("content").unwrap_or_default();
+            to.add(CallResult { id, result: content::as_result(content), failed })
+        }),
+        Some(other) => Err(format!("`results`: expected a list, found {}", found(&other))),
+    }
+}

@@ -1,0 +1,84 @@
+//! Messages of OpenAI and Anthropic.
+
+use serde_json::{Map, Value};
+
+use super::results::{CallResult, Results};
+use super::{call, content, usage};
+use crate::json::describe::found;
+use crate::messages::escape::name;
+use crate::trajectory::message::{Message, Role, ToolCall};
+
+/// Reads one message.
+pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<(), String> {
+    let role = match message.get("role") {
+        Some(Value::String(role)) => role_of(role)?,
+        other => {
+            let found = found(other.unwrap_or(&Value::Null));
+            return Err(format!("`role`: expected a string, found {found}"));
+        }
+    };
+    if message.get("function_call").is_some_and(|call| !call.is_null()) {
+        return Err("`function_call` is not supported; write `tool_calls`".to_owned());
+    }
+    let usage = message.get("usage").map(usage::read).transpose()?.flatten();
+    let content = message.remove("content").unwrap_or_default();
+    if role == Role::Tool {
+        let failed = call::has_failed(&message);
+        let id = call::id(&mut message, &["tool_call_id"])?;
+        return to.add(CallResult { id, result: content::as_result(content), failed });
+    }
+    let content = content::read(content)?;
+    let mut tool_calls = calls(message.remove("tool_calls"))?;
+    // LangChain has the calls of Anthropic's blocks in `tool_calls` too.
+    if tool_calls.is_empty() {
+        tool_calls = content.calls;
+    }
+    if role != Role::Assistant && !tool_calls.is_empty() {
+        return Err("tool calls in a message that is not the agent's; write the role `assistant`"
+            .to_owned());
+    }
+    let has_results = !content.results.is_empty();
+    if role == Role::Assistant {
+        to.push(Message { tool_calls, usage, ..Message::new(role, content.text) });
+        return content.results.into_iter().try_for_each(|result| to.add(result));
+    }
+    // Anthropic has results in messages of the user.
+    content.results.into_iter().try_for_each(|result| to.add(result))?;
+    if !has_results || !content.text.is_empty() {
+        to.push(Message { usage, ..Message::new(role, content.text) });
+    }
+    Ok(())
+}
+
+/// Reads `tool_calls`.
+pub(super) fn calls(calls: Option<Value>) -> Result<Vec<ToolCall>, String> {
+    let calls = match calls {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(calls)) => calls,
+        Some(other) => {
+            return Err(format!("`tool_calls`: expected a list, found {}", found(&other)));
+        }
+    };
+    let read = |(at, call)| {
+        let call = match call {
+            Value::Object(call) => call::read(call),
+            other => Err(format!("expected an object, found {}", found(&other))),
+        };
+        call.map_err(|reason| format!("call {}: {reason}", at + 1))
+    };
+    calls.into_iter().enumerate().map(read).collect()
+}
+
+fn role_of(role: &str) -> Result<Role, String> {
+    let instead = match role {
+        "system" | "developer" => return Ok(Role::System),
+        "user" => return Ok(Role::User),
+        "assistant" => return Ok(Role::Assistant),
+        "tool" => return Ok(Role::Tool),
+        "human" => "`user`",
+        "ai" | "agent" | "model" | "bot" => "`assistant`",
+        "function" | "ipython" | "observation" => "`tool`",
+        _ => "`system`, `user`, `assistant` or `tool`",
+    };
+    Err(format!("unknown role `{}`; write {instead}", name(role)))
+}

@@ -1,0 +1,208 @@
+//! Reads trajectories from JSON: detects the form of a value, and reads its items one after another.
+
+mod atif;
+mod call;
+mod content;
+mod messages;
+mod results;
+mod usage;
+
+use serde_json::{Map, Value};
+
+use super::Trajectory;
+use super::message::{Message, ToolCall};
+use crate::json::describe::found;
+use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::unique_keys::UniqueKeys;
+use crate::messages::escape::{escaped, names};
+
+use results::Results;
+
+/// The error of a value that is not a trajectory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrajectoryError {
+    /// The value has none of the forms of a trajectory.
+    #[error(
+        "expected messages with `role`, calls with `name`, names of tools, an ATIF object with `schema_version`, or steps with \
+         `predictor`; found {found}"
+    )]
+    Form {
+        /// The value.
+        found: String,
+    },
+    /// A string is not JSON.
+    #[error("the string is not JSON: {reason}")]
+    NotJson {
+        /// The error of the parser.
+        reason: String,
+    },
+    /// A part of the whole value is invalid.
+    #[error("{reason}")]
+    Whole {
+        /// What is wrong, and what to write.
+        reason: String,
+    },
+    /// A message, step, call or name is invalid.
+    #[error("{item} {number}: {reason}")]
+    Item {
+        /// `message`, `step`, `call` or `name`.
+        item: &'static str,
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong, and what to write.
+        reason: String,
+    },
+}
+
+/// Reads a trajectory in any form.
+pub(super) fn read(value: Value) -> Result<Trajectory, TrajectoryError> {
+    match value {
+        Value::String(json) => match parsed(&json) {
+            Ok(Value::String(_)) => Err(TrajectoryError::Form { found: "a string".to_owned() }),
+            Ok(value) => read(value),
+            Err(reason) => Err(TrajectoryError::NotJson { reason }),
+        },
+        Value::Array(items) => read_list(items),
+        Value::Object(object) => read_object(object),
+        other => Err(TrajectoryError::Form { found: found(&other) }),
+    }
+}
+
+fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, TrajectoryError> {
+    if let Some(version) = object.get("schema_version") {
+        let is_known = version.as_str().is_some_and(|version| version.starts_with("ATIF-v1."));
+        return match is_known {
+            true => atif::read(object),
+            false => whole(format!(
+                "`schema_version`: expected `ATIF-v1.0` or a later 1.x, found {}",
+                found(version)
+            )),
+        };
+    }
+    let total = match object.get("usage").map(usage::read).transpose() {
+        Ok(total) => total.flatten(),
+        Err(reason) => return whole(reason),
+    };
+    for list in ["messages", "steps", "tool_calls"] {
+        match object.remove(list) {
+            _ if object.contains_key("role") => break,
+            Some(Value::Array(items)) => {
+                return read_list(items).map(|read| Trajectory { total, ..read });
+            }
+            Some(other) => {
+                return whole(format!("`{list}`: expected a list, found {}", found(&other)));
+            }
+            None => {}
+        }
+    }
+    match Form::of_object(&object) {
+        Some(_) => read_list(vec![Value::Object(object)]),
+        None => Err(TrajectoryError::Form { found: with_keys("an object", &object) }),
+    }
+}
+
+fn whole<T>(reason: String) -> Result<T, TrajectoryError> {
+    Err(TrajectoryError::Whole { reason })
+}
+
+/// The form of the items of a list.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Names,
+    Messages,
+    Steps,
+    Calls,
+}
+
+impl Form {
+    fn of(item: &Value) -> Option<Self> {
+        match item {
+            Value::String(_) => Some(Self::Names),
+            Value::Object(object) => Self::of_object(object),
+            _ => None,
+        }
+    }
+
+    fn of_object(object: &Map<String, Value>) -> Option<Self> {
+        let has = |key: &str| object.contains_key(key);
+        match () {
+            () if has("role") => Some(Self::Messages),
+            () if has("predictor") => Some(Self::Steps),
+            () if has("name") || has("function") || has("function_name") => Some(Self::Calls),
+            () => None,
+        }
+    }
+
+    /// The noun of an item, and the description of a valid one.
+    const fn item(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Names => ("name", "the name of a tool"),
+            Self::Messages => ("message", "an object with `role`"),
+            Self::Steps => ("step", "an object with `predictor`"),
+            Self::Calls => ("call", "an object with `name`"),
+        }
+    }
+}
+
+/// Reads a list, whose first item decides about its form.
+fn read_list(items: Vec<Value>) -> Result<Trajectory, TrajectoryError> {
+    let Some(first) = items.first() else { return Ok(Trajectory::default()) };
+    let Some(form) = Form::of(first) else {
+        let found = match first {
+            Value::Object(object) => with_keys("a list of objects", object),
+            other => format!("a list whose first item is {}", found(other)),
+        };
+        return Err(TrajectoryError::Form { found });
+    };
+    let (item, expected) = form.item();
+    let mut to = Results::with_capacity(items.len());
+    for (at, value) in items.into_iter().enumerate() {
+        read_item(form, value, expected, &mut to).map_err(|reason| TrajectoryError::Item {
+            item,
+            number: at + 1,
+            reason,
+        })?;
+    }
+    Ok(Trajectory { messages: to.messages, total: None })
+}
+
+fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Result<(), String> {
+    if Form::of(&value) != Some(form) {
+        let found = match &value {
+            Value::Object(object) => with_keys("an object", object),
+            other => found(other),
+        };
+        return Err(format!("expected {expected}, found {found}"));
+    }
+    let call = match (form, value) {
+        (Form::Messages, Value::Object(message)) => return messages::read(message, to),
+        (Form::Steps, Value::Object(step)) => call::of_step(step)?,
+        (_, Value::Object(object)) => call::read(object)?,
+        (_, Value::String(name)) => ToolCall::new(name),
+        (_, other) => return Err(format!("expected {expected}, found {}", found(&other))),
+    };
+    to.push(Message::calling([call]));
+    Ok(())
+}
+
+/// Parses JSON, which may come from a row, without duplicate keys.
+fn parsed(json: &str) -> Result<Value, String> {
+    if has_more_values(json, MAX_VALUES) {
+        return Err(format!("it has more than {MAX_VALUES} values"));
+    }
+    match serde_json::from_str(json) {
+        Ok(UniqueKeys(value)) => Ok(value),
+        Err(error) => Err(escaped(&error.to_string()).into_owned()),
+    }
+}
+
+/// Describes an object by its keys.
+fn with_keys(noun: &str, object: &Map<String, Value>) -> String {
+    if object.is_empty() {
+        return format!("{noun} without keys");
+    }
+    let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    format!("{noun} with {}", names(keys.into_iter()))
+}

@@ -1,0 +1,4 @@
+//! Trajectories of agents: the forms that are read, fields of rows, laws of the metrics.
+
+mod fields;
+mod forms;
