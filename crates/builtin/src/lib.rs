@@ -14,4 +14,4 @@ use dsrs_metrics_code::syntax;
 use dsrs_metrics_core::{self as core, ParamGroup, Requirement, judge, lm, metric};
 #[cfg(feature = "sandbox")]
 use dsrs_metrics_sandbox as sandbox;
-use dsrs_metrics_values::{json, messages, retrieval, stats, text};
+use dsrs_metrics_values::{json, messages, retrieval, stats, text, trajectory};

@@ -2,7 +2,7 @@
 //! metrics.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
-use crate::trajectory::Trajectory;
+use crate::trajectory::{ArgsRules, Trajectory};
 use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -310,6 +310,11 @@ impl ValueType for Relevant<'_> {
 impl ValueType for Retrieved<'_> {
     const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score")
         .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
+}
+
+impl ValueType for ArgsRules {
+    const HELP: TypeHelp = TypeHelp::new("a rule for arguments, or an object from tool to rule")
+        .with_example("superset");
 }
 
 impl ValueType for Trajectory {

@@ -2,3 +2,4 @@
 
 mod fields;
 mod forms;
+mod laws;

@@ -50,6 +50,7 @@ pub mod sandbox;
 pub mod sparql;
 pub mod structured;
 pub mod tool_calls;
+pub mod trajectories;
 
 pub use crate::core::score::check::{Check, Unscored};
 pub use breakdown::Breakdown;
@@ -88,6 +89,6 @@ pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_pa
 #[doc(hidden)]
 pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
-    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*,
+    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*, trajectories::*,
 };
 pub use crate::json::equality::same_value;

@@ -50,7 +50,8 @@ fn same_number(left: &Number, right: &Number) -> bool {
 
 /// Returns the number as an integer, if it is whole and fits.
 // Whole and in range, so nothing is lost.
-fn whole(number: &Number) -> Option<i128> {
+#[doc(hidden)]
+pub fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {
         return Some(i128::from(number));
     }

@@ -19,6 +19,19 @@ pub enum Role {
     Tool,
 }
 
+impl Role {
+    /// Returns the name of the role, as in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
 /// One message of a [`Trajectory`](super::Trajectory), or one step of an agent.
 ///
 /// A message of a prompt is another type, `dsrs_metrics::lm::Message`.

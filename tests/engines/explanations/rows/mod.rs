@@ -5,6 +5,7 @@ mod contexts;
 mod judges;
 mod matching;
 mod steps;
+mod trajectories;
 
 pub(super) use self::steps::sandboxed;
 use dsrs_metrics::metrics as m;
@@ -27,6 +28,7 @@ pub(super) fn cases() -> Vec<Case> {
         steps::format(),
         steps::agents(),
         steps::program(),
+        trajectories::cases(),
     ];
     families.into_iter().flatten().collect()
 }

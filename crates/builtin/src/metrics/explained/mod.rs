@@ -10,6 +10,7 @@ pub(super) mod proxies;
 pub(super) mod rag;
 pub(super) mod retrieval;
 pub(super) mod structured;
+pub(super) mod trajectories;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

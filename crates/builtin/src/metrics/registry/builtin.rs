@@ -64,5 +64,7 @@ groups! {
         #[cfg(feature = "sandbox")] VerificationDelta, Syntax, Diff;
     "tool calls and agents": #[cfg(feature = "schema")] ToolParamsSchema, WasRepeated,
         SubtaskPlanning, SubtaskExecution, Synthesis, ToolStepUtility, Combined, OutcomeCoupled;
+    "trajectories": TrajectoryMatch, ToolCallF1, TrajectoryF1, ToolCorrectness, NoLoops, WithinSteps,
+        WithinToolCalls, WithinTokens;
     "run of the program": Latency, Tokens, Cost;
 }

@@ -31,7 +31,7 @@ impl EditDistance {
     }
 
     /// Returns the number of edits between two lists of numbers, which are below `numbers`.
-    pub(in crate::text) fn of_numbers(self, a: &[u32], b: &[u32], numbers: usize) -> usize {
+    pub(crate) fn of_numbers(self, a: &[u32], b: &[u32], numbers: usize) -> usize {
         let (a, b) = differing(a, b);
         self.of_items(a, b, numbers)
     }

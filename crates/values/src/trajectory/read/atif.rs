@@ -5,14 +5,16 @@
 
 use serde_json::{Map, Value};
 
+use super::error::{TrajectoryError, whole};
 use super::results::{CallResult, Results};
-use super::{TrajectoryError, call, content, messages, usage, whole};
+use super::{call, content, messages, usage};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::Trajectory;
-use crate::trajectory::message::{Message, Role};
+use crate::trajectory::message::{Message, Role, TokenUsage};
 
-pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, TrajectoryError> {
+pub(super) fn read(
+    mut root: Map<String, Value>,
+) -> Result<(Vec<Message>, Option<TokenUsage>), TrajectoryError> {
     let steps = match root.remove("steps") {
         Some(Value::Array(steps)) => steps,
         Some(other) => return whole(format!("`steps`: expected a list, found {}", found(&other))),
@@ -30,7 +32,7 @@ pub(super) fn read(mut root: Map<String, Value>) -> Result<Trajectory, Trajector
         };
         read.map_err(|reason| TrajectoryError::Item { item: "step", number: at + 1, reason })?;
     }
-    Ok(Trajectory { messages: to.messages, total: total.flatten() })
+    Ok((to.messages, total.flatten()))
 }
 
 fn read_step(mut step: Map<String, Value>, to: &mut Results) -> Result<(), String> {

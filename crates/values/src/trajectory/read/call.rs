@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::parsed;
+use super::json_string::parsed;
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::ToolCall;

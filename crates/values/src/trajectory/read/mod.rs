@@ -3,60 +3,28 @@
 mod atif;
 mod call;
 mod content;
+mod error;
+mod json_string;
 mod messages;
 mod results;
 mod usage;
 
 use serde_json::{Map, Value};
 
-use super::Trajectory;
-use super::message::{Message, ToolCall};
+use super::message::{Message, TokenUsage, ToolCall};
 use crate::json::describe::found;
-use crate::json::size::{MAX_VALUES, has_more_values};
-use crate::json::unique_keys::UniqueKeys;
-use crate::messages::escape::{escaped, names};
+use crate::messages::escape::names;
 
+pub use error::TrajectoryError;
+use error::whole;
+use json_string::parsed;
 use results::Results;
 
-/// The error of a value that is not a trajectory.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrajectoryError {
-    /// The value has none of the forms of a trajectory.
-    #[error(
-        "expected messages with `role`, calls with `name`, names of tools, an ATIF object with `schema_version`, or steps with \
-         `predictor`; found {found}"
-    )]
-    Form {
-        /// The value.
-        found: String,
-    },
-    /// A string is not JSON.
-    #[error("the string is not JSON: {reason}")]
-    NotJson {
-        /// The error of the parser.
-        reason: String,
-    },
-    /// A part of the whole value is invalid.
-    #[error("{reason}")]
-    Whole {
-        /// What is wrong, and what to write.
-        reason: String,
-    },
-    /// A message, step, call or name is invalid.
-    #[error("{item} {number}: {reason}")]
-    Item {
-        /// `message`, `step`, `call` or `name`.
-        item: &'static str,
-        /// Its number, from 1.
-        number: usize,
-        /// What is wrong, and what to write.
-        reason: String,
-    },
-}
+/// The messages of a trajectory, and the tokens of all of them if the format has them.
+pub(super) type Parts = (Vec<Message>, Option<TokenUsage>);
 
 /// Reads a trajectory in any form.
-pub(super) fn read(value: Value) -> Result<Trajectory, TrajectoryError> {
+pub(super) fn read(value: Value) -> Result<Parts, TrajectoryError> {
     match value {
         Value::String(json) => match parsed(&json) {
             Ok(Value::String(_)) => Err(TrajectoryError::Form { found: "a string".to_owned() }),
@@ -69,7 +37,7 @@ pub(super) fn read(value: Value) -> Result<Trajectory, TrajectoryError> {
     }
 }
 
-fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, TrajectoryError> {
+fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError> {
     if let Some(version) = object.get("schema_version") {
         let is_known = version.as_str().is_some_and(|version| version.starts_with("ATIF-v1."));
         return match is_known {
@@ -88,7 +56,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, TrajectoryE
         match object.remove(list) {
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
-                return read_list(items).map(|read| Trajectory { total, ..read });
+                return read_list(items).map(|(messages, _)| (messages, total));
             }
             Some(other) => {
                 return whole(format!("`{list}`: expected a list, found {}", found(&other)));
@@ -100,10 +68,6 @@ fn read_object(mut object: Map<String, Value>) -> Result<Trajectory, TrajectoryE
         Some(_) => read_list(vec![Value::Object(object)]),
         None => Err(TrajectoryError::Form { found: with_keys("an object", &object) }),
     }
-}
-
-fn whole<T>(reason: String) -> Result<T, TrajectoryError> {
-    Err(TrajectoryError::Whole { reason })
 }
 
 /// The form of the items of a list.
@@ -146,8 +110,8 @@ impl Form {
 }
 
 /// Reads a list, whose first item decides about its form.
-fn read_list(items: Vec<Value>) -> Result<Trajectory, TrajectoryError> {
-    let Some(first) = items.first() else { return Ok(Trajectory::default()) };
+fn read_list(items: Vec<Value>) -> Result<Parts, TrajectoryError> {
+    let Some(first) = items.first() else { return Ok(Parts::default()) };
     let Some(form) = Form::of(first) else {
         let found = match first {
             Value::Object(object) => with_keys("a list of objects", object),
@@ -164,7 +128,7 @@ fn read_list(items: Vec<Value>) -> Result<Trajectory, TrajectoryError> {
             reason,
         })?;
     }
-    Ok(Trajectory { messages: to.messages, total: None })
+    Ok((to.messages, None))
 }
 
 fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Result<(), String> {
@@ -184,17 +148,6 @@ fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Resu
     };
     to.push(Message::calling([call]));
     Ok(())
-}
-
-/// Parses JSON, which may come from a row, without duplicate keys.
-fn parsed(json: &str) -> Result<Value, String> {
-    if has_more_values(json, MAX_VALUES) {
-        return Err(format!("it has more than {MAX_VALUES} values"));
-    }
-    match serde_json::from_str(json) {
-        Ok(UniqueKeys(value)) => Ok(value),
-        Err(error) => Err(escaped(&error.to_string()).into_owned()),
-    }
 }
 
 /// Describes an object by its keys.

@@ -1,0 +1,205 @@
+//! Tool correctness: how well each expected call was made, by the definition of deepeval.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::args::{ArgsRule, ArgsRules};
+use super::assignment;
+use super::keys::Keys;
+use super::modes::MatchMode;
+use super::too_many::TooManyCalls;
+use crate::json::equality::same_value;
+use crate::messages::escape::name;
+use crate::trajectory::calls::ToolCalls;
+use crate::trajectory::message::ToolCall;
+use crate::trajectory::steps::Trajectory;
+
+/// The largest number of steps of an assignment of the calls of one tool; it takes seconds.
+const MAX_STEPS: u64 = 1_000_000_000;
+
+/// The largest number of pairs of calls that are compared one by one.
+const MAX_PAIRS: u64 = 16_000_000;
+
+/// The order in which expected calls must be made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CallOrder {
+    /// Any order.
+    #[default]
+    Any,
+    /// The same order; other calls may be between them.
+    InOrder,
+    /// The same order, without other calls.
+    Exact,
+}
+
+/// What is compared of a call besides the tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolCorrectnessOptions {
+    /// The order of the calls.
+    pub order: CallOrder,
+    /// Whether arguments are compared.
+    pub arguments: bool,
+    /// Whether results are compared.
+    pub outputs: bool,
+}
+
+impl ToolCorrectnessOptions {
+    /// Returns how well a call is the expected one, in [0, 1]: 0 for another tool or another output, and otherwise the share of
+    /// the arguments that are equal, over the keys of both. Objects in arguments are compared key by key.
+    #[must_use]
+    pub fn weight(self, called: &ToolCall, expected: &ToolCall) -> f64 {
+        let is_output = !self.outputs || is_same_output(called, expected);
+        match called.name == expected.name && is_output {
+            false => 0.0,
+            true if self.arguments => equal_share(&called.args, &expected.args),
+            true => 1.0,
+        }
+    }
+
+    /// Returns how well the expected calls were made, in [0, 1]: the largest sum of weights of expected calls and the calls that
+    /// are assigned to them, divided by the number of expected calls. Each call is assigned at most once, in the order that is required. In
+    /// the exact order it is 1 or 0. Without expected calls it is 1 if there is no call, and else 0.
+    ///
+    /// # Errors
+    /// There are too many different calls to assign.
+    pub fn score(self, called: &Trajectory, expected: &Trajectory) -> Result<f64, TooManyCalls> {
+        let (calls, wanted) = (called.tool_calls(), expected.tool_calls());
+        if wanted.is_empty() {
+            return Ok(if calls.is_empty() { 1.0 } else { 0.0 });
+        }
+        let sum = match self.order {
+            CallOrder::Exact => {
+                let rules = match self.arguments {
+                    true => ArgsRules::default(),
+                    false => ArgsRules::from(ArgsRule::Ignore),
+                };
+                let is_match = MatchMode::Ordered.difference(called, expected, &rules)?.is_none();
+                let mut pairs = calls.iter().zip(wanted.iter());
+                let is_output =
+                    !self.outputs || pairs.all(|(one, other)| is_same_output(one, other));
+                return Ok(if is_match && is_output { 1.0 } else { 0.0 });
+            }
+            CallOrder::InOrder => self.sum_in_order(&calls, &wanted)?,
+            CallOrder::Any => self.sum_in_any_order(&calls, &wanted)?,
+        };
+        Ok((sum / wanted.len() as f64).min(1.0))
+    }
+
+    /// Returns the weight of a heaviest common subsequence.
+    fn sum_in_order(
+        self,
+        called: &ToolCalls<'_>,
+        expected: &ToolCalls<'_>,
+    ) -> Result<f64, TooManyCalls> {
+        let pairs = (called.len() as u64).saturating_mul(expected.len() as u64);
+        if pairs > MAX_PAIRS {
+            return Err(TooManyCalls {
+                what: "calls".to_owned(),
+                called: called.len(),
+                expected: expected.len(),
+                instead: "compare them in any order",
+            });
+        }
+        // One row of the table for each expected call.
+        let mut row = vec![0.0_f64; called.len() + 1];
+        for wanted in expected.iter() {
+            let mut diagonal = 0.0;
+            for (at, call) in called.iter().enumerate() {
+                let above = row[at + 1];
+                row[at + 1] = above.max(row[at]).max(diagonal + self.weight(call, wanted));
+                diagonal = above;
+            }
+        }
+        Ok(row.last().copied().unwrap_or(0.0))
+    }
+
+    /// Returns the weight of a best assignment: of equal calls to each other, and of the others of each tool by the Hungarian
+    /// method.
+    fn sum_in_any_order(
+        self,
+        called: &ToolCalls<'_>,
+        expected: &ToolCalls<'_>,
+    ) -> Result<f64, TooManyCalls> {
+        let mut keys = Keys::default();
+        let mut groups = Vec::<[Vec<&ToolCall>; 2]>::new();
+        for (side, calls) in [called, expected].into_iter().enumerate() {
+            for call in calls.iter() {
+                let number = keys.of_parts(call, self.arguments, self.outputs);
+                if groups.len() <= number {
+                    groups.resize_with(number + 1, Default::default);
+                }
+                groups[number][side].push(call);
+            }
+        }
+        let (mut sum, mut rest) = (0.0, Vec::<[Vec<&ToolCall>; 2]>::new());
+        let mut keys = Keys::default();
+        for mut group in groups {
+            let pairs = group[0].len().min(group[1].len());
+            sum += pairs as f64;
+            for (side, calls) in group.iter_mut().enumerate() {
+                for call in calls.drain(pairs..) {
+                    let number = keys.of_parts(call, false, self.outputs);
+                    if rest.len() <= number {
+                        rest.resize_with(number + 1, Default::default);
+                    }
+                    rest[number][side].push(call);
+                }
+            }
+        }
+        for [called, expected] in rest.into_iter().filter(|_| self.arguments) {
+            sum += self.assigned(&called, &expected)?;
+        }
+        Ok(sum)
+    }
+
+    /// Returns the weight of a best assignment of calls of one tool.
+    fn assigned(self, called: &[&ToolCall], expected: &[&ToolCall]) -> Result<f64, TooManyCalls> {
+        let (fewer, more) = (called.len().min(expected.len()), called.len().max(expected.len()));
+        let pairs = (fewer as u64).saturating_mul(more as u64);
+        if pairs.saturating_mul(fewer as u64) > MAX_STEPS || pairs > MAX_PAIRS {
+            return Err(TooManyCalls {
+                what: format!("different calls of `{}`", name(&called[0].name)),
+                called: called.len(),
+                expected: expected.len(),
+                instead: "compare them in order, or without arguments",
+            });
+        }
+        let weights: Vec<Vec<f64>> = expected
+            .iter()
+            .map(|wanted| called.iter().map(|call| self.weight(call, wanted)).collect())
+            .collect();
+        let weight = |row: usize, column: usize| weights[row][column];
+        let chosen = assignment::best(expected.len(), called.len(), &weight);
+        let pairs = chosen.into_iter().enumerate();
+        Ok(pairs.filter_map(|(row, column)| Some(weight(row, column?))).sum())
+    }
+}
+
+fn is_same_output(called: &ToolCall, expected: &ToolCall) -> bool {
+    match (&called.result, &expected.result) {
+        (None, None) => true,
+        (Some(called), Some(expected)) => same_value(called, expected),
+        _ => false,
+    }
+}
+
+/// Returns the share of the arguments that are equal, over the keys of both.
+fn equal_share(called: &Value, expected: &Value) -> f64 {
+    if same_value(called, expected) {
+        return 1.0;
+    }
+    let (Value::Object(called), Value::Object(expected)) = (called, expected) else { return 0.0 };
+    let both = expected.iter().filter_map(|(key, value)| Some((called.get(key)?, value)));
+    let (mut common, mut equal) = (0_usize, 0.0);
+    for (one, other) in both {
+        common += 1;
+        equal += match (one, other) {
+            (Value::Object(_), Value::Object(_)) => equal_share(one, other),
+            (one, other) => f64::from(u8::from(same_value(one, other))),
+        };
+    }
+    // Not empty, since the objects differ.
+    equal / (called.len() + expected.len() - common) as f64
+}

@@ -1,0 +1,11 @@
+//! The error of trajectories that are too long to be compared.
+
+/// Two trajectories have too many different calls to be compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("too many {what} to compare: {called} called, {expected} expected; {instead}")]
+pub struct TooManyCalls {
+    pub(super) what: String,
+    pub(super) called: usize,
+    pub(super) expected: usize,
+    pub(super) instead: &'static str,
+}

@@ -1,0 +1,153 @@
+//! The calls of two trajectories that have no partner in a maximum matching.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::args::ArgsRules;
+use super::flow::Groups;
+use super::keys::Keys;
+use super::too_many::TooManyCalls;
+use crate::messages::escape::name;
+use crate::trajectory::calls::ToolCalls;
+use crate::trajectory::message::ToolCall;
+
+/// The largest number of pairs of different calls of one tool that are compared one by one.
+const MAX_PAIRS: usize = 1_000_000;
+
+/// The calls without a partner, where each call has at most one partner, and as many calls as possible have one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UnmatchedCalls<'t> {
+    /// The expected calls that were not made, in order.
+    pub missing: Vec<&'t ToolCall>,
+    /// The calls that were not expected, in order.
+    pub extra: Vec<&'t ToolCall>,
+}
+
+/// The calls of one group, on both sides: their positions.
+#[derive(Default)]
+struct Group {
+    called: Vec<usize>,
+    expected: Vec<usize>,
+}
+
+impl<'t> UnmatchedCalls<'t> {
+    /// Matches calls with expected calls. Takes linear time if the rules compare calls by equality (`exact`, `ignore`, paths);
+    /// other rules compare each pair of different calls of a tool.
+    ///
+    /// # Errors
+    /// A tool has too many different calls for such a rule: more than 1,000,000 pairs.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::trajectory::{ArgsRules, UnmatchedCalls};
+    ///
+    /// let [called, expected] = [["search", "pay"], ["search", "book"]]
+    ///     .map(|names| Trajectory::of_calls(names.map(ToolCall::new)));
+    /// let unmatched = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &ArgsRules::default())?;
+    /// assert_eq!((&*unmatched.missing[0].name, &*unmatched.extra[0].name), ("book", "pay"));
+    /// # Ok::<(), dsrs_metrics::trajectory::TooManyCalls>(())
+    /// ```
+    pub fn new(
+        called: &ToolCalls<'t>,
+        expected: &ToolCalls<'t>,
+        rules: &ArgsRules,
+    ) -> Result<Self, TooManyCalls> {
+        let mut keys = Keys::default();
+        let (mut by_key, mut by_tool) = (Vec::<Group>::new(), Vec::<Group>::new());
+        for (is_called, calls) in [(true, called), (false, expected)] {
+            for (at, call) in calls.iter().enumerate() {
+                let key = keys.by_rule(call, rules.of(&call.name));
+                let (groups, number) = match key {
+                    Some(number) => (&mut by_key, number),
+                    None => (&mut by_tool, keys.of_tool(call)),
+                };
+                if groups.len() <= number {
+                    groups.resize_with(number + 1, Group::default);
+                }
+                let group = &mut groups[number];
+                if is_called { &mut group.called } else { &mut group.expected }.push(at);
+            }
+        }
+        let (mut missing, mut extra) = (Vec::new(), Vec::new());
+        for group in by_key {
+            let pairs = group.called.len().min(group.expected.len());
+            extra.extend_from_slice(&group.called[pairs..]);
+            missing.extend_from_slice(&group.expected[pairs..]);
+        }
+        let (called, expected): (Vec<_>, Vec<_>) =
+            (called.iter().collect(), expected.iter().collect());
+        for group in by_tool {
+            match_tool(&group, &called, &expected, rules, &mut missing, &mut extra)?;
+        }
+        missing.sort_unstable();
+        extra.sort_unstable();
+        Ok(Self {
+            missing: missing.into_iter().map(|at| expected[at]).collect(),
+            extra: extra.into_iter().map(|at| called[at]).collect(),
+        })
+    }
+}
+
+/// Matches the calls of one tool by a rule that compares pairs of calls.
+fn match_tool(
+    tool: &Group,
+    called: &[&ToolCall],
+    expected: &[&ToolCall],
+    rules: &ArgsRules,
+    missing: &mut Vec<usize>,
+    extra: &mut Vec<usize>,
+) -> Result<(), TooManyCalls> {
+    let ours = equal_calls(&tool.called, called);
+    let theirs = equal_calls(&tool.expected, expected);
+    if ours.len().saturating_mul(theirs.len()) > MAX_PAIRS {
+        let first = ours.first().and_then(|group| called.get(group[0]));
+        return Err(TooManyCalls {
+            what: first.map_or_else(
+                || "different calls".to_owned(),
+                |call| format!("different calls of `{}`", name(&call.name)),
+            ),
+            called: ours.len(),
+            expected: theirs.len(),
+            instead: "compare their arguments by `exact`, `ignore` or paths",
+        });
+    }
+    let sizes = |groups: &[Vec<usize>]| groups.iter().map(Vec::len).collect();
+    let mut groups = Groups::new(sizes(&ours), sizes(&theirs), |one, other| {
+        rules.matches(called[ours[one][0]], expected[theirs[other][0]])
+    });
+    groups.match_all();
+    for (without_partner, groups, unmatched) in
+        [(&groups.called, &ours, extra), (&groups.expected, &theirs, missing)]
+    {
+        for (free, group) in without_partner.iter().zip(groups) {
+            unmatched.extend_from_slice(&group[group.len() - free..]);
+        }
+    }
+    Ok(())
+}
+
+/// Groups positions of equal calls.
+fn equal_calls(positions: &[usize], calls: &[&ToolCall]) -> Vec<Vec<usize>> {
+    let (mut keys, mut groups) = (Keys::default(), Vec::<Vec<usize>>::new());
+    for &at in positions {
+        let number = keys.of_call(calls[at]);
+        if groups.len() <= number {
+            groups.push(Vec::new());
+        }
+        groups[number].push(at);
+    }
+    groups
+}
+
+/// Counts calls by a number.
+pub(super) fn count_by(
+    calls: &ToolCalls<'_>,
+    mut number: impl FnMut(&ToolCall) -> usize,
+) -> HashMap<usize, usize, RandomState> {
+    let mut counts = HashMap::default();
+    for call in calls.iter() {
+        *counts.entry(number(call)).or_default() += 1;
+    }
+    counts
+}

@@ -1,0 +1,155 @@
+//! A trajectory: the messages of an agent, as its steps.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::calls::ToolCalls;
+use super::message::{Message, Role, TokenUsage, ToolCall};
+use super::read::{self, TrajectoryError};
+
+/// What an agent did: its messages and tool calls, in order.
+///
+/// ```
+/// use dsrs_metrics::metrics::Check;
+/// use dsrs_metrics::prelude::*;
+///
+/// /// The refund is looked up before it is made, with the invoice of the request.
+/// #[metric]
+/// fn refund_flow(#[gold] invoice: &str, #[pred] steps: &Trajectory) -> Check {
+///     let calls = steps.tool_calls();
+///     Check::all([
+///         calls.in_order(["lookup_invoice", "create_refund"]),
+///         calls.named("create_refund").any(|call| call.args["invoice"] == invoice),
+///         calls.none_failed(),
+///     ])
+/// }
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "invoice" => "A-7" };
+/// let steps = |invoice: &str| serde_json::json!([
+///     {"role": "assistant", "content": null, "tool_calls": [
+///         {"id": "1", "type": "function", "function": {"name": "lookup_invoice", "arguments": "{}"}}]},
+///     {"role": "tool", "tool_call_id": "1", "content": "40 euros"},
+///     {"role": "assistant", "content": null, "tool_calls": [
+///         {"id": "2", "type": "function", "function": {
+///             "name": "create_refund", "arguments": format!("{{\"invoice\": \"{invoice}\"}}")}}]},
+///     {"role": "tool", "tool_call_id": "2", "content": "done"},
+/// ]);
+/// assert_eq!(RefundFlow.score(&gold, &prediction! { "steps" => steps("A-7") })?.value, 1.0);
+///
+/// let (pred, call_of) = (prediction! { "steps" => steps("B-1") }, MetricCall::new);
+/// let scored = RefundFlow.answer(call_of(&gold, &pred)).ready().expect("it is synchronous")?;
+/// assert_eq!(scored.feedback().as_deref(), Some("none of 1 call of `create_refund` meets the condition"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trajectory {
+    messages: Vec<Message>,
+    /// The tokens of the whole trajectory, if the format has them.
+    total: Option<TokenUsage>,
+}
+
+impl Trajectory {
+    /// Creates a trajectory of these messages.
+    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
+        Self { messages: messages.into_iter().collect(), total: None }
+    }
+
+    /// Creates a trajectory of calls, each a step of its own.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let trajectory = Trajectory::of_calls([ToolCall::new("search"), ToolCall::new("book")]);
+    /// assert_eq!((trajectory.steps(), trajectory.tool_calls().len()), (2, 2));
+    /// ```
+    pub fn of_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self::new(calls.into_iter().map(|call| Message::calling([call])))
+    }
+
+    /// Reads a trajectory in one of the forms that the [module](super) lists.
+    ///
+    /// # Errors
+    /// [`TrajectoryError`] if the value has none of these forms, or a message is invalid.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let trajectory = Trajectory::from_json(json!(["search", "book"]))?;
+    /// assert_eq!(trajectory.tool_calls().names(), ["search", "book"]);
+    ///
+    /// let error = Trajectory::from_json(json!([{"role": "human", "content": "Hello"}])).unwrap_err();
+    /// assert_eq!(error.to_string(), "message 1: unknown role `human`; write `user`");
+    /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
+    /// ```
+    pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
+        let (messages, total) = read::read(value)?;
+        Ok(Self { messages, total })
+    }
+
+    /// Returns the messages, in order.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Returns the calls of all messages, in order.
+    #[must_use]
+    pub fn tool_calls(&self) -> ToolCalls<'_> {
+        self.messages.iter().flat_map(|message| &message.tool_calls).collect()
+    }
+
+    /// Returns the number of steps: the messages of the agent. In a list of calls or names, and in a trace, each call is a step.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.messages.iter().filter(|message| message.role == Role::Assistant).count()
+    }
+
+    /// Returns the tokens of the agent's model: the total of the format (ATIF's `final_metrics`), or else the sum over the messages.
+    /// `None` if the format has no tokens.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let trajectory: Trajectory = serde_json::from_str(r#"[
+    ///     {"role": "user", "content": "Hello"},
+    ///     {"role": "assistant", "content": "Good day", "usage": {"prompt_tokens": 12, "completion_tokens": 3}}
+    /// ]"#)?;
+    /// assert_eq!(trajectory.tokens(), Some(15));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tokens(&self) -> Option<u64> {
+        let sum = |mut sum: TokenUsage, usage| {
+            sum += usage;
+            sum
+        };
+        let of_messages = self.messages.iter().filter_map(|message| message.usage).reduce(sum);
+        self.total.or(of_messages).map(TokenUsage::tokens)
+    }
+}
+
+impl<'de> Deserialize<'de> for Trajectory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Messages as OpenAI has them, but with the result of a call in the call.
+impl Serialize for Trajectory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct WithTotal<'t> {
+            messages: &'t [Message],
+            usage: TokenUsage,
+        }
+
+        match self.total {
+            None => self.messages.serialize(serializer),
+            Some(usage) => WithTotal { messages: &self.messages, usage }.serialize(serializer),
+        }
+    }
+}
