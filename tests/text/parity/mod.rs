@@ -7,4 +7,5 @@ mod live;
 mod metrics;
 mod replay;
 mod stems;
+mod trajectories;
 pub(crate) mod versions;
