@@ -22,4 +22,5 @@ mod setup;
 mod shipped;
 mod steps;
 mod traces;
+mod turns;
 mod without_answer;

@@ -26,6 +26,11 @@ pub(crate) struct JudgeAttrs {
     pub(crate) quorum: Option<LitInt>,
     pub(crate) offline: Option<Path>,
     pub(crate) empty: Option<Expr>,
+    /// The role whose messages are judged one by one.
+    pub(crate) turns: Option<Ident>,
+    pub(crate) window: Option<LitInt>,
+    pub(crate) max_turns: Option<LitInt>,
+    pub(crate) reduce: Option<Ident>,
 }
 
 /// `pairwise(first, second)`.
@@ -114,6 +119,16 @@ impl Attribute for JudgeAttrs {
         }),
         own("empty", "empty = 0.0", "a number, `true` or `false`", |judge, it, _| {
             it.value(&mut judge.empty)
+        }),
+        own("turns", "turns = assistant", "`assistant` or `user`", |judge, it, _| {
+            it.value(&mut judge.turns)
+        }),
+        own("window", "window = 10", "a whole number", |judge, it, _| it.value(&mut judge.window)),
+        own("max_turns", "max_turns = 100", "a whole number", |judge, it, _| {
+            it.value(&mut judge.max_turns)
+        }),
+        own("reduce", "reduce = mean", "`mean`, `min` or `max`", |judge, it, _| {
+            it.value(&mut judge.reduce)
         }),
         Key::MISSING,
         Key::THRESHOLD,

@@ -34,6 +34,10 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
+    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    if judge.attrs.turns.is_some() && is_verdict {
+        attrs.range.get_or_insert_with(|| syn::parse_quote_spanned!(span=> 0.0..=1.0));
+    }
     attrs.struct_name.get_or_insert_with(|| judge.default_metric());
     let struct_name = attrs.struct_name.clone()?;
     let function = function(judge, &attrs);
@@ -100,10 +104,11 @@ fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
     }
 }
 
-/// Returns the type of the judge's score.
+/// Returns the type of the judge's score: of the row, if the judge scores turns.
 fn kind(judge: &Judge) -> TokenStream {
     let span = judge.span();
-    match judge.score.as_ref().is_some_and(|score| score.is_verdict) {
+    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    match is_verdict && judge.attrs.turns.is_none() {
         true => quote_spanned!(span=> ::core::primitive::bool),
         false => quote_spanned!(span=> ::core::primitive::f64),
     }

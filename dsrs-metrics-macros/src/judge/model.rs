@@ -122,6 +122,11 @@ impl Judge {
         names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
     }
 
+    /// Iterates over the inputs that are conversations.
+    pub(crate) fn conversations(&self) -> impl Iterator<Item = &Input> {
+        self.inputs.iter().filter(|input| is_conversation(&input.field.ty))
+    }
+
     pub(crate) fn has_param(&self, name: &str) -> bool {
         let mut params = self.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
         params.any(|input| input.field.name() == name)
@@ -240,6 +245,11 @@ pub(crate) fn is_abstain(expr: &Expr) -> bool {
 /// Whether a type is a `Vec`.
 pub(crate) fn is_list(ty: &Type) -> bool {
     matches!(ungrouped(ty), Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"))
+}
+
+/// Whether a type is a `Trajectory`.
+pub(crate) fn is_conversation(ty: &Type) -> bool {
+    last_segment_is(ty, "Trajectory")
 }
 
 pub(crate) fn is_bool(ty: &Type) -> bool {

@@ -23,6 +23,7 @@
 
 mod answers;
 mod completeness;
+mod conversations;
 mod grounded;
 pub mod lexical;
 mod llm_judge;
@@ -32,6 +33,7 @@ mod semantic_f1;
 
 pub use self::answers::*;
 pub use self::completeness::*;
+pub use self::conversations::*;
 pub use self::grounded::*;
 pub use self::llm_judge::*;
 pub use self::preference::*;

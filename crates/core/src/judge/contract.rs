@@ -4,6 +4,7 @@ use super::panel::Panel;
 use super::reply::{JudgeOutput, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
+use super::turns::Turns;
 use super::untrusted::Content;
 
 /// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
@@ -40,6 +41,13 @@ pub trait Judge: Send + Sync {
     fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
         let _ = (step, reply);
         false
+    }
+
+    /// Returns the turns of a conversation, each with the number of its message and as an input of its own.
+    #[doc(hidden)]
+    fn turns(&self, input: &Self::Input, turns: &Turns) -> Vec<(usize, Self::Input)> {
+        let _ = (input, turns);
+        Vec::new()
     }
 
     /// Returns the score of an answer.

@@ -69,6 +69,22 @@ pub enum JudgeError {
     /// The call to the model failed.
     #[error("{0}")]
     Model(#[from] LmError),
+    /// A conversation has more turns than the judge scores.
+    #[error(
+        "the conversation has more than {max} turns; shorten it, or set `max_turns` in `#[judge(..)]`"
+    )]
+    TooManyTurns {
+        /// The most turns.
+        max: usize,
+    },
+    /// A turn of a conversation has no verdict.
+    #[error("message {message}: {error}")]
+    InTurn {
+        /// The number of the message.
+        message: usize,
+        /// Why the turn has no verdict.
+        error: Box<JudgeError>,
+    },
     /// The model declined to judge.
     #[error("{lm} declined to judge: {}", escape::escaped(reply))]
     Refused {
@@ -196,6 +212,14 @@ impl JudgeError {
     #[cfg(feature = "lm")]
     pub(super) fn is_estimated(&self) -> bool {
         matches!(self, Self::Model(error) if error.is_estimated())
+    }
+
+    /// Adds the number of the message that has no verdict. Errors of the model remain as they are, since their kind counts.
+    pub(super) fn in_turn(self, message: usize) -> Self {
+        match self {
+            Self::Model(_) => self,
+            error => Self::InTurn { message, error: Box::new(error) },
+        }
     }
 
     /// Returns the budget, if exceeding it is the reason of the error.

@@ -12,6 +12,7 @@ use super::judged::Judgement;
 use super::row::judgement;
 use super::signature::Signature;
 use super::steps::Step;
+use super::turns_row::spec_of_question;
 use super::untrusted::Untrusted;
 use crate::lm::Usage;
 use crate::program_run::{ProgramOutput, ProgramUsage};
@@ -82,7 +83,7 @@ async fn judged<J: Judge>(
     input: Result<J::Input, JudgeError>,
     declared: &MetricSpec<'static>,
 ) -> Result<ProgramOutput, Box<dyn Error + Send + Sync>> {
-    let spec = judge.panel().spec(declared)?;
+    let spec = spec_of_question(J::signature(), judge.panel().spec(declared)?);
     let (result, cost_msats) = judgement(judge, &input?, || spec).await;
     let result = result?;
     let usage =

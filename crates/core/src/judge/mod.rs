@@ -44,6 +44,7 @@ mod builder;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
+mod conversation;
 mod demos;
 mod each;
 mod error;
@@ -64,6 +65,8 @@ mod share;
 mod signature;
 mod steps;
 mod trace;
+mod turns;
+mod turns_row;
 mod unsupported_params;
 mod untrusted;
 
@@ -73,6 +76,8 @@ pub use schemars::JsonSchema;
 pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
 pub use self::contract::Judge;
+#[doc(hidden)]
+pub use self::conversation::{ConversationInput, shown_conversation};
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::Models;
@@ -98,6 +103,8 @@ pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
 #[doc(hidden)]
 pub use self::trace::{TraceInput, shown_trace};
+#[doc(hidden)]
+pub use self::turns::{Reduction, Turns, turns_of};
 #[doc(hidden)]
 pub use self::untrusted::shown_items;
 pub use self::untrusted::{Content, Shown, Untrusted};

@@ -18,6 +18,7 @@ use super::pipeline::{Pipeline, call_model, step_prompt};
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::signature::Signature;
+use super::turns_row;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
 use crate::declared::Declared;
@@ -58,7 +59,11 @@ where
 #[doc(hidden)]
 pub async fn row<J: Judge + Declared, K: Kind>(judge: &J, input: &J::Input) -> Judged<K> {
     let spec = || judge.panel().shown_spec(const { <J as Declared>::SPEC });
-    let (result, cost_msats) = judgement(judge, input, spec).await;
+    let (result, cost_msats) = match &J::signature().turns {
+        None => judgement(judge, input, spec).await,
+        // Boxed, so that a judge of rows takes less memory.
+        Some(turns) => Box::pin(turns_row::judgement(judge, input, turns, spec)).await,
+    };
     Judged::new(result, cost_msats)
 }
 
@@ -106,7 +111,8 @@ impl Prepared {
 
 /// Validates the settings of a judge and returns its demonstrations.
 fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
-    judge.panel().check(J::signature(), spec.kind == ScoreKind::Bool)?;
+    let is_verdict = J::signature().turns.as_ref().is_some_and(|turns| turns.is_verdict);
+    judge.panel().check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
     demos(judge)
 }

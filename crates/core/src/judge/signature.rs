@@ -9,6 +9,7 @@ use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::offline::Offline;
 use super::steps::{Each, Step};
+use super::turns::Turns;
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
 use crate::spec::{MetricSpec, ScoreRange};
@@ -43,6 +44,8 @@ pub struct Signature {
     pub(super) empty: Option<(f64, &'static [usize])>,
     /// The calls before the last one.
     pub(super) steps: Vec<Step>,
+    /// The turns that are judged one by one.
+    pub(super) turns: Option<Turns>,
     pub(super) name: String,
     reply: OnceLock<Arc<ReplySchema>>,
     pub(super) plain_system: OnceLock<Arc<str>>,
@@ -251,6 +254,7 @@ impl Signature {
             offline: None,
             empty: None,
             steps: Vec::new(),
+            turns: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
             plain_system: OnceLock::new(),
@@ -447,6 +451,8 @@ impl Signature {
         pub fn max_tokens(tokens: u32) => max_tokens = Some(tokens);
 
         pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
+
+        pub fn turns(turns: Turns) => turns = Some(turns);
 
         pub fn empty(score: f64, inputs: &'static [usize]) => empty = Some((score, inputs));
 

@@ -52,15 +52,26 @@ impl TraceInput for Option<Trace> {
 #[doc(hidden)]
 pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
     let trace = trace.get().trace();
-    let text = trace.map(|trace| whole(trace).unwrap_or_else(|| shortened(trace)));
+    let text = trace.map(|trace| {
+        let steps = &trace.steps;
+        limited(steps.len(), |text, index, limit| {
+            write_step(text, (index, steps.len()), &steps[index], limit)
+        })
+    });
     Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()), items: 0 }
 }
 
-/// Returns the whole trace, or `None` if it is longer than the limit.
-fn whole(trace: &Trace) -> Option<String> {
+/// Returns a text of this many steps within the limit. `write` writes the step at an index with at most this many bytes of each of
+/// its values, and returns how many bytes are left out.
+pub(super) fn limited(total: usize, write: impl Fn(&mut Limited, usize, usize) -> usize) -> String {
+    whole(total, &write).unwrap_or_else(|| shortened(total, &write))
+}
+
+/// Returns the whole text, or `None` if it is longer than the limit.
+fn whole(total: usize, write: impl Fn(&mut Limited, usize, usize) -> usize) -> Option<String> {
     let mut text = Limited::new(MAX_TRACE_BYTES);
-    for (index, step) in trace.steps.iter().enumerate() {
-        write_step(&mut text, (index, trace.steps.len()), step, usize::MAX);
+    for index in 0..total {
+        write(&mut text, index, usize::MAX);
         if text.left_out() > 0 {
             return None;
         }
@@ -68,15 +79,14 @@ fn whole(trace: &Trace) -> Option<String> {
     Some(text.finish())
 }
 
-/// Returns the trace with shortened rows, and without the steps in the middle that exceed the limit.
-fn shortened(trace: &Trace) -> String {
-    let total = trace.steps.len();
+/// Returns the text with shortened values, and without the steps in the middle that exceed the limit.
+fn shortened(total: usize, write: impl Fn(&mut Limited, usize, usize) -> usize) -> String {
     let (mut head, mut is_head) = (String::new(), true);
     let (mut tail, mut tail_bytes) = (VecDeque::new(), 0);
     let (mut steps, mut bytes) = (0_usize, 0_usize);
-    for (index, step) in trace.steps.iter().enumerate() {
+    for index in 0..total {
         let mut text = Limited::new(usize::MAX);
-        let cut = write_step(&mut text, (index, total), step, MAX_ROW_BYTES);
+        let cut = write(&mut text, index, MAX_ROW_BYTES);
         let text = text.finish();
         is_head &= head.len() + text.len() <= HALF_BYTES;
         if is_head {
@@ -121,7 +131,7 @@ fn write_step(
 }
 
 /// Bytes up to a limit. Bytes after the limit are only counted, so that no trace needs more memory than the limit.
-struct Limited {
+pub(super) struct Limited {
     bytes: Vec<u8>,
     limit: usize,
     written: usize,
@@ -137,7 +147,7 @@ impl Limited {
     }
 
     /// Writes at most `limit` bytes of a value as JSON, and the number of bytes that are left out. Returns that number.
-    fn json(&mut self, value: &impl serde::Serialize, limit: usize) -> usize {
+    pub(super) fn json(&mut self, value: &impl serde::Serialize, limit: usize) -> usize {
         let room = self.limit.saturating_sub(self.bytes.len());
         let mut part = Self::new(limit.min(room));
         if let Err(error) = serde_json::to_writer(&mut part, value) {

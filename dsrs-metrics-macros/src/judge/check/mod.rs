@@ -3,6 +3,7 @@
 
 mod panel;
 mod steps;
+mod turns;
 
 use syn::Type;
 
@@ -30,6 +31,7 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
         check_output(output, errors);
     }
     steps::check(judge, errors);
+    turns::check(judge, errors);
     check_reasoning(judge, errors);
     check_sampling(judge, errors);
     check_panel(judge, errors);

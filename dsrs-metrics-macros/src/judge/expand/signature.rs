@@ -1,6 +1,6 @@
 //! The `Judge` impl: the signature, the inputs for the prompt, and the score.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
@@ -9,10 +9,11 @@ use super::context::Context;
 use super::output::{adds_reasoning, is_users, of_output, read_field};
 use crate::judge::field::Source;
 use crate::judge::lower::PANEL;
-use crate::judge::model::{Field, Input, Output, is_abstain, is_list};
+use crate::judge::model::{Field, Input, Output, is_abstain, is_conversation, is_list};
 use crate::judge::score::checked;
 use crate::shared::names;
 use crate::shared::tokens::ends;
+use crate::shared::types::option_of;
 use crate::shared::values::{self, bounds, number};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
@@ -30,7 +31,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
     });
     let params: Vec<_> = params.collect();
-    let reads_step = reads_step(cx);
+    let (reads_step, turns) = (reads_step(cx), turns(cx));
     let configured = (!params.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn configured(
@@ -64,6 +65,8 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
 
             #reads_step
 
+            #turns
+
             #score
         }
     }
@@ -77,6 +80,10 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
     if input.attr.source == Some(Source::Trace) {
         return quote_spanned!(start=> #runtime::judge::shown_trace::<#ty>);
+    }
+    let own = option_of(ty).unwrap_or(ty);
+    if is_conversation(own) && input.attr.source != Some(Source::Param) {
+        return quote_spanned!(start=> #runtime::judge::shown_conversation::<#ty>);
     }
     if cx.judge.is_list(&input.field.ident) {
         return quote_spanned!(start=> #runtime::judge::shown_items::<#ty>);
@@ -162,6 +169,29 @@ fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
+/// Emits how the turns of a conversation become inputs of their own.
+fn turns(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { judge, span, runtime, private, input, .. } = cx;
+    judge.attrs.turns.as_ref()?;
+    let name = &judge.conversations().next()?.field.ident;
+    let others = cx.shown().map(|input| &input.field.ident).filter(|other| *other != name);
+    Some(quote_spanned! {*span=>
+        fn turns(
+            &self,
+            __input: &#input,
+            turns: &#runtime::judge::Turns,
+        ) -> #private::vec::Vec<(::core::primitive::usize, #input)> {
+            let turns = #runtime::judge::turns_of(__input.#name.get(), turns).into_iter();
+            turns
+                .map(|(number, turn)| (number, #input {
+                    #name: #runtime::judge::Untrusted::new(turn),
+                    #(#others: ::core::clone::Clone::clone(&__input.#others),)*
+                }))
+                .collect()
+        }
+    })
+}
+
 fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let Field { ty, desc, .. } = &output.field;
@@ -229,6 +259,29 @@ fn options(cx: &Context<'_>) -> TokenStream {
         };
         let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
+    }
+    if let Some(role) = &attrs.turns {
+        let role = Ident::new(&names::upper_camel(&role.to_string()), *span);
+        let reduction = attrs
+            .reduce
+            .as_ref()
+            .map_or("Mean".to_owned(), |it| names::upper_camel(&it.to_string()));
+        let reduction = Ident::new(&reduction, *span);
+        let window = match &attrs.window {
+            Some(window) => quote_spanned!(*span=> ::core::option::Option::Some(#window)),
+            None => quote_spanned!(*span=> ::core::option::Option::None),
+        };
+        let max = attrs.max_turns.as_ref().map_or_else(|| quote!(100), ToTokens::to_token_stream);
+        let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+        calls.extend(quote_spanned! {*span=>
+            .turns(#runtime::judge::Turns {
+                role: #runtime::trajectory::Role::#role,
+                window: #window,
+                max: #max,
+                reduction: #runtime::judge::Reduction::#reduction,
+                is_verdict: #is_verdict,
+            })
+        });
     }
     if let Some(empty) = &attrs.empty {
         let value = values::score(empty);

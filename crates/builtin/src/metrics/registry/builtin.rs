@@ -47,6 +47,9 @@ groups! {
         SemanticEquivalence;
     "judges of retrieval-augmented generation": Faithfulness, ContextPrecision, ContextUtilization,
         ContextRecall, ContextEntityRecall, NoiseSensitivity, FactualCorrectness;
+    "judges of conversations and agents": KnowledgeRetention, RoleAdherence, TurnRelevancy,
+        ConversationalFaithfulness, ConversationCompleteness, TopicAdherence, TaskCompletion,
+        GoalAccuracy;
     "retrieval-augmented generation": IntentAccuracy, IntentAccuracyWithFallback, EntityF1,
         EntityTypeAccuracy, AnswerPresent, SourcesUsed, ContextPrecisionById, ContextRecallById,
         ContextPrecisionByDistance, ContextRecallByDistance;

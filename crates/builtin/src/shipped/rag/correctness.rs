@@ -93,6 +93,6 @@ fn factual_correctness(
 }
 
 /// The share of the first of two counts; 0 if both are 0.
-fn share_of(first: usize, second: usize) -> f64 {
+pub(in crate::shipped) fn share_of(first: usize, second: usize) -> f64 {
     if first == 0 { 0.0 } else { first as f64 / (first + second) as f64 }
 }

@@ -9,6 +9,7 @@ mod correctness;
 mod statements;
 
 pub use self::contexts::*;
+pub(super) use self::correctness::share_of;
 pub use self::correctness::*;
 pub use self::statements::*;
 

@@ -1,0 +1,90 @@
+//! Judges a conversation turn by turn: each message of a role with the messages before it. The score of the row is a reduction. A row
+//! is a conversation, so that the intervals of a run are those of conversations, whose turns depend on each other.
+
+use futures_util::StreamExt as _;
+use serde_json::{Map, Value};
+
+use super::contract::Judge;
+use super::error::JudgeError;
+use super::judged::Judgement;
+use super::row;
+use super::signature::Signature;
+use super::turns::Turns;
+use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
+
+/// The turns of one row that are judged at once.
+const CONCURRENT: usize = 8;
+
+/// Returns the spec of one question: of a turn, if the judge scores turns.
+pub(super) fn spec_of_question(
+    signature: &Signature,
+    spec: MetricSpec<'static>,
+) -> MetricSpec<'static> {
+    match &signature.turns {
+        Some(Turns { is_verdict: true, .. }) => MetricSpec {
+            kind: ScoreKind::Bool,
+            range: Some(ScoreRange { min: 0.0, max: 1.0 }),
+            ..spec
+        },
+        _ => spec,
+    }
+}
+
+/// Returns the judgement of a conversation, and its cost in millisatoshis.
+pub(super) async fn judgement<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    turns: &Turns,
+    spec: impl Fn() -> MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
+    let inputs = judge.turns(input, turns);
+    if inputs.len() > turns.max {
+        return (Err(JudgeError::TooManyTurns { max: turns.max }), 0);
+    }
+    let spec = &|| spec_of_question(J::signature(), spec());
+    let judged = inputs.iter().map(|(number, input)| async move {
+        let (result, cost_msats) = row::judgement(judge, input, spec).await;
+        (*number, result, cost_msats)
+    });
+    let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);
+    let judged: Vec<_> = judged.collect().await;
+    let cost_msats = judged.iter().fold(0, |sum: u64, (_, _, cost)| sum.saturating_add(*cost));
+    (reduced(judged, turns), cost_msats)
+}
+
+/// Combines the judgements of the turns. A turn that abstains does not count; any other turn without a verdict fails the row.
+fn reduced(
+    judged: Vec<(usize, Result<Judgement, JudgeError>, u64)>,
+    turns: &Turns,
+) -> Result<Judgement, JudgeError> {
+    let (mut values, mut lines) = (Vec::new(), Vec::new());
+    let (mut confidence, mut lost) = (1.0_f64, None);
+    let mut metadata = Map::new();
+    for (number, result, _) in judged {
+        let judgement = match result {
+            Err(JudgeError::NoItems { .. }) => {
+                lines.push(format!("message {number}: nothing to judge"));
+                continue;
+            }
+            Err(error) => return Err(error.in_turn(number)),
+            Ok(judgement) => judgement,
+        };
+        let Judgement { value, details, .. } = &judgement;
+        let words = details.as_deref().filter(|details| !details.is_empty());
+        let words = words.map(|details| format!(": {details}")).unwrap_or_default();
+        lines.push(format!("message {number} ({value}){words}"));
+        values.push(judgement.value);
+        confidence = confidence.min(judgement.confidence);
+        lost = lost.or(judgement.lost);
+        if let Some(label) = judgement.metadata.get("judge") {
+            metadata.insert("judge".to_owned(), label.clone());
+        }
+        metadata.insert(format!("message {number}"), Value::Object(judgement.metadata));
+    }
+    if values.is_empty() {
+        return Err(JudgeError::NoItems { list: "turns" });
+    }
+    let value = turns.reduction.of(&values);
+    let details = Some(lines.join("\n"));
+    Ok(Judgement { value, confidence, details, feedback: None, metadata, lost })
+}

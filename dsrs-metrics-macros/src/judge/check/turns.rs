@@ -1,0 +1,64 @@
+//! The rules of judges that score the turns of a conversation.
+
+use syn::Ident;
+
+use super::panel::check_at_least_one;
+use crate::judge::model::Judge;
+use crate::shared::errors::Errors;
+
+pub(super) fn check(judge: &Judge, errors: &mut Errors) {
+    let attrs = &judge.attrs;
+    let Some(turns) = &attrs.turns else {
+        let numbers = [("window", &attrs.window), ("max_turns", &attrs.max_turns)];
+        for (name, number) in numbers {
+            if number.is_some() {
+                errors.at(number, without_turns(name));
+            }
+        }
+        if let Some(reduce) = &attrs.reduce {
+            errors.at(reduce, without_turns("reduce"));
+        }
+        return;
+    };
+    one_of(turns, "the role of the turns", &["assistant", "user"], errors);
+    if let Some(reduce) = &attrs.reduce {
+        one_of(reduce, "a reduction of the scores of turns", &["mean", "min", "max"], errors);
+    }
+    if let Some(window) = &attrs.window {
+        let message = "`window` must be at least 1, found 0; write `window = 10`";
+        check_at_least_one(window, message, errors);
+    }
+    if let Some(max) = &attrs.max_turns {
+        let message = "`max_turns` must be at least 1, found 0; write `max_turns = 100`";
+        check_at_least_one(max, message, errors);
+    }
+    let mut conversations = judge.conversations();
+    match (conversations.next(), conversations.next()) {
+        (None, _) => errors.at(turns, "the judge has no conversation; write an input of the type `Trajectory`, such as `#[input(pred)] conversation: Trajectory`"),
+        (Some(_), Some(second)) => {
+            errors.at(&second.field.ty, "the turns are those of one conversation, found two inputs of the type `Trajectory`; keep one");
+        }
+        (Some(_), None) => {}
+    }
+    if let Some(pair) = &attrs.pairwise {
+        errors.at_span(
+            pair.span,
+            "`pairwise` is not supported for a judge of turns; remove it, or remove `turns`",
+        );
+    }
+}
+
+fn without_turns(name: &str) -> String {
+    format!("`{name}` requires `turns`; write `turns = assistant`, or remove `{name}`")
+}
+
+fn one_of(word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
+    if !expected.iter().any(|name| word == name) {
+        let names = expected.join("`, `");
+        let first = expected[0];
+        errors.at(
+            word,
+            format!("expected {what}, one of `{names}`, found `{word}`; write `{first}`"),
+        );
+    }
+}

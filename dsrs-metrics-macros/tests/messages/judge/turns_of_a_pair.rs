@@ -1,0 +1,12 @@
+/// Judge whether the last message is polite.
+#[judge(turns = assistant, pairwise(first, second))]
+struct Polite {
+    #[input(gold = "answer")]
+    first: String,
+    #[input(pred = "answer")]
+    second: String,
+    #[input(pred)]
+    conversation: Trajectory,
+    #[output]
+    preferred: Preference,
+}

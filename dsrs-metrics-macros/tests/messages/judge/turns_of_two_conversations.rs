@@ -1,0 +1,10 @@
+/// Judge whether the last message is polite.
+#[judge(turns = assistant)]
+struct Polite {
+    #[input(gold)]
+    expected: Trajectory,
+    #[input(pred)]
+    conversation: Trajectory,
+    #[output]
+    polite: bool,
+}

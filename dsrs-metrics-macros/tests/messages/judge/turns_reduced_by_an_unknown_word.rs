@@ -1,0 +1,8 @@
+/// Judge whether the last message is polite.
+#[judge(turns = assistant, reduce = median)]
+struct Polite {
+    #[input(pred)]
+    conversation: Trajectory,
+    #[output]
+    polite: bool,
+}

@@ -1,0 +1,8 @@
+/// Judge whether the last message is polite.
+#[judge(turns = assistant)]
+struct Polite {
+    #[input(pred)]
+    conversation: Vec<String>,
+    #[output]
+    polite: bool,
+}
