@@ -4,6 +4,8 @@
 //! While an optimizer runs, a metric receives the [`Trace`](crate::rows::Trace) of the program, and a metric that returns
 //! `bool` or has a threshold returns whether the row is accepted.
 
+#[doc(hidden)]
+pub use dsrs_metrics_core::objectives;
 pub use dsrs_metrics_core::{
     AcceptanceTest, FeedbackEvaluator, FeedbackMetric, Grade, MetricScore, traced_metric_fn,
 };

@@ -78,6 +78,8 @@ pub use crate::metric::fn_metric::{
 pub use crate::metric::identity::{IdentityDifference, MetricIdentity};
 pub use crate::metric::instance::{Instance, WithSettings};
 #[doc(hidden)]
+pub use crate::metric::objectives::objectives;
+#[doc(hidden)]
 pub use crate::metric::optimizer::HasVerdict;
 pub use crate::metric::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::metric::param_group::ParamGroup;

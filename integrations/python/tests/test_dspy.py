@@ -6,6 +6,7 @@ import dspy
 import pytest
 from dspy.evaluate import metrics as theirs
 from dspy.teleprompt import BootstrapFewShot, BootstrapFewShotWithRandomSearch
+from dspy.teleprompt.gepa.gepa_utils import DspyAdapter
 from dspy.utils.dummies import DummyLM
 
 import dsrs_metrics as ours
@@ -96,3 +97,77 @@ def test_gepa_reads_the_feedback_of_the_metric(tmp_path):
     prompts = [message["content"] for call in reflection.history for message in call["messages"]]
     feedback = json.dumps('0 in common; missing: "2"; extra: "unknown"').strip('"')
     assert any(feedback in prompt for prompt in prompts)
+
+
+HERITAGE_GOLD = {"expected_intent": "temporal", "expected_entities": ["Louvre", "Paris"]}
+HERITAGE_PRED = {"intent": "temporal", "entities": ["Louvre"], "sparql_query": "SELECT ?year {", "answer": "1793"}
+HERITAGE_SCORES = {
+    "intent_accuracy": 1.0,
+    "entity_f1": 2 / 3,
+    "sparql_syntax_valid": 0.0,
+    "answer_present": 1.0,
+    "sources_used": 0.0,
+}
+
+
+def test_objectives_are_the_named_scores_or_the_components_or_the_score():
+    def objectives(name, gold, pred):
+        result = metric(name, feedback=True)(gold, pred)
+        assert type(result.objective_scores) is dict
+        return result.objective_scores
+
+    gold, pred = {"answer": "the cat sat"}, {"answer": "the cat"}
+    assert objectives("rouge_1", gold, pred) == {"f1": 0.8, "precision": 1.0, "recall": 2 / 3}
+    assert objectives("f1", gold, pred) == {"f1": 2 / 3}
+    assert objectives("heritage_rag", HERITAGE_GOLD, HERITAGE_PRED) == HERITAGE_SCORES
+    # A composite that passes or fails has the scores of its components, too.
+    strict = {name: score for name, score in HERITAGE_SCORES.items() if name != "sources_used"}
+    assert objectives("heritage_rag_strict", HERITAGE_GOLD, HERITAGE_PRED) == strict
+
+
+@pytest.mark.parametrize("capture_traces", [False, True])
+def test_the_adapter_of_gepa_reads_the_objectives(capture_traces):
+    program = dspy.Predict("question -> intent, entities: list[str], sparql_query, answer")
+    batch = [dspy.Example(question=name, **HERITAGE_GOLD).with_inputs("question") for name in ["first", "second"]]
+    replies = {"first": HERITAGE_PRED, "second": {**HERITAGE_PRED, "intent": "spatial", "answer": " "}}
+    adapter = DspyAdapter(program, metric("heritage_rag", feedback=True), {}, num_threads=1)
+    with dspy.context(lm=DummyLM({name: {**reply, "entities": '["Louvre"]'} for name, reply in replies.items()})):
+        result = adapter.evaluate(batch, {"self": "Answer."}, capture_traces=capture_traces)
+    second = {**HERITAGE_SCORES, "intent_accuracy": 0.0, "answer_present": 0.0}
+    assert result.objective_scores == [HERITAGE_SCORES, second]
+    weights = [0.25, 0.25, 0.20, 0.15, 0.15]
+    expected = [sum(w * s for w, s in zip(weights, row.values())) for row in result.objective_scores]
+    assert result.scores == pytest.approx(expected)
+
+
+class Written(dspy.Module):
+    """A program whose answer depends on its instruction: a short one has the better precision, a long one the better recall."""
+
+    def __init__(self):
+        super().__init__()
+        self.write = dspy.Predict("question -> answer")
+
+    def forward(self, question):
+        is_short = "short" in self.write.signature.instructions
+        answer = "Paris" if is_short else "It is Paris, the capital of France in Europe today"
+        with dspy.context(lm=DummyLM([{"answer": answer}])):
+            return self.write(question=question)
+
+
+def test_gepa_keeps_the_best_programs_of_each_objective(tmp_path):
+    trainset = [dspy.Example(question=f"{n}?", answer="Paris, the capital").with_inputs("question") for n in range(4)]
+    optimizer = dspy.GEPA(
+        metric=metric("rouge_1", feedback=True),
+        max_metric_calls=40,
+        reflection_lm=DummyLM([{"new_instruction": "Write a short answer."}] * 100, adapter=dspy.JSONAdapter()),
+        num_threads=1,
+        reflection_minibatch_size=2,
+        track_stats=True,
+        gepa_kwargs={"frontier_type": "objective"},
+        log_dir=str(tmp_path),
+    )
+    found = optimizer.compile(Written(), trainset=trainset, valset=trainset).detailed_results
+    assert found.objective_pareto_front == pytest.approx({"f1": 0.5, "precision": 1.0, "recall": 1.0})
+    short = set(range(1, len(found.candidates)))
+    assert short and found.per_objective_best_candidates == {"f1": short, "precision": short, "recall": {0}}
+    assert found.val_aggregate_subscores[0] == pytest.approx({"f1": 6 / 13, "precision": 0.3, "recall": 1.0})

@@ -7,7 +7,8 @@ use crate::spec::MetricSpec;
 
 /// Returns an objective for each named score, or for each component with a score, or a single one. The metadata has the
 /// `name`, and where they exist the `passed`, `range` and `details` of the objective.
-pub(crate) fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
+#[must_use]
+pub fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackMetric> {
     if !scored.parts().is_empty() {
         return scored.parts().iter().map(|part| of_part(part, spec)).collect();
     }

@@ -3,11 +3,8 @@
 use std::fmt::Write as _;
 
 use dspy_rs::{ExecutionTrace, Module};
-use dsrs_metrics::{
-    Metric, Outcome, Scored, async_trait,
-    contract::{Answer, MetricCall, MetricSpec},
-    optimizers::{FeedbackEvaluator, FeedbackMetric, MetricScore},
-};
+use dsrs_metrics::optimizers::{FeedbackMetric, objectives};
+use dsrs_metrics::{Metric, Outcome};
 use serde_json::json;
 
 use super::Measured;
@@ -49,15 +46,12 @@ impl<M: Module, T: Metric> dspy_rs::FeedbackEvaluator for Measured<M, T> {
         let rows = self.rows(example, prediction);
         let outcome = self.explained(&rows, rows.predictor.as_ref()).await;
         self.record(|| self.row_name(example), &outcome);
-        match (outcome, &rows.pred) {
-            (Outcome::Scored(scored), Ok(pred)) => {
-                let spec = self.metric.spec();
-                let answered = Answered { spec, scored };
-                let call = rows.call(pred);
-                let objectives = answered.objectives_of(call).await.unwrap_or_default();
+        match outcome {
+            Outcome::Scored(scored) => {
+                let objectives = objectives(scored, &self.metric.spec());
                 objectives.into_iter().map(|objective| self.converted(objective, None)).collect()
             }
-            (outcome, _) => vec![self.unscored(&outcome)],
+            outcome => vec![self.unscored(&outcome)],
         }
     }
 }
@@ -184,34 +178,5 @@ impl<M: Module, T: Metric> Measured<M, T> {
         }
         let score = self.log.with(|report| report.failure_score);
         dspy_rs::FeedbackMetric::new(score, feedback).add_metadata("outcome", json!(outcome.name()))
-    }
-}
-
-/// A metric that has already answered, so that its objectives cost no second call.
-struct Answered<'a> {
-    spec: MetricSpec<'a>,
-    scored: Scored,
-}
-
-#[async_trait]
-impl Metric for Answered<'_> {
-    fn name(&self) -> &str {
-        self.spec.name
-    }
-
-    async fn evaluate(
-        &self,
-        _: &dsrs_metrics::Example,
-        _: &dsrs_metrics::Prediction,
-    ) -> dsrs_metrics::Result<MetricScore> {
-        Ok(self.scored.clone().into_score())
-    }
-
-    fn answer<'a>(&'a self, _: MetricCall<'a>) -> Answer<'a> {
-        Answer::from(Ok(self.scored.clone()))
-    }
-
-    fn spec(&self) -> MetricSpec<'_> {
-        self.spec
     }
 }

@@ -154,7 +154,8 @@ impl Metric {
     /// Returns what a call of the metric returns.
     pub(super) fn call<'py>(&self, py: Python<'py>, call: Call) -> PyResult<Bound<'py, PyAny>> {
         if self.feedback {
-            return prediction(py, self.scored(py, &call.explained())?);
+            let scored = self.scored(py, &call.explained())?;
+            return prediction(py, scored, &self.metric.spec());
         }
         if !call.is_traced() {
             let scored = self.scored(py, &call)?;

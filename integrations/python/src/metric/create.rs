@@ -39,7 +39,7 @@ pub(crate) fn metrics() -> Vec<&'static str> {
 /// language model of a judge: "provider:model", or a callable such as `dspy.LM`, which is called with `messages=` and
 /// returns a string or a list of one; the default is the model that the variable DSRS_LM names. With `offline`, a judge calls
 /// no model and scores by token overlap, and the details of its scores say so. With `feedback`, a call
-/// returns a `dspy.Prediction` with `score` and `feedback`, as GEPA expects.
+/// returns a `dspy.Prediction` with `score`, `feedback` and `objective_scores`, as `Metric.with_feedback` describes.
 ///
 /// Raises `ParameterError`, a `ValueError`, for an unknown name or parameter, for an invalid value, and for a judge without a
 /// model.

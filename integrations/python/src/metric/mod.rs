@@ -93,8 +93,8 @@ impl Metric {
     ///
     /// Without a trace, returns the score: a bool if the metric is one, otherwise a float. With a trace, as optimizers pass
     /// it, returns the verdict, a bool; a metric without a verdict raises `MetricError`, since a number would be taken
-    /// for true: create it with a threshold. A metric with feedback returns a `dspy.Prediction` with `score` and
-    /// `feedback` in both cases.
+    /// for true: create it with a threshold. A metric with feedback returns a `dspy.Prediction` with `score`, `feedback` and
+    /// `objective_scores` in both cases.
     #[pyo3(signature = (gold, pred, trace=None, pred_name=None, pred_trace=None))]
     fn __call__<'py>(
         &self,
@@ -199,7 +199,16 @@ impl Metric {
         guarded(preds.py(), &self.name, || self.summary_of(golds, preds, options))
     }
 
-    /// Returns the same metric, whose calls return a `dspy.Prediction` with `score` and `feedback`, as GEPA expects.
+    /// Returns the same metric, whose calls return a `dspy.Prediction` with `score`, `feedback` and `objective_scores`, as GEPA
+    /// expects.
+    ///
+    /// `objective_scores` has, by name, each named score of the metric, or the score of each component of a composite, or the
+    /// score itself of any other metric. A component that was not evaluated, or failed, has no entry for the row. GEPA keeps the
+    /// best programs of each objective with `gepa_kwargs={"frontier_type": "objective"}`.
+    ///
+    /// >>> rouge = metric("rouge_1").with_feedback()
+    /// >>> rouge({"answer": "the cat sat"}, {"answer": "the cat"}).objective_scores
+    /// {'f1': 0.8, 'precision': 1.0, 'recall': 0.6666666666666666}
     fn with_feedback(&self, py: Python<'_>) -> PyResult<Self> {
         feedback::prediction_class(py)?;
         Ok(Self {
