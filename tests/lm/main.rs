@@ -34,6 +34,7 @@ mod server;
 mod settings;
 mod shared;
 mod spent;
+mod step_kills;
 mod wire;
 
 use std::time::Duration;
