@@ -28,15 +28,25 @@ struct Polite {
     polite: bool,
 }
 
+fn polite(_: &LmRequest) -> (u64, &'static str) {
+    (VERDICT, r#"{"reasoning":"", "polite":true}"#)
+}
+
 /// A model whose calls differ in outcome and cost, by row and call. It adds up its charges.
 #[derive(Clone)]
-struct Moody {
+pub(crate) struct Moody {
     seed: u64,
-    charged: Arc<AtomicU64>,
+    /// Returns what a call costs at most, and a reply that is an answer.
+    answers: fn(&LmRequest) -> (u64, &'static str),
+    pub(crate) charged: Arc<AtomicU64>,
     calls: Arc<AtomicU64>,
 }
 
 impl Moody {
+    pub(crate) fn new(seed: u64, answers: fn(&LmRequest) -> (u64, &'static str)) -> Self {
+        Self { seed, answers, charged: Arc::default(), calls: Arc::default() }
+    }
+
     fn charge(&self, msats: u64) -> u64 {
         self.charged.fetch_add(msats, Ordering::Relaxed);
         msats
@@ -60,30 +70,31 @@ impl LanguageModel for Moody {
             (self.seed ^ (call << 20) ^ text.sum::<u64>()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mood ^= mood >> 31;
         tokio::time::sleep(Duration::from_micros(mood % 300)).await;
-        let reply = LmReply::new(r#"{"reasoning":"", "polite":true}"#);
+        let (most, answer) = (self.answers)(request);
+        let reply = LmReply::new(answer);
         let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
         match mood % 8 {
             // Not a verdict: the judge asks for a repair.
-            0 | 1 => Ok(LmReply::new("hm").with_cost_msats(self.charge(mood % (VERDICT + 1)))),
+            0 | 1 => Ok(LmReply::new("hm").with_cost_msats(self.charge(mood % (most + 1)))),
             // Retried, and not charged.
             2 => Err(LmError::new(self.id(), busy)),
             // Without a price: the declared cost is charged.
             3 => {
-                self.charge(VERDICT);
+                self.charge(most);
                 Ok(reply)
             }
             // Interrupted, at a price that is known; not retried.
             4 => {
                 let refused = LmErrorKind::Other { reason: "refused".to_owned() };
-                let cost = self.charge(mood % (VERDICT + 1));
+                let cost = self.charge(mood % (most + 1));
                 Err(LmError::new(self.id(), refused).with_cost_msats(Some(cost)))
             }
-            _ => Ok(reply.with_cost_msats(self.charge(mood % (VERDICT + 1)))),
+            _ => Ok(reply.with_cost_msats(self.charge(mood % (most + 1)))),
         }
     }
 }
 
-fn retried(model: Moody) -> Retry<Moody> {
+pub(crate) fn retried(model: Moody) -> Retry<Moody> {
     let (initial_delay, max_delay) = (Duration::from_micros(50), Duration::from_micros(200));
     Retry::new(model, RetryPolicy { initial_delay, max_delay, ..RetryPolicy::default() })
 }
@@ -100,8 +111,7 @@ proptest! {
         budget in 1_u64..20_000,
         quorum in any::<bool>(),
     ) {
-        let charged = Arc::<AtomicU64>::default();
-        let model = Moody { seed, charged: Arc::clone(&charged), calls: Arc::default() };
+        let model = Moody::new(seed, polite);
         let judge = PoliteJudge::builder().models((0..judges).map(|_| retried(model.clone())));
         let judge = if quorum { judge.quorum(1).build() } else { judge.build() };
         let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
@@ -119,7 +129,7 @@ proptest! {
         prop_assert_eq!((report.overrun, report.reserved), (0, 0));
         prop_assert!(report.spent <= budget);
         // The rows and the budget have the sum that the models charged.
-        prop_assert_eq!(report.spent, charged.load(Ordering::Relaxed));
+        prop_assert_eq!(report.spent, model.charged.load(Ordering::Relaxed));
         prop_assert_eq!(report.spent, charged_by(&result.rows));
         // A row is skipped only if the rest of the budget does not cover its worst case.
         let skipped = |row: &RowScore| matches!(row.status, RowStatus::Skipped { .. });
@@ -129,13 +139,13 @@ proptest! {
     }
 }
 
-fn charged_by(rows: &[RowScore]) -> u64 {
+pub(crate) fn charged_by(rows: &[RowScore]) -> u64 {
     rows.iter().map(|row| row.spending.spent_msats).sum()
 }
 
 #[test]
 fn the_cost_of_a_judge_is_that_of_its_panel_with_repairs() {
-    let model = Moody { seed: 0, charged: Arc::default(), calls: Arc::default() };
+    let model = Moody::new(0, polite);
     let cost = |judges: usize| {
         let judge = PoliteJudge::builder().models((0..judges).map(|_| model.clone())).build();
         assert_eq!(judge.cost_estimate(), Metric::<Example, Prediction>::cost_estimate(&judge));

@@ -1,9 +1,18 @@
 //! The budget of judges of several calls.
 
-use dsrs_metrics::Outcome;
+use std::sync::atomic::Ordering;
+
 use dsrs_metrics::lm::{LmBudget, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::{
+    Metric, Outcome,
+    rows::Pair,
+    scoring::{RowScore, RowStatus, Scorer},
+};
+use proptest::prelude::*;
 use serde_json::json;
+
+use crate::judge_budget::{Moody, charged_by, retried};
 
 #[tokio::test]
 async fn a_panel_with_steps_stays_within_its_budget() {
@@ -44,4 +53,73 @@ struct Limited {
     statements: Vec<String>,
     #[output(each = statements, empty = 1.0)]
     verdicts: Vec<bool>,
+}
+
+/// What the three calls of a verdict cost at most: the steps as declared, and the last call the rest.
+const COSTS: [u64; 3] = [40, 25, 60];
+
+/// Judge which statements are true.
+#[judge(score = share(verdicts, |it| it), range = 0.0..=1.0, cost = "125 msat", reasoning = false)]
+struct InThreeCalls {
+    #[input(pred)]
+    answer: String,
+    /// Write the statements that the answer makes.
+    #[step(from(answer), cost = "40 msat")]
+    statements: Vec<String>,
+    /// Write the topic of each statement.
+    #[step(from(statements), each = statements, empty = 1.0, cost = "25 msat")]
+    topics: Vec<String>,
+    #[output(each = statements, empty = 1.0)]
+    verdicts: Vec<bool>,
+}
+
+fn in_three_calls(request: &LmRequest) -> (u64, &'static str) {
+    let is_step = |name: &str| request.purpose.ends_with(&format!(", step {name}"));
+    match (is_step("statements"), is_step("topics")) {
+        (true, _) => (COSTS[0], r#"{"statements": ["It is true."]}"#),
+        (_, true) => (COSTS[1], r#"{"topics": [{"item": 1, "value": "truth"}]}"#),
+        _ => (COSTS[2], r#"{"verdicts": [{"item": 1, "value": true}]}"#),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Calls fail, are retried and repaired; none costs more than declared.
+    #[test]
+    fn trap_28_judges_of_three_calls_never_overrun_their_budget(
+        seed in any::<u64>(),
+        concurrency in 1_usize..=512,
+        rows in 1_usize..=80,
+        budget in 1_u64..40_000,
+        quorum in prop::option::of(1_usize..=3),
+    ) {
+        let model = Moody::new(seed, in_three_calls);
+        let judge = InThreeCallsJudge::builder().models((0..3).map(|_| retried(model.clone())));
+        let judge = match quorum {
+            Some(quorum) => judge.quorum(quorum).build(),
+            None => judge.build(),
+        };
+        let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
+        prop_assert_eq!(worst, COSTS.iter().sum::<u64>() * 3 * 2);
+        let scorer = Scorer::builder().metric(judge).budget_msats(budget).build().unwrap();
+        let rows = (0..rows).map(|row| {
+            Pair::new(row.to_string(), example! {}, prediction! { "answer" => "x".repeat(row) })
+        });
+        let rows: Vec<_> = rows.collect();
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).enable_time().build().unwrap();
+        let result = runtime.block_on(scorer.score_all(rows, concurrency)).unwrap();
+        let report = scorer.budget();
+        prop_assert_eq!((report.overrun, report.reserved), (0, 0));
+        prop_assert!(report.spent <= budget);
+        // The rows and the budget have the sum that the models charged.
+        prop_assert_eq!(report.spent, model.charged.load(Ordering::Relaxed));
+        prop_assert_eq!(report.spent, charged_by(&result.rows));
+        // A row is skipped only if the rest of the budget does not cover its worst case.
+        let skipped = |row: &RowScore| matches!(row.status, RowStatus::Skipped { .. });
+        if result.rows.iter().any(skipped) {
+            prop_assert!(budget - report.spent < worst);
+        }
+    }
 }
