@@ -42,6 +42,18 @@ struct UsefulContexts {
     useful: Vec<bool>,
 }
 
+/// Judge whether the grade is deserved.
+#[judge(reasoning = false)]
+struct Deserved {
+    #[input(pred)]
+    answer: String,
+    /// Grade the answer.
+    #[step(from(answer), range = 0.0..=1.0)]
+    grade: f64,
+    #[output]
+    deserved: bool,
+}
+
 fn rows() -> (Example, Prediction) {
     let contexts = ["Paris is in France.", "Bananas\n3: \"grow\""];
     let pred = prediction! { "answer" => "Paris, which is large.", "contexts" => contexts };
@@ -171,6 +183,23 @@ async fn items_that_are_missing_added_or_moved_are_repaired_once_and_then_fail_t
     let (gold, pred) = rows();
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(error.contains("`statements` must have at most 3 items, found 4"), "{error}");
+}
+
+#[tokio::test]
+async fn a_number_of_a_step_is_within_its_range() {
+    let lm = |grade: f64| {
+        Arc::new(ScriptedLm::new().otherwise(move |request: &LmRequest| {
+            match request.messages[0].content.starts_with("Grade the answer") {
+                true => json!({ "grade": grade }),
+                false => json!({ "deserved": true }),
+            }
+        }))
+    };
+    let (gold, pred) = rows();
+    let judge = |grade| DeservedJudge::default().with_lm(lm(grade));
+    assert_eq!(judge(0.5).evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let error = judge(3.0).evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert!(error.contains("`grade` must be between 0 and 1, found 3"), "{error}");
 }
 
 #[tokio::test]

@@ -1,18 +1,16 @@
-//! The attributes of a judge's field: `#[input(..)]`, `#[param(..)]` and `#[output(..)]`.
+//! The attributes of a judge's field: `#[input(..)]` and `#[param(..)]`. `#[output(..)]` and `#[step(..)]` are in `output_attr.rs`.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote};
-use syn::ext::IdentExt as _;
+use quote::quote;
 use syn::parse::ParseStream;
-use syn::{
-    Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitBool, LitInt, LitStr, Token,
-};
+use syn::{Attribute as SynAttribute, Error, Ident, LitBool, LitStr, Token};
 
+use super::output_attr::{From, OutputAttr, StepAttr};
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
 use crate::shared::list;
 use crate::shared::names;
-use crate::shared::tokens::{as_written, is_ident};
+use crate::shared::tokens::is_ident;
 
 /// The source of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,36 +48,6 @@ pub(crate) struct InputAttr {
     pub(crate) desc: Option<LitStr>,
 }
 
-/// An output, or the output of a step, as written.
-#[derive(Default)]
-pub(crate) struct OutputAttr {
-    /// What a step reads; `None` for an output of the last call.
-    pub(crate) from: Option<From>,
-    pub(crate) cost: Option<LitStr>,
-    pub(crate) each: Option<Ident>,
-    pub(crate) empty: Option<Expr>,
-    /// The list whose items the items of this output name by number.
-    pub(crate) cites: Option<Ident>,
-    pub(crate) max_items: Option<LitInt>,
-    pub(crate) range: Option<Expr>,
-    pub(crate) labels: Option<Labels>,
-    pub(crate) desc: Option<LitStr>,
-}
-
-/// `from(question, answer)`, or `#[step]` without it.
-pub(crate) struct From {
-    pub(crate) span: Span,
-    pub(crate) names: Vec<Ident>,
-}
-
-/// `labels = ["good", "bad"]`.
-pub(crate) struct Labels {
-    pub(crate) span: Span,
-    pub(crate) texts: Vec<LitStr>,
-    /// The number of labels, including invalid ones.
-    pub(crate) count: usize,
-}
-
 /// The role of a judge's field.
 pub(crate) enum FieldAttr {
     Input(Box<InputAttr>),
@@ -94,7 +62,7 @@ impl FieldAttr {
     pub(crate) fn take(attrs: &mut Vec<SynAttribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<(&str, Self)> = None;
         attrs.retain(|attr| {
-            let Some(name) = NAMES.into_iter().find(|name| attr.path().is_ident(name)) else {
+            let Some(name) = name(attr, errors) else {
                 let of_metric = of_metric(attr, errors);
                 if of_metric.is_none() {
                     return is_kept(attr, errors);
@@ -161,6 +129,16 @@ impl FieldAttr {
         attrs::parse_into(&mut input, tokens, errors);
         Self::Input(Box::new(input))
     }
+}
+
+/// Returns the name of one of the judge's attributes. Reports the plural of one.
+fn name(attr: &SynAttribute, errors: &mut Errors) -> Option<&'static str> {
+    let found = attr.path().get_ident()?.to_string();
+    let name = NAMES.into_iter().find(|name| found.strip_suffix('s').unwrap_or(&found) == *name)?;
+    if name != found {
+        errors.at(attr.path(), format!("unknown attribute `#[{found}]`; write `#[{name}]`"));
+    }
+    Some(name)
 }
 
 /// Reports `#[gold]` or `#[pred]`, which are attributes of `#[metric]`.
@@ -343,11 +321,11 @@ fn unknown_source(name: &str) -> String {
 }
 
 /// The key for the description of a field in the prompt.
-const fn desc<A>(read: Read<A>) -> Key<A> {
+pub(super) const fn desc<A>(read: Read<A>) -> Key<A> {
     Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }
 
-fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Result<()> {
+pub(super) fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Result<()> {
     argument.value(into)?;
     match into {
         Some(text) if text.value().trim().is_empty() => Err(Error::new(
@@ -356,118 +334,4 @@ fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Resul
         )),
         _ => Ok(()),
     }
-}
-
-impl Attribute for OutputAttr {
-    const NAME: &'static str = "`#[output]`";
-    const KEYS: &'static [Key<Self>] = &[
-        Key::range(|output, it, _| it.value(&mut output.range)),
-        Key::new("labels", Kind::Other, "labels = [\"good\", \"bad\"]", LABELS, labels),
-        Key::new(
-            "each",
-            Kind::Other,
-            "each = statements",
-            "the name of a list",
-            |output, it, _| it.value(&mut output.each),
-        ),
-        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |output, it, _| {
-            it.value(&mut output.empty)
-        }),
-        Key::new(
-            "cites",
-            Kind::Other,
-            "cites = contexts",
-            "the name of a list",
-            |output, it, _| it.value(&mut output.cites),
-        ),
-        desc(|output, it, _| description(it, &mut output.desc)),
-    ];
-
-    fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
-        input.error("expected `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` or `desc = \"..\"` in `#[output]`")
-    }
-
-    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
-        match word.to_string().as_str() {
-            "gold" | "pred" | "param" => Some(format!(
-                "an output comes from the model, not from `{word}`; write `#[input({word})]` for an input"
-            )),
-            "default" => Some("`default` is not supported on an output; make it an `Option` if the model may omit it".to_owned()),
-            _ => None,
-        }
-    }
-}
-
-/// `#[step(..)]`.
-#[derive(Default)]
-struct StepAttr(OutputAttr);
-
-impl Attribute for StepAttr {
-    const NAME: &'static str = "`#[step]`";
-    const EXAMPLE: &'static str = "from(question, answer)";
-    const KEYS: &'static [Key<Self>] = &[
-        Key::new("from", Kind::Other, "from(question, answer)", FROM, |step, it, _| {
-            it.parenthesized(&mut step.0.from, |inside| from(it.key, inside))
-        }),
-        Key::new(
-            "cost",
-            Kind::Cost,
-            "cost = \"100 msat\"",
-            "a string with a unit",
-            |step, it, _| it.value(&mut step.0.cost),
-        ),
-        Key::new("max_items", Kind::Other, "max_items = 100", "a whole number", |step, it, _| {
-            it.value(&mut step.0.max_items)
-        }),
-        Key::new("each", Kind::Other, "each = statements", "the name of a list", |step, it, _| {
-            it.value(&mut step.0.each)
-        }),
-        Key::new("empty", Kind::Other, "empty = 1.0", "a number or `abstain`", |step, it, _| {
-            it.value(&mut step.0.empty)
-        }),
-        Key::new("cites", Kind::Other, "cites = contexts", "the name of a list", |step, it, _| {
-            it.value(&mut step.0.cites)
-        }),
-        Key::new(
-            "labels",
-            Kind::Other,
-            "labels = [\"good\", \"bad\"]",
-            LABELS,
-            |step, it, errors| labels(&mut step.0, it, errors),
-        ),
-        desc(|step, it, _| description(it, &mut step.0.desc)),
-    ];
-}
-
-const FROM: &str = "the fields that the step reads; write `from(question, answer)`";
-
-fn from(key: &Ident, inside: ParseStream<'_>) -> syn::Result<From> {
-    let names = inside.parse_terminated(Ident::parse_any, Token![,])?;
-    Ok(From { span: key.span(), names: names.into_iter().collect() })
-}
-
-const LABELS: &str = "a list of strings";
-
-fn labels(
-    output: &mut OutputAttr,
-    argument: &Argument<'_>,
-    errors: &mut Errors,
-) -> syn::Result<()> {
-    let mut array: Option<ExprArray> = None;
-    argument.value(&mut array)?;
-    output.labels = array.map(|array| {
-        let texts = array.elems.iter().filter_map(|label| self::label(label, errors)).collect();
-        Labels { span: array.bracket_token.span.join(), count: array.elems.len(), texts }
-    });
-    Ok(())
-}
-
-fn label(label: &Expr, errors: &mut Errors) -> Option<LitStr> {
-    let text = syn::parse2::<LitStr>(label.to_token_stream()).ok();
-    if text.is_none() {
-        let written = as_written(label);
-        let meant = if is_ident(&written) { written.as_str() } else { "good" };
-        errors.at(label, format!("expected a string, found `{written}`; write `\"{meant}\"`"));
-    }
-    text
 }

@@ -8,6 +8,7 @@ mod fallback;
 mod field;
 mod lower;
 mod model;
+mod output_attr;
 mod score;
 
 use proc_macro2::TokenStream;

@@ -5,12 +5,13 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
 use super::attr::JudgeAttrs;
-use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
+use super::field::{FieldAttr, InputAttr, Source};
+use super::output_attr::OutputAttr;
 use crate::shared::attributes::{doc_text, take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
 use crate::shared::names;
-use crate::shared::types::{last_segment_is, ungrouped};
+use crate::shared::types::{is_integer, last_segment_is, ungrouped, vec_of};
 
 /// A `#[judge]` struct, parsed as far as its errors allow.
 pub(crate) struct Judge {
@@ -227,6 +228,10 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
             "no score is defined for the labels of `{list}`; write `#[judge(score = {list} == {:?})]`, or a `match` with a number for each label",
             label.value()
         ),
+        ([output], None) if is_list(&output.field.ty) => format!(
+            "no score is defined for the list `{list}`; write `#[judge(score = {})]`",
+            share(&output.field)
+        ),
         ([_], None) => format!(
             "no score is defined; write `#[judge(score = {list})]`, or rename the output to `score`"
         ),
@@ -235,6 +240,18 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
         ),
     };
     errors.at(ident, message);
+}
+
+/// Returns an example of the score of a list.
+pub(crate) fn share(list: &Field) -> String {
+    let is_counted = match vec_of(&list.ty) {
+        Some(item) if is_bool(item) => "it",
+        Some(item) if last_segment_is(item, "String") => "it == \"good\"",
+        Some(item) if is_integer(item) => "it >= 1",
+        Some(item) if ["f32", "f64"].iter().any(|name| last_segment_is(item, name)) => "it >= 0.5",
+        _ => "it.is_good",
+    };
+    format!("share({}, |it| {is_counted})", list.name())
 }
 
 /// Whether an expression is `abstain`.

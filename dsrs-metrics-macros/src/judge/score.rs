@@ -76,7 +76,7 @@ impl Values<'_> {
         if !is_value || is_known || outputs.is_empty() {
             return;
         }
-        let known: Vec<_> = outputs.iter().map(|output| output.field.name()).collect();
+        let known: Vec<_> = self.judge.answered().map(|output| output.field.name()).collect();
         let is_input = inputs.iter().any(|input| input.field.ident == *name);
         let nearest = names::nearest(&text, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let list = format!("`{}`", known.join("`, `"));

@@ -9,11 +9,12 @@ use syn::Type;
 
 use self::panel::{check_panel, check_sampling};
 use crate::judge::attr::Pairwise;
-use crate::judge::field::{Labels, Source};
+use crate::judge::field::Source;
 use crate::judge::lower::{PANEL, SETTERS};
 use crate::judge::model::{
-    Field, Input, Judge, Output, Score, is_bool, is_list, is_preference, output_named,
+    Field, Input, Judge, Output, Score, is_bool, is_list, is_preference, output_named, share,
 };
+use crate::judge::output_attr::Labels;
 use crate::judge::score::check_expression;
 use crate::shared::errors::Errors;
 use crate::shared::names::{self, shadows_prelude};
@@ -150,7 +151,9 @@ fn check_output(output: &Output, errors: &mut Errors) {
     let plain = option_of(ty).unwrap_or(ty);
     let name = as_written(ty);
     if let Some(range) = &output.attr.range {
-        if !is_number(plain) && is_known(plain) {
+        if is_list(plain) {
+            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, and write the range of the items as the documentation of the field"));
+        } else if !is_number(plain) && is_known(plain) {
             errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, or make the output an `f64`"));
         }
         check_range(range, errors);
@@ -161,7 +164,9 @@ fn check_output(output: &Output, errors: &mut Errors) {
 }
 
 fn check_labels(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) {
-    if !last_segment_is(ty, "String") && is_known(ty) {
+    if is_list(ty) {
+        errors.at_span(labels.span, format!("`labels` requires a `String` output, found `{written}`; for a list of labels make the items an enum with `#[judge_output]`, or remove `labels`"));
+    } else if !last_segment_is(ty, "String") && is_known(ty) {
         errors.at_span(labels.span, format!("`labels` requires a `String` output, found `{written}`; make the output a `String`, or remove `labels`"));
     }
     if labels.count < 2 {
@@ -306,6 +311,15 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
                     "the score must not be an `Option`, found `{}`; write `{}`",
                     as_written(ty),
                     as_written(option_of(ty))
+                ),
+            );
+        } else if is_list(ty) {
+            errors.at(
+                ty,
+                format!(
+                    "expected a number or a `bool` as the score, found `{}`; write `score = {}`",
+                    as_written(ty),
+                    share(&output.field)
                 ),
             );
         } else if is_known(ty) && !is_number(ty) && !is_preference(ty) && !is_bool(ty) {

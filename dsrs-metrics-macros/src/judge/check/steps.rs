@@ -2,14 +2,18 @@
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
+use syn::{Expr, Type};
 
 use super::panel::check_at_least_one;
-use crate::judge::field::{From, Source};
+use crate::judge::field::Source;
 use crate::judge::model::{Judge, Output, is_abstain, is_list};
+use crate::judge::output_attr::From;
+use crate::shared::attributes::doc_text;
 use crate::shared::errors::Errors;
 use crate::shared::names;
-use crate::shared::tokens::as_written;
-use crate::shared::values::{check_score as check_constant, cost_msats};
+use crate::shared::tokens::{as_written, is_ident};
+use crate::shared::types::option_of;
+use crate::shared::values::{check_score as check_constant, cost_msats, literal, text};
 
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     for (index, step) in judge.steps.iter().enumerate() {
@@ -32,11 +36,15 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
 
 fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
     let name = &step.field.ident;
-    if step.field.docs.is_empty() {
+    if doc_text(&step.field.docs).is_empty() {
         errors.at(name, format!("missing instruction of the step `{name}`; write what to answer as the doc comment of the field"));
     }
+    check_place(judge, step, errors);
+    if *name == "reasoning" && judge.reasons() {
+        errors.at(name, "`reasoning` is an output of the last call; rename the step, or write `#[judge(reasoning = false)]`");
+    }
     let Some(From { span, names }) = &step.attr.from else { return };
-    if names.is_empty() {
+    if names.is_empty() && !step.attr.is_unreadable("from") {
         let readable = readable(judge, index).join("`, `");
         errors.at_span(*span, format!("missing fields that the step `{name}` reads; write `#[step(from(..))]` with some of `{readable}`"));
     }
@@ -53,6 +61,17 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
         if !is_list(&step.field.ty) || step.attr.each.is_some() {
             errors.at(limit, "`max_items` is supported for a list without `each` only; remove it");
         }
+    }
+}
+
+/// Reports a step after an output, which the last call answers.
+fn check_place(judge: &Judge, step: &Output, errors: &mut Errors) {
+    let name = &step.field.ident;
+    let fields = judge.item.fields.iter().filter_map(|field| field.ident.as_ref());
+    let mut earlier = fields.take_while(|field| *field != name);
+    let is_output = |field: &&Ident| judge.outputs.iter().any(|it| it.field.ident == **field);
+    if let Some(output) = earlier.find(is_output) {
+        errors.at(name, format!("the step `{name}` comes after `{output}`, which the last call answers; move the step before it"));
     }
 }
 
@@ -102,23 +121,67 @@ fn check_read(judge: &Judge, index: usize, read: &Ident, errors: &mut Errors) {
 fn check_each(judge: &Judge, index: usize, output: &Output, errors: &mut Errors) {
     let attr = &output.attr;
     let Some(list) = &attr.each else {
-        if let Some(empty) = &attr.empty {
+        if let Some(empty) = attr.empty.as_ref().filter(|_| !attr.is_unreadable("each")) {
             errors.at(empty, "`empty` requires `each`; write `each = ..` with the name of a list, or remove `empty`");
         }
         return;
     };
-    if !is_list(&output.field.ty) {
-        let found = as_written(&output.field.ty);
-        errors.at(&output.field.ty, format!("expected a list, since `each` has one item for each item of `{list}`, found `{found}`; write `Vec<{found}>`"));
-    }
-    check_listed(judge, index, "each", (output, list), errors);
+    check_item(list, output, errors);
+    check_list(judge, index, ("each", list), output, errors);
     match &attr.empty {
+        Some(empty) => check_empty(judge, list, empty, errors),
+        None if attr.is_unreadable("empty") => {}
         None => errors.at(list, format!("missing score of a row without `{list}`; write `empty = 1.0`, another score, or `empty = abstain`")),
-        Some(empty) if !is_abstain(empty) => {
-            check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
-        }
-        Some(_) => {}
     }
+}
+
+/// Checks what a row is without this list.
+fn check_empty(judge: &Judge, list: &Ident, empty: &Expr, errors: &mut Errors) {
+    let found = as_written(empty);
+    if text(empty).is_some_and(|text| text.value() == "abstain") {
+        errors.at(
+            empty,
+            format!("expected a score or `abstain`, found `{found}`; write `empty = abstain`"),
+        );
+    } else if is_word(&found) && !is_abstain(empty) {
+        errors.at(empty, format!("expected a score or `abstain`, found `{found}`; write `empty = 1.0`, another score, or `empty = abstain`"));
+    } else if !is_abstain(empty) {
+        check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
+    }
+    let of_list = |other: &&Output| other.attr.each.as_ref() == Some(list);
+    let first = judge.answered().filter(of_list).find_map(|other| other.attr.empty.as_ref());
+    if let Some(first) = first.filter(|first| !is_same(first, empty)) {
+        let first = as_written(first);
+        errors.at(empty, format!("the score of a row without `{list}` is `empty = {first}` above, found `empty = {found}`; write the same score"));
+    }
+}
+
+fn is_same(one: &Expr, other: &Expr) -> bool {
+    match (literal(one), literal(other)) {
+        (Some(one), Some(other)) => one == other,
+        _ => as_written(one) == as_written(other),
+    }
+}
+
+/// Whether an expression is a name in lower case, which is not a constant.
+fn is_word(written: &str) -> bool {
+    is_ident(written)
+        && written.starts_with(|first: char| first.is_ascii_lowercase())
+        && !["true", "false"].contains(&written)
+}
+
+/// Checks that an output with `each` is a list.
+fn check_item(list: &Ident, output: &Output, errors: &mut Errors) {
+    let ty = &output.field.ty;
+    if is_list(ty) {
+        return;
+    }
+    let found = as_written(ty);
+    let instead = match option_of(ty) {
+        Some(inner) if is_list(inner) => as_written(inner),
+        _ => format!("Vec<{found}>"),
+    };
+    errors.at(ty, format!("expected a list, since `each` has one item for each item of `{list}`, found `{found}`; write `{instead}`"));
 }
 
 /// Checks the list whose items the items of an output name by number.
@@ -127,31 +190,44 @@ fn check_cites(judge: &Judge, index: usize, output: &Output, errors: &mut Errors
     if output.attr.each.is_none() {
         errors.at(list, "`cites` requires `each`; write `each = ..` with the list that has an item for each verdict");
     }
-    check_listed(judge, index, "cites", (output, list), errors);
+    check_list(judge, index, ("cites", list), output, errors);
 }
 
 /// Checks that a key of an output names a list that its call reads.
-fn check_listed(
+fn check_list(
     judge: &Judge,
     index: usize,
-    key: &str,
-    (output, list): (&Output, &Ident),
+    (key, list): (&str, &Ident),
+    output: &Output,
     errors: &mut Errors,
 ) {
+    let text = list.unraw().to_string();
+    let input = judge.inputs.iter().find(|input| input.field.ident == *list);
+    let step = judge.steps.iter().find(|step| step.field.ident == *list);
+    let field = input.map(|input| &input.field).or(step.map(|step| &step.field));
     let unread = |from: &From| !from.names.is_empty() && !from.names.contains(list);
-    let inputs = judge.inputs.iter().map(|input| &input.field);
-    let mut fields = inputs.chain(judge.answered().map(|answered| &answered.field));
-    let of = fields.find(|field| field.ident == *list);
-    if !readable(judge, index).contains(&list.unraw().to_string()) {
+    if output.field.ident == *list {
+        errors.at(list, format!("`{text}` has one item for each item of another list; write the name of an input or an earlier step"));
+    } else if judge.has_param(&text) {
+        errors.at(list, format!("`{key}` requires an input or a step, found the parameter `{text}`; write `#[input(gold)]` or `#[input(pred)]` before it"));
+    } else if !readable(judge, index).contains(&text) {
         check_read(judge, index, list, errors);
-    } else if let Some(field) = of.filter(|field| !is_list(&field.ty)) {
+    } else if input.is_some_and(|input| input.attr.source == Some(Source::Trace)) {
+        errors.at(list, format!("`{key}` requires a list, found the trace `{text}`; write a `#[step(from({text}))]` that answers a list"));
+    } else if let Some(field) = field.filter(|field| !is_list(&field.ty)) {
+        if matches!(field.ty, Type::Reference(_)) {
+            // A list to borrow is reported.
+            return;
+        }
         let found = as_written(&field.ty);
+        let instead = option_of(&field.ty).filter(|inner| is_list(inner));
+        let instead = instead.map_or_else(|| "Vec<_>".to_owned(), as_written);
         errors.at(
             list,
-            format!("`{key}` requires a list, found `{list}: {found}`; make it a `Vec<_>`"),
+            format!("`{key}` requires a list, found `{text}: {found}`; make it a `{instead}`"),
         );
     } else if output.attr.from.as_ref().is_some_and(unread) {
-        errors.at(list, format!("the step does not read `{list}`; add it to `from(..)`"));
+        errors.at(list, format!("the step does not read `{text}`; add it to `from(..)`"));
     }
 }
 

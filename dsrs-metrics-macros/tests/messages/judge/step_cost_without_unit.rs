@@ -1,0 +1,11 @@
+/// Judge the answer.
+#[judge(score = share(verdicts, |it| it), cost = "300 msat")]
+struct Supported {
+    #[input(pred)]
+    answer: String,
+    /// Write the statements.
+    #[step(from(answer), cost = 100)]
+    statements: Vec<String>,
+    #[output(each = statements, empty = 1.0)]
+    verdicts: Vec<bool>,
+}
