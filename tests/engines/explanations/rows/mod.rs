@@ -107,7 +107,7 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
     let names = || example! { "expected_entities" => many.clone(), "expected_intent" => text };
     let found = || prediction! { "entities" => [text], "intent" => text };
     let intent = example! { "expected_intent" => "temporal" };
-    vec![
+    let mut cases = vec![
         case(m::Em::default(), gold(words), pred(text), ""),
         case(m::Em::default(), gold(many.clone()), pred(text), ""),
         case(m::F1::default(), gold(words), pred(text), ""),
@@ -139,5 +139,7 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
             prediction! { "tool" => text },
             "",
         ),
-    ]
+    ];
+    cases.extend(trajectories::with(text, words));
+    cases
 }

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 
 use crate::explanations::{Case, case};
 
-fn book(city: &str, filter: Value) -> Value {
+/// A call with arguments of all kinds, and how it is written.
+const SEARCH: &str = "`search(a=\"x\", b={}, c=true, d=[..], ..)`";
+
+fn book(city: &str, nights: u32) -> Value {
+    let filter = json!({ "nights": nights, "stars": [4] });
     json!({ "name": "book", "args": { "filter": filter, "city": city } })
 }
 
@@ -19,95 +23,110 @@ fn pred(trajectory: impl Into<Value>) -> Prediction {
     prediction! { "trajectory" => trajectory.into() }
 }
 
+/// Three expected calls, of which one is made with another argument, and one that is not expected.
+fn rows() -> (Example, Prediction) {
+    let args = json!({ "e": 1, "d": [1], "c": true, "b": {}, "a": "x" });
+    let search = json!({ "name": "search", "args": args });
+    let expected = json!([search, book("Rome", 2), { "name": "pay" }]);
+    (gold(expected), pred(json!([book("Rome", 3), { "name": "log" }])))
+}
+
+fn on_rows(metric: impl Metric + 'static, details: impl Into<String>) -> Case {
+    let (gold, pred) = rows();
+    case(metric, gold, pred, details.into().leak())
+}
+
+fn mode(mode: MatchMode) -> m::TrajectoryMatchBuilder {
+    m::TrajectoryMatch::builder().mode(mode)
+}
+
+/// A message of the user, and one of the agent with calls of these tools.
+fn messages(roles: [&str; 2], tools: &[&str]) -> Value {
+    let calls: Vec<Value> = tools.iter().map(|tool| json!({ "name": tool })).collect();
+    json!([{ "role": roles[0] }, { "role": roles[1], "tool_calls": calls }])
+}
+
 pub(super) fn cases() -> Vec<Case> {
-    let nights = |nights: u32| json!({ "nights": nights, "stars": [4] });
-    let search =
-        json!({ "name": "search", "args": { "e": 1, "d": [1], "c": true, "b": {}, "a": "x" } });
-    let expected = json!([search, book("Rome", nights(2)), { "name": "pay" }]);
-    let called = json!([book("Rome", nights(3)), { "name": "log" }]);
-    let mode = |mode| m::TrajectoryMatch::builder().mode(mode);
-    let rows = || (gold(expected.clone()), pred(called.clone()));
-    let matching = |metric: m::TrajectoryMatch, details| case(metric, rows().0, rows().1, details);
-    let messages = |messages: &[(&str, &[&str])]| -> Value {
-        let message = |(role, tools): &(&str, &[&str])| {
-            let calls: Vec<Value> = tools.iter().map(|tool| json!({ "name": tool })).collect();
-            json!({ "role": role, "content": "", "tool_calls": calls })
-        };
-        messages.iter().map(message).collect()
-    };
-    let agent = |tools: &'static [&'static str]| messages(&[("user", &[]), ("assistant", tools)]);
-    let usage = json!([{ "role": "assistant", "content": "", "usage": { "prompt_tokens": 120, "completion_tokens": 8 } }]);
+    matches().into_iter().chain(shares()).chain(limits()).collect()
+}
+
+fn matches() -> Vec<Case> {
+    let agent = |tools| messages(["user", "assistant"], tools);
+    let nights = || ArgsRule::Paths(vec!["filter.nights".to_owned()]);
+    let same_city = || ArgsRule::function("same_city", |one, other| one["city"] == other["city"]);
+    let default = m::TrajectoryMatch::default;
     vec![
-        matching(
+        on_rows(
             mode(MatchMode::Unordered).build(),
-            "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: \
-             `search(a=\"x\", b={}, c=true, d=[..], ..)`, `pay()`; extra: `log()`",
+            format!(
+                "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: {SEARCH}, `pay()`; \
+                 extra: `log()`"
+            ),
         ),
-        matching(
+        on_rows(
             mode(MatchMode::Subset).build(),
             "extra: `book(city=\"Rome\", filter={..})`, `log()`",
         ),
-        matching(
+        on_rows(
             mode(MatchMode::Superset).args(ArgsRule::Ignore).build(),
-            "missing: `search(a=\"x\", b={}, c=true, d=[..], ..)`, `pay()`",
+            format!("missing: {SEARCH}, `pay()`"),
         ),
-        matching(
+        on_rows(
             mode(MatchMode::Ordered).build(),
-            "call 1: expected `search(a=\"x\", b={}, c=true, d=[..], ..)`, found `book(city=\"Rome\", filter={..})`",
+            format!("call 1: expected {SEARCH}, found `book(city=\"Rome\", filter={{..}})`"),
         ),
         case(
-            mode(MatchMode::Ordered)
-                .args(ArgsRule::Paths(vec!["filter.nights".to_owned()]))
-                .build(),
-            gold([book("Rome", nights(2))]),
-            pred([book("Oslo", json!({}))]),
+            mode(MatchMode::Ordered).args(nights()).build(),
+            gold([book("Rome", 2)]),
+            pred([json!({ "name": "book" })]),
             "call 1, `book`: argument `filter.nights`: expected the number 2, found none",
         ),
         case(
-            mode(MatchMode::Ordered)
-                .args(ArgsRule::function("same_city", |one, other| one["city"] == other["city"]))
-                .build(),
-            gold([book("Rome", nights(2))]),
-            pred([book("Oslo", nights(2))]),
+            mode(MatchMode::Ordered).args(same_city()).build(),
+            gold([book("Rome", 2)]),
+            pred([book("Oslo", 2)]),
             "call 1, `book`: the arguments differ by the function `same_city`",
         ),
         case(
-            m::TrajectoryMatch::default(),
+            default(),
             gold(agent(&["a"])),
             pred(agent(&["a", "b"])),
             "call 2 of message 2: expected no call, found `b()`",
         ),
         case(
-            m::TrajectoryMatch::default(),
-            gold(agent(&["a"])),
-            pred(messages(&[("user", &[])])),
+            default(),
+            gold(agent(&[])),
+            pred([json!({ "role": "user" })]),
             "1 message, expected 2",
         ),
         case(
-            m::TrajectoryMatch::default(),
-            gold(agent(&["a"])),
-            pred(messages(&[("system", &[])])),
+            default(),
+            gold(agent(&[])),
+            pred(messages(["system", "assistant"], &[])),
             "message 1: expected the role `user`, found `system`",
         ),
-        case(
+    ]
+}
+
+fn shares() -> Vec<Case> {
+    let result = |result: u32| [json!({ "name": "a", "result": result })];
+    vec![
+        on_rows(
             m::ToolCallF1,
-            rows().0,
-            rows().1,
-            "3 calls expected, 2 made, 0 in common; `book`: argument `filter.nights`: expected the number 2, found the number 3; \
-             missing: `search(a=\"x\", b={}, c=true, d=[..], ..)`, `pay()`; extra: `log()`",
+            format!(
+                "3 calls expected, 2 made, 0 in common; `book`: argument `filter.nights`: expected the number 2, found the \
+                 number 3; missing: {SEARCH}, `pay()`; extra: `log()`"
+            ),
         ),
-        case(
-            m::TrajectoryF1,
-            rows().0,
-            rows().1,
+        on_rows(
+            m::TrajectoryF1::default(),
             "3 calls expected, 2 made, 1 in common; expected `search`, `book`, `pay`; found `book`, `log`",
         ),
-        case(
+        on_rows(
             m::ToolCorrectness::builder().arguments(true).build(),
-            rows().0,
-            rows().1,
-            "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: \
-             `search(a=\"x\", b={}, c=true, d=[..], ..)`, `pay()`",
+            format!(
+                "`book`: argument `filter.nights`: expected the number 2, found the number 3; missing: {SEARCH}, `pay()`"
+            ),
         ),
         case(
             m::ToolCorrectness::builder().order(CallOrder::InOrder).build(),
@@ -117,12 +136,19 @@ pub(super) fn cases() -> Vec<Case> {
         ),
         case(
             m::ToolCorrectness::builder().outputs(true).build(),
-            gold([json!({ "name": "a", "result": 1 })]),
-            pred([json!({ "name": "a", "result": 2 })]),
+            gold(result(1)),
+            pred(result(2)),
             "the results differ",
         ),
+    ]
+}
+
+fn limits() -> Vec<Case> {
+    let usage = json!({ "prompt_tokens": 120, "completion_tokens": 8 });
+    let reply = json!({ "role": "assistant", "content": "", "usage": usage });
+    vec![
         case(
-            m::NoLoops::builder().max_cycles(9.try_into().unwrap()).build(),
+            m::NoLoops::default(),
             example! {},
             pred(["a", "b", "a", "a"]),
             "3 times, the first as call 1: `a()`",
@@ -142,8 +168,27 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             m::WithinTokens::builder().max(100).build(),
             example! {},
-            pred(usage),
+            pred([reply]),
             "128 tokens, at most 100 allowed",
         ),
+    ]
+}
+
+/// Calls with long and hostile names and arguments.
+pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
+    let calls = |name: &str, value: &str| {
+        let call = json!({ "name": name, "args": { "a": value, name: 1, "b": value, "c": value } });
+        Value::Array(vec![call; 30])
+    };
+    let on = |metric: Box<dyn Metric>| Case {
+        metric,
+        gold: gold(calls(words, text)),
+        pred: pred(calls(text, words)),
+        details: "",
+    };
+    vec![
+        on(Box::new(mode(MatchMode::Unordered).build())),
+        on(Box::new(m::TrajectoryF1::default())),
+        on(Box::new(m::NoLoops::default())),
     ]
 }

@@ -10,7 +10,7 @@ use super::{MAX_ITEMS, counted, joined, more};
 use crate::json::describe::found;
 use crate::json::equality::same_value;
 use crate::json::path;
-use crate::messages::escape::{name, names, quoted};
+use crate::messages::escape::{name, names, quoted, truncate};
 use crate::trajectory::{
     ArgsRule, ArgsRules, CallCounts, CallLoop, CallOrder, ToolCall, ToolCorrectnessOptions,
     Trajectory, TrajectoryDifference, UnmatchedCalls,
@@ -18,6 +18,14 @@ use crate::trajectory::{
 
 /// The largest number of arguments of a call that are written.
 const MAX_ARGS: usize = 4;
+
+/// The largest length of an explanation in bytes.
+const MAX_BYTES: usize = 2000;
+
+fn bounded(mut text: String) -> String {
+    truncate(&mut text, MAX_BYTES);
+    text
+}
 
 /// Describes why a trajectory does not match.
 pub(in crate::metrics) fn difference(
@@ -44,11 +52,11 @@ pub(in crate::metrics) fn difference(
                 (called, expected) => {
                     let [expected, called] = [expected, called]
                         .map(|call| call.map_or_else(|| "no call".to_owned(), written));
-                    format!("{place}: expected {expected}, found {called}")
+                    bounded(format!("{place}: expected {expected}, found {called}"))
                 }
             }
         }
-        TrajectoryDifference::Unmatched(calls) => unmatched(calls, rules),
+        TrajectoryDifference::Unmatched(calls) => bounded(unmatched(calls, rules)),
         _ => String::new(),
     }
 }
@@ -183,7 +191,7 @@ pub(in crate::metrics) fn tool_call_f1(called: &Trajectory, expected: &Trajector
     let rules = ArgsRules::default();
     let counts = CallCounts::in_any_order(&called, &expected, true);
     let calls = UnmatchedCalls::new(&called, &expected, &rules).unwrap_or_default();
-    joined([in_common(counts), unmatched(&calls, &rules)])
+    bounded(joined([in_common(counts), unmatched(&calls, &rules)]))
 }
 
 pub(in crate::metrics) fn trajectory_f1(
@@ -193,7 +201,7 @@ pub(in crate::metrics) fn trajectory_f1(
 ) -> String {
     let is_best = counts.common == counts.called && counts.common == counts.expected;
     let order = if is_best { String::new() } else { expected_and_found(called, expected) };
-    joined([in_common(counts), order])
+    bounded(joined([in_common(counts), order]))
 }
 
 pub(in crate::metrics) fn tool_correctness(
@@ -211,9 +219,9 @@ pub(in crate::metrics) fn tool_correctness(
     }
     let described = unmatched(&calls, &rules);
     match described.is_empty() {
-        false => described,
+        false => bounded(described),
         true if options.order == CallOrder::Any => "the results differ".to_owned(),
-        true => expected_and_found(called, expected),
+        true => bounded(expected_and_found(called, expected)),
     }
 }
 
@@ -238,7 +246,7 @@ pub(in crate::metrics) fn call_loop(found: &CallLoop<'_>) -> String {
         calls => {
             let shown: Vec<String> = calls.iter().take(MAX_ITEMS).map(|it| written(it)).collect();
             let shown = more(shown.join(", "), calls.len());
-            format!("{times} times in a row from call {first} on: {shown}")
+            bounded(format!("{times} times in a row from call {first} on: {shown}"))
         }
     }
 }

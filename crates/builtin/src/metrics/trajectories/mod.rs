@@ -26,7 +26,7 @@ mod scores;
 pub use budgets::{
     WithinSteps, WithinTokens, WithinToolCalls, within_steps, within_tokens, within_tool_calls,
 };
-pub use matching::{TrajectoryMatch, trajectory_match};
+pub use matching::{TrajectoryMatch, TrajectoryMatchBuilder, trajectory_match};
 pub use no_loops::{NoLoops, no_loops};
 pub use scores::{
     ToolCallF1, ToolCorrectness, TrajectoryF1, tool_call_f1, tool_correctness, trajectory_f1,

@@ -46,12 +46,14 @@ pub enum ArgsRule {
     Function(ArgsFunction),
 }
 
+type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
+
 /// A function that compares the arguments of a call with those of an expected call, and its name, which is part of the identity of
 /// a metric.
 #[derive(Clone)]
 pub struct ArgsFunction {
     name: String,
-    function: Arc<dyn Fn(&Value, &Value) -> bool + Send + Sync>,
+    function: Arc<Compare>,
 }
 
 impl ArgsFunction {

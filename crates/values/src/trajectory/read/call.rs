@@ -61,13 +61,9 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
 
 /// Removes the arguments; `{}` if there are none. A string contains JSON.
 fn args(object: &mut Map<String, Value>) -> Result<Value, String> {
-    let present = |keys: &'static [&'static str]| {
-        let object = &*object;
-        keys.iter().copied().filter(move |key| object.contains_key(*key))
-    };
-    let mut keys = present(&ARGS);
-    let (first, second, misnamed) = (keys.next(), keys.next(), present(&MISNAMED).next());
-    drop(keys);
+    let mut keys = ARGS.into_iter().filter(|key| object.contains_key(*key));
+    let (first, second) = (keys.next(), keys.next());
+    let misnamed = MISNAMED.into_iter().find(|key| object.contains_key(*key));
     let Some(key) = first else {
         return match misnamed {
             Some(key) => Err(format!("unknown key `{key}`; write `args`")),
