@@ -3,6 +3,7 @@
 mod answers;
 mod configured;
 mod diff;
+mod embeddings;
 mod field_table;
 mod forms;
 mod injection;

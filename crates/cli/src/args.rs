@@ -13,7 +13,7 @@ use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
-use crate::value_parsers::{duration, finite, model, tag};
+use crate::value_parsers::{duration, embedder, finite, model, tag};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -220,12 +220,16 @@ impl From<FormatArgument> for Format {
     }
 }
 
-/// The language model of judges, its budget and its cache.
+/// The language model of judges and the embedding model of metrics, with their budget and their cache.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
+    /// The embedding model of semantic_similarity, e.g. openai:text-embedding-3-small, or static:FOLDER for
+    /// vectors in a folder; the default is that in DSRS_EMBED
+    #[arg(long, value_name = "MODEL", value_parser = embedder)]
+    pub(super) embed: Option<String>,
     /// Call no model: judges score by token overlap, if they can, and every output is marked. Without
     /// a model and without this option, a judge is an error before the first row
     #[arg(long, conflicts_with = "lm")]

@@ -27,6 +27,18 @@ pub(super) fn model(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Parses the name of an embedding model.
+pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
+    let is_whole = |id: &&str| {
+        id.split_once(':')
+            .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+    };
+    Some(text.trim())
+        .filter(is_whole)
+        .map(str::to_owned)
+        .ok_or("expected provider:model, as in openai:text-embedding-3-small, or static:FOLDER")
+}
+
 /// Parses `KEY=VALUE`.
 pub(super) fn tag(text: &str) -> Result<(String, String), &'static str> {
     let tag = text.split_once('=').filter(|(key, _)| !key.is_empty());

@@ -11,7 +11,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::cache::StoredReplies;
-use super::client::{Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
+use super::client::{Api, Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
 use super::estimate::LmEstimate;
 use super::layers::Estimated;
 use super::money;
@@ -58,6 +58,7 @@ pub struct LmBuilder {
     allow_unpriced: bool,
     ledger: Ledger,
     estimate: Option<LmEstimate>,
+    api: Api,
 }
 
 impl LmBuilder {
@@ -89,6 +90,7 @@ impl LmBuilder {
             allow_unpriced: false,
             ledger: Ledger::new(),
             estimate: None,
+            api: Api::Replies,
         }
     }
 
@@ -459,6 +461,13 @@ impl LmBuilder {
         pub fn estimate(estimate: LmEstimate) => estimate = Some(estimate);
     }
 
+    /// Makes the model request vectors in place of replies, for `ProviderEmbedder::of`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn embedding(self) -> Self {
+        Self { api: Api::Embeddings, ..self }
+    }
+
     /// Builds the model. Whether the provider answers is checked by
     /// [`probe`](LanguageModel::probe).
     ///
@@ -483,7 +492,7 @@ impl LmBuilder {
         let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
         let target = self.target()?;
         if let Some(estimate) = self.estimate.clone() {
-            let client = Client::new(target, http)?;
+            let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
         }
         // The last fallible setting, since it creates a directory.
@@ -491,7 +500,7 @@ impl LmBuilder {
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| registry::limiter(target.account_hash(), limits));
         let circuit = registry::circuit(target.address_hash(), self.circuit);
-        let client = Client::new(target, http)?;
+        let client = Client::new(target, self.api, http)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);

@@ -200,6 +200,16 @@ impl LmError {
         self.0.usage
     }
 
+    /// The budget, if it does not cover the call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn budget_msats(&self) -> Option<u64> {
+        match self.kind() {
+            LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
+            _ => None,
+        }
+    }
+
     /// Whether the budget refused the call before its first attempt.
     pub(super) fn is_refused(&self) -> bool {
         self.attempts() == 1 && matches!(self.kind(), LmErrorKind::BudgetExceeded { .. })

@@ -32,6 +32,11 @@ pub enum LmErrorKind {
         /// The environment variable that selects the model.
         variable: String,
     },
+    /// No embedding model is configured.
+    #[error(
+        "no embedding model configured; set DSRS_EMBED=provider:model, such as openai:text-embedding-3-small, or DSRS_EMBED=static:FOLDER, or write `--embed` with one of these (in code `.embedder(..)`)"
+    )]
+    NoEmbedder,
     /// A setting or environment variable has an invalid value.
     #[error("invalid {setting} `{found}`: {reason}")]
     InvalidSetting {

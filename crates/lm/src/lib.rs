@@ -38,6 +38,7 @@ mod builder;
 mod cache;
 #[cfg(feature = "lm")]
 mod client;
+mod embedding;
 mod error;
 mod error_kind;
 #[cfg(feature = "lm")]
@@ -69,6 +70,11 @@ mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
 
+#[cfg(feature = "embed-static")]
+pub use self::embedding::StaticEmbedder;
+#[doc(hidden)]
+pub use self::embedding::static_embedder;
+pub use self::embedding::{Embedder, EmbeddingModel, Embeddings, ScriptedEmbedder, cosine};
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
 pub use self::into_reply::{ByClosure, ByValue, IntoReply, ScriptedReply};
@@ -98,6 +104,7 @@ pub use self::scripted::ScriptedLm;
 pub use self::{
     builder::LmBuilder,
     cache::{CacheMode, ReplyCache},
+    embedding::ProviderEmbedder,
     estimate::{CallEstimate, LmEstimate},
     layers::{
         BudgetOverrun, Cached, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit,

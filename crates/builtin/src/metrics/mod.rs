@@ -46,6 +46,7 @@ pub mod registry;
 pub mod retrieval;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+pub mod similarity;
 #[cfg(feature = "sparql")]
 pub mod sparql;
 pub mod structured;
@@ -89,6 +90,7 @@ pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_pa
 #[doc(hidden)]
 pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
-    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*, trajectories::*,
+    proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*,
+    trajectories::*,
 };
 pub use crate::json::equality::same_value;

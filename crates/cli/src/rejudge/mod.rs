@@ -89,11 +89,8 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     }
     let models = RunModels::new(&args.options.lm, 0)?;
     models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
-    if let Some(warning) =
-        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
-    {
-        print_error(warning);
-    }
+    let warnings = models.unused_warnings(&args.options.lm, &metrics);
+    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let result = score::evaluate(&score, metrics, &models)?;
     if let Some(usage) = models.usage(Some(&result)).filter(|_| !args.options.quiet) {
         print_error(usage);

@@ -25,11 +25,8 @@ pub(crate) fn run(
 ) -> Result<ExitCode, CliError> {
     let estimate = LmEstimate::new();
     let models = RunModels::with_estimate(&args.options.lm, 0, Some(estimate.clone()))?;
-    if let Some(warning) =
-        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
-    {
-        print_error(warning);
-    }
+    let warnings = models.unused_warnings(&args.options.lm, &metrics);
+    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let rows = rows::open(args, &metrics)?;
     let evaluate = of_rows(Evaluate::builder().metrics(metrics), args).keep_results(false);
     let result = evaluate_rows(&evaluate.build()?, rows, &models, args)?;

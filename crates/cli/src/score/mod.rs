@@ -1,6 +1,7 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
-//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none,
+//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges, `offline.rs` none, `embedder.rs` the
+//! embedding model,
 //! `append.rs` adds the scores to a result file, `rows.rs` opens the files, `result_files.rs` checks those that are results of
 //! another run, `report.rs` prints the result, with warnings of `reported_models.rs`, and `limits.rs` checks its limits.
 //! `estimate.rs` prints `--estimate` in place of a run. `journal.rs` sets up
@@ -9,6 +10,7 @@
 
 mod append;
 mod ci_files;
+mod embedder;
 #[cfg(feature = "lm")]
 mod estimate;
 mod journal;
@@ -68,11 +70,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     };
     result_files::check(args)?.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let models = RunModels::new(&args.options.lm, journal::cost_msats(args)?)?;
-    if let Some(warning) =
-        models.unused_warning(&args.options.lm, &metrics).filter(|_| !args.options.quiet)
-    {
-        print_error(warning);
-    }
+    let warnings = models.unused_warnings(&args.options.lm, &metrics);
+    warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let rows = rows::open(args, &metrics)?;
     let ci_files = ci_files::create(args)?;
     let builder = journal::record(Evaluate::builder(), args)?;

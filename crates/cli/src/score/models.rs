@@ -1,12 +1,11 @@
-//! `--lm`, `--offline`, `--budget` and the options of the cache: the language models of the judges of a run, and
+//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the cache: the language models of the judges of a run, and
 //! a summary of their calls.
 //!
 //! The harness checks before the first row whether the models reply.
 
 use std::sync::Arc;
 
-use super::Builder;
-use super::offline;
+use super::{Builder, embedder, offline};
 use crate::args::LmArguments;
 use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
@@ -57,6 +56,7 @@ impl RunModels {
             true => Models::offline(),
             false => Models::built_by(args.lm.clone().or_else(Models::chosen), configure),
         };
+        let models = embedder::set(models, args);
         Ok(Self { models, budget })
     }
 
@@ -72,12 +72,18 @@ impl RunModels {
         }
     }
 
-    /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
-    pub(crate) fn unused_warning(
+    /// Warnings about models that no metric uses, or that are not called.
+    pub(crate) fn unused_warnings(
         &self,
         args: &LmArguments,
         metrics: &[Arc<dyn Metric>],
-    ) -> Option<String> {
+    ) -> Vec<String> {
+        let of_judges = self.unused_warning(args, metrics);
+        of_judges.into_iter().chain(embedder::warning(self.settings(), args, metrics)).collect()
+    }
+
+    /// A warning if no metric uses the model of `--lm`, or if `--offline` has no effect or sets aside a model.
+    fn unused_warning(&self, args: &LmArguments, metrics: &[Arc<dyn Metric>]) -> Option<String> {
         if args.offline {
             return offline::warning(metrics, Models::chosen().as_deref());
         }
@@ -89,7 +95,7 @@ impl RunModels {
         let uses_model = |requirement: &Requirement| match requirement.lm() {
             Some(lm) => self.models.named(id).is_ok_and(|named| Arc::ptr_eq(lm, &named)),
             // The run itself reports an invalid model.
-            None => !requirement.is_check(),
+            None => !requirement.is_check() && requirement.embedding_model().is_none(),
         };
         let is_unused = !requirements.iter().any(uses_model);
         is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))

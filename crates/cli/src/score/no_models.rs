@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use super::Builder;
-use super::offline;
+use super::{Builder, embedder, offline};
 use crate::args::LmArguments;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
+use crate::judge::Models;
 
 /// No models, with the methods of `RunModels` in `models.rs`.
 pub(crate) struct RunModels {
     offline: bool,
+    /// The models of the run, if an option sets one.
+    models: Option<Models>,
 }
 
 #[expect(clippy::unused_self, reason = "`models.rs` has the same signatures")]
@@ -27,24 +29,33 @@ impl RunModels {
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {
             Some((_, option)) => Err(CliError::NoLm { option }),
-            None => Ok(Self { offline: args.offline }),
+            None => {
+                let own = if args.offline { Models::offline() } else { Models::default() };
+                let is_set = args.offline || args.embed.is_some();
+                let models = is_set.then(|| embedder::set(own, args));
+                Ok(Self { offline: args.offline, models })
+            }
         }
     }
 
     pub(crate) fn settings(&self) -> Settings {
-        if self.offline { offline::settings() } else { Settings::new() }
+        match &self.models {
+            Some(models) => Settings::new().with(models.clone()),
+            None => Settings::new(),
+        }
     }
 
     pub(crate) fn recorded(&self, builder: Builder) -> Builder {
         builder
     }
 
-    pub(crate) fn unused_warning(
+    pub(crate) fn unused_warnings(
         &self,
-        _: &LmArguments,
+        args: &LmArguments,
         metrics: &[Arc<dyn Metric>],
-    ) -> Option<String> {
-        self.offline.then(|| offline::warning(metrics, None)).flatten()
+    ) -> Vec<String> {
+        let of_judges = self.offline.then(|| offline::warning(metrics, None)).flatten();
+        of_judges.into_iter().chain(embedder::warning(self.settings(), args, metrics)).collect()
     }
 
     pub(crate) fn uncovered_msats(&self) -> Option<u64> {

@@ -4,10 +4,12 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::files::MetricFile;
-use crate::lm::{LanguageModel, LmError, LmErrorKind};
+use futures_util::future::{join, join_all};
 
-/// A language model that a metric calls, another check before the first row, or the reason why it
+use crate::files::MetricFile;
+use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind};
+
+/// A language model or an embedding model that a metric calls, another check before the first row, or the reason why it
 /// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
 ///
 /// ```
@@ -29,6 +31,7 @@ pub struct Requirement {
 #[derive(Clone)]
 enum Need {
     Model(Arc<dyn LanguageModel>),
+    Embedder(Arc<dyn EmbeddingModel>),
     Check(Arc<Check>),
     Missing(String),
     /// As `Missing`: a judge without a model.
@@ -57,6 +60,34 @@ impl Requirement {
     /// ```
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
         Self::new(metric, Need::Model(lm))
+    }
+
+    /// Creates the requirement of a metric that calls this embedding model.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::{contract::Requirement, lm::ScriptedEmbedder};
+    ///
+    /// let requirement = Requirement::embedder("close", Arc::new(ScriptedEmbedder::new()));
+    /// assert_eq!(requirement.embedding_model().unwrap().id(), "scripted:embedder");
+    /// assert!(requirement.lm().is_none());
+    /// ```
+    pub fn embedder(metric: impl Into<String>, model: Arc<dyn EmbeddingModel>) -> Self {
+        Self::new(metric, Need::Embedder(model))
+    }
+
+    /// Returns the embedding model that the metric calls, if it calls one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::contract::Requirement;
+    /// assert!(Requirement::missing("keyword", "`keywords` is empty; set it").embedding_model().is_none());
+    /// ```
+    #[must_use]
+    pub fn embedding_model(&self) -> Option<&Arc<dyn EmbeddingModel>> {
+        match &self.need {
+            Need::Embedder(model) => Some(model),
+            _ => None,
+        }
     }
 
     /// Sets the hash of the prompt with which the metric calls the model, without the inputs of a row.
@@ -217,6 +248,7 @@ impl fmt::Debug for Requirement {
         shown.field("metric", &self.metric);
         match &self.need {
             Need::Model(lm) => shown.field("lm", &lm.id()).finish(),
+            Need::Embedder(model) => shown.field("embedder", &model.id()).finish(),
             Need::Missing(reason) | Need::MissingModel(reason) => {
                 shown.field("missing", reason).finish()
             }
@@ -247,18 +279,25 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
+    let mut embedders: Vec<(String, Arc<dyn EmbeddingModel>)> = Vec::new();
     let mut checks = Vec::new();
     for Requirement { metric, need, .. } in requirements {
         match need {
-            Need::Model(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
+            Need::Model(lm) if models.iter().any(|(_, known)| Arc::ptr_eq(known, &lm)) => {}
+            Need::Embedder(it) if embedders.iter().any(|(_, known)| Arc::ptr_eq(known, &it)) => {}
             Need::Model(lm) => models.push((metric, lm)),
+            Need::Embedder(model) => embedders.push((metric, model)),
             Need::Check(check) => checks.push((metric, check)),
             Need::Missing(_) | Need::MissingModel(_) | Need::Offline => {}
         }
     }
-    let probes = models.iter().map(|(_, lm)| lm.probe());
-    let probes = futures_util::future::join_all(probes).await;
-    for ((metric, _), probed) in models.into_iter().zip(probes) {
+    let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
+    let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
+    let (of_models, of_embedders) = join(of_models, of_embedders).await;
+    let probes = of_models.into_iter().map(|probed| probed.map(drop)).chain(of_embedders);
+    let metrics = models.into_iter().map(|(metric, _)| metric);
+    let metrics = metrics.chain(embedders.into_iter().map(|(metric, _)| metric));
+    for (metric, probed) in metrics.zip(probes) {
         match probed {
             Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
             _ => {}
@@ -270,10 +309,6 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
         }
     }
     Ok(())
-}
-
-fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
-    Arc::ptr_eq(a, b)
 }
 
 /// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.

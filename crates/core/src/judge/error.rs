@@ -1,6 +1,6 @@
 //! The errors of judges.
 
-use crate::lm::{LmError, LmErrorKind};
+use crate::lm::LmError;
 use crate::messages::escape;
 use crate::spec::ScoreRange;
 
@@ -225,10 +225,7 @@ impl JudgeError {
     /// Returns the budget, if exceeding it is the reason of the error.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match self {
-            Self::Model(error) => match error.kind() {
-                LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
-                _ => None,
-            },
+            Self::Model(error) => error.budget_msats(),
             _ => None,
         }
     }

@@ -47,6 +47,7 @@ mod contract;
 mod conversation;
 mod demos;
 mod each;
+mod embed;
 mod error;
 pub(crate) mod forward;
 mod judged;
@@ -78,6 +79,7 @@ pub use self::builder::JudgeBuilder;
 pub use self::contract::Judge;
 #[doc(hidden)]
 pub use self::conversation::{ConversationInput, shown_conversation};
+pub use self::embed::{embed, embedder_requirement, embedding_model};
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::Models;

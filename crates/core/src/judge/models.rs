@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
-use crate::lm::{JudgeModel, LanguageModel, Ledger, LmError};
+use crate::lm::{
+    Embedder, EmbeddingModel, JudgeModel, LanguageModel, Ledger, LmError, LmErrorKind,
+    static_embedder,
+};
 #[cfg(feature = "lm")]
-use crate::lm::{Lm, LmBuilder, LmErrorKind, LmReply, LmRequest, replay};
+use crate::lm::{Lm, LmBuilder, LmReply, LmRequest, ProviderEmbedder, replay};
 use crate::metric::settings::Settings;
 use crate::score::OFFLINE_JUDGE;
 
@@ -42,10 +45,17 @@ pub struct Models {
     /// `Value`, `Named` or `Offline`.
     configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
+    embedder: Option<Embedder>,
+    #[cfg(feature = "lm")]
+    connect_embedder: Option<Arc<ConnectEmbedder>>,
     ledger: Option<Ledger>,
 }
 
 type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
+
+/// Connects to the embedding model of a name.
+#[cfg(feature = "lm")]
+type ConnectEmbedder = dyn Fn(&str) -> Result<Arc<dyn EmbeddingModel>, LmError> + Send + Sync;
 
 impl Models {
     /// Returns models with `lm` as the default of judges that name no model.
@@ -129,6 +139,26 @@ impl Models {
         self
     }
 
+    /// Sets the embedding model of metrics that name none. Default: the one that `DSRS_EMBED` names.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::Settings;
+    /// use dsrs_metrics::judge::{self, Models};
+    /// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+    /// let models = Models::default().with_embedder(ScriptedEmbedder::new().when("yes", [1.0]));
+    /// let embeddings = Settings::new().with(models).scope(judge::embed(&Embedder::Configured, &["yes"])).await?;
+    /// assert_eq!(embeddings.vectors(), [[1.0]]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_embedder(self, embedder: impl Into<Embedder>) -> Self {
+        Self { embedder: Some(embedder.into()), ..self }
+    }
+
     /// Returns the model that `DSRS_LM` names as the default, and connects to any other by its name, with the API
     /// keys and endpoints of the environment; see [`Lm`](crate::lm::Lm). All are counted in one
     /// [ledger](Self::ledger), and models of one account share its rate limits. Judges use these models by default,
@@ -172,25 +202,20 @@ impl Models {
         id: Option<String>,
         set_up: impl Fn(LmBuilder) -> LmBuilder + Send + Sync + 'static,
     ) -> Self {
-        // A model that is built where calls are replayed may have neither key nor cache, so other tests do not share it.
-        let known: Mutex<HashMap<(String, bool), Arc<dyn LanguageModel>>> = Mutex::default();
         let ledger = Ledger::new();
-        let configured = id.map(JudgeModel::Named);
-        let models = Self { configured, connect: None, ledger: Some(ledger.clone()) };
-        models.connecting(move |id| {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (id.to_owned(), replay::is_replaying());
-            if let Some(lm) = known.get(&key) {
-                return Ok(Arc::clone(lm));
-            }
-            let builder = Lm::builder(id).ledger(ledger.clone());
-            let lm: Arc<dyn LanguageModel> = match set_up(builder).build() {
-                Ok(lm) => Arc::new(lm),
-                Err(error) => Arc::new(WithoutKey::new(error)?),
-            };
-            known.insert(key, Arc::clone(&lm));
-            Ok(lm)
-        })
+        let of_builders = ledger.clone();
+        let builder = Arc::new(move |id: &str| set_up(Lm::builder(id).ledger(of_builders.clone())));
+        let of_embedders = Arc::clone(&builder);
+        Self {
+            configured: id.map(JudgeModel::Named),
+            connect: Some(Arc::new(once_each(move |id| built(builder(id))))),
+            embedder: None,
+            connect_embedder: Some(Arc::new(once_each(move |id| {
+                let lm = built(of_embedders(id).embedding())?;
+                Ok(Arc::new(ProviderEmbedder::of(lm)) as Arc<dyn EmbeddingModel>)
+            }))),
+            ledger: Some(ledger),
+        }
     }
 
     /// Returns the ledger of all calls, if these are the models of the environment; a model passed as a value has its
@@ -208,7 +233,7 @@ impl Models {
     }
 
     /// Returns the models of the scope, or else the models of the environment.
-    pub(super) fn of_scope() -> Result<Option<Arc<Self>>, JudgeError> {
+    pub(super) fn of_scope() -> Result<Option<Arc<Self>>, LmError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(Some(models));
         }
@@ -227,6 +252,35 @@ impl Models {
         self.configured.as_ref()
     }
 
+    /// Returns the embedding model of metrics that name none.
+    pub(super) fn configured_embedder() -> Option<Embedder> {
+        let of_scope = Settings::get::<Self>().and_then(|models| models.embedder.clone());
+        let of_environment = || {
+            let id = std::env::var("DSRS_EMBED").ok()?;
+            Some(id.trim()).filter(|id| !id.is_empty()).map(Embedder::from)
+        };
+        of_scope.or_else(of_environment)
+    }
+
+    /// Returns the embedding model of this name.
+    pub(super) fn embedding_model(id: &str) -> Result<Arc<dyn EmbeddingModel>, LmError> {
+        if let Some(folder) = id.strip_prefix("static:") {
+            return static_embedder(folder);
+        }
+        let reason = match Self::of_scope()?.as_deref() {
+            Some(models) if models.configured == Some(JudgeModel::Offline) => {
+                "no provider is called with `--offline` (in code `Models::offline()`); name a folder as static:FOLDER"
+            }
+            #[cfg(feature = "lm")]
+            Some(Self { connect_embedder: Some(connect), .. }) => return connect(id),
+            _ => {
+                "nothing connects to it; build with feature `lm`, or set a model with `.embedder(..)`"
+            }
+        };
+        let (setting, found) = ("embedding model".to_owned(), id.to_owned());
+        Err(LmErrorKind::InvalidSetting { setting, found, reason: reason.to_owned() }.into())
+    }
+
     #[doc(hidden)]
     pub fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
         match &self.configured {
@@ -240,6 +294,33 @@ impl Models {
             Some(connect) => Ok(connect(id)?),
             None => Err(JudgeError::NoConnection { id: id.to_owned() }),
         }
+    }
+}
+
+/// Makes a function that builds the value of each name once. A model that is built where calls are replayed may have neither
+/// key nor cache, so other tests do not share it.
+#[cfg(feature = "lm")]
+fn once_each<T: Clone>(
+    build: impl Fn(&str) -> Result<T, LmError>,
+) -> impl Fn(&str) -> Result<T, LmError> {
+    let known: Mutex<HashMap<(String, bool), T>> = Mutex::default();
+    move |id| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (id.to_owned(), replay::is_replaying());
+        if let Some(value) = known.get(&key) {
+            return Ok(value.clone());
+        }
+        let value = build(id)?;
+        known.insert(key, value.clone());
+        Ok(value)
+    }
+}
+
+#[cfg(feature = "lm")]
+fn built(builder: LmBuilder) -> Result<Arc<dyn LanguageModel>, LmError> {
+    match builder.build() {
+        Ok(lm) => Ok(Arc::new(lm)),
+        Err(error) => Ok(Arc::new(WithoutKey::new(error)?)),
     }
 }
 

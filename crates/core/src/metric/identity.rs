@@ -34,6 +34,9 @@ use crate::spec::{Direction, ScoreRange};
 pub struct MetricIdentity {
     /// The models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
     models: Vec<String>,
+    /// The embedding models that the metric calls, with their endpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    embedders: Vec<String>,
     /// The hashes of the prompts and sampling settings of judges, without the inputs of a row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     prompts: Vec<String>,
@@ -98,11 +101,16 @@ impl MetricIdentity {
     fn new<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, files: Contents) -> Self {
         let mut requirements = Vec::new();
         metric.requirements(&mut requirements);
-        let model = |it: &Requirement| match it.lm().map(|lm| (lm.id(), lm.endpoint())) {
-            Some((id, Some(endpoint))) => Some(format!("{id} at {endpoint}")),
-            Some((id, None)) => Some(id.to_owned()),
+        let at = |id: &str, endpoint: Option<&str>| match endpoint {
+            Some(endpoint) => format!("{id} at {endpoint}"),
+            None => id.to_owned(),
+        };
+        let model = |it: &Requirement| match it.lm() {
+            Some(lm) => Some(at(lm.id(), lm.endpoint())),
             None => it.is_offline().then(|| OFFLINE_JUDGE.to_owned()),
         };
+        let embedders = requirements.iter().filter_map(Requirement::embedding_model);
+        let embedders = embedders.map(|model| at(model.id(), model.endpoint())).collect();
         let mut parameters = Vec::new();
         metric.parameters(&mut parameters);
         let spec = metric.spec();
@@ -114,7 +122,7 @@ impl MetricIdentity {
         let mut prompts: Vec<String> =
             requirements.iter().filter_map(|it| it.prompt().map(str::to_owned)).collect();
         prompts.dedup();
-        Self { spec: value, parameters: numbered(parameters), files, models, prompts }
+        Self { spec: value, parameters: numbered(parameters), files, models, embedders, prompts }
     }
 
     /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.
@@ -223,6 +231,9 @@ impl fmt::Display for MetricIdentity {
         }
         if !self.models.is_empty() {
             write!(f, "; judged by {}", escape::name(&self.models.join(" and ")))?;
+        }
+        if !self.embedders.is_empty() {
+            write!(f, "; embeddings of {}", escape::name(&self.embedders.join(" and ")))?;
         }
         for (number, prompt) in self.prompts.iter().enumerate() {
             f.write_str(if number == 0 { " with prompt " } else { ", " })?;

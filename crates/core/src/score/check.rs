@@ -1,6 +1,7 @@
 //! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
 //! row.
 
+use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
 use crate::rows::missing::MissingFields;
 use crate::score::error::{MetricError, Result};
@@ -145,8 +146,16 @@ pub enum Unscored {
         /// The error of the field.
         error: FieldError,
     },
+    /// A call of a language model or an embedding model failed.
+    Model(LmError),
     /// Any other reason, as a message.
     Because(String),
+}
+
+impl From<LmError> for Unscored {
+    fn from(error: LmError) -> Self {
+        Self::Model(error)
+    }
 }
 
 /// Checks that a number of a metric's configuration is in a range.
@@ -203,6 +212,7 @@ impl Unscored {
     fn of(self, metric: &str) -> MetricError {
         match self {
             Self::Field { side, error } => MetricError::field(metric, side, error),
+            Self::Model(error) => MetricError::of_model(metric, error),
             Self::Because(message) => MetricError::failed(metric, message),
         }
     }

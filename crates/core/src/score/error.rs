@@ -219,6 +219,16 @@ impl MetricError {
     }
 
     /// Creates the error of a metric that cannot read a field.
+    /// The call of a model failed, or the budget does not cover it.
+    pub(crate) fn of_model(metric: &str, error: LmError) -> Self {
+        let cost_msats = error.cost_msats().unwrap_or(0);
+        let error = match error.budget_msats() {
+            Some(budget_msats) => Self::new(metric, MetricErrorKind::OverBudget { budget_msats }),
+            None => Self::caused_by(metric, error),
+        };
+        error.with_cost_msats(cost_msats)
+    }
+
     #[doc(hidden)]
     pub fn field(metric: impl Into<String>, side: Side, error: FieldError) -> Self {
         Self::new(metric, MetricErrorKind::Field { side, error })

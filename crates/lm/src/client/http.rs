@@ -18,7 +18,7 @@ const MAX_ERROR_BYTES: usize = 64 << 10;
 
 /// The JSON values in a response; a reply has a few dozen. Each takes up to a hundred bytes of
 /// memory, and two bytes of the response.
-const MAX_VALUES: usize = 100_000;
+pub(super) const MAX_VALUES: usize = 100_000;
 
 /// The byte order mark, which some servers send.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -91,8 +91,8 @@ pub(super) struct Http<'a> {
 
 impl Http<'_> {
     /// Sends a request, and returns the JSON of its response, whatever its content type: servers also send JSON as
-    /// `text/plain`, or without a type.
-    pub(super) async fn post(&self, call: Call) -> Result<Received, LmError> {
+    /// `text/plain`, or without a type. It may have up to `max_values` JSON values.
+    pub(super) async fn post(&self, call: Call, max_values: usize) -> Result<Received, LmError> {
         let request = self.client.post(call.url).header(CONTENT_TYPE, "application/json");
         let request = call
             .headers
@@ -110,8 +110,8 @@ impl Http<'_> {
         let body = body.strip_prefix(BOM).unwrap_or(&body);
         let unreadable = |error: &_| errors::unreadable(&headers, body, error, self.target);
         let is_json = body.trim_ascii_start().starts_with(b"{");
-        if is_json && has_more_values(&String::from_utf8_lossy(body), MAX_VALUES) {
-            return Err(self.too_large(MAX_VALUES, "JSON values"));
+        if is_json && has_more_values(&String::from_utf8_lossy(body), max_values) {
+            return Err(self.too_large(max_values, "JSON values"));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(body);
         let json = Value::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;

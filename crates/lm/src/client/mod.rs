@@ -19,16 +19,28 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 
-use self::format::Question;
+use self::format::{Question, embeddings};
 pub(super) use self::http::{DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy};
-use self::http::{Http, http_client};
+use self::http::{Http, MAX_VALUES, http_client};
 pub(super) use self::target::{EndpointHash, Target, Variables};
+use super::embedding;
 use super::lock::lock;
+use super::model::probe_request;
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
+
+/// What a client requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Api {
+    /// The reply to a conversation.
+    Replies,
+    /// The vectors of strings, each of which is a message.
+    Embeddings,
+}
 
 /// A model of a provider.
 pub(super) struct Client {
     target: Target,
+    api: Api,
     http: HttpSettings,
     connections: reqwest::Client,
     /// Names of the schemas that the model rejected.
@@ -36,17 +48,29 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(target: Target, http: HttpSettings) -> Result<Self, LmError> {
+    pub(super) fn new(target: Target, api: Api, http: HttpSettings) -> Result<Self, LmError> {
         let connections = http_client(&target, &http)?;
-        Ok(Self { target, http, connections, rejected_schemas: Mutex::default() })
+        Ok(Self { target, api, http, connections, rejected_schemas: Mutex::default() })
     }
 
     /// Sends a request. In JSON mode its schema is an instruction, since the model supports no schemas.
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let target = &self.target;
         let call = target.format.call(&Question { target, request, json_mode })?;
-        let http = Http { client: &self.connections, settings: &self.http, target };
-        target.format.reply(http.post(call).await?, target)
+        target.format.reply(self.http().post(call, MAX_VALUES).await?, target)
+    }
+
+    /// Requests the vectors of the messages.
+    async fn embed(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let (target, texts) = (&self.target, request.messages.len());
+        let call = embeddings::call(&Question { target, request, json_mode: false })?;
+        let max_values =
+            texts.saturating_mul(embeddings::MAX_DIMENSIONS).saturating_add(MAX_VALUES);
+        embeddings::reply(self.http().post(call, max_values).await?, texts, target)
+    }
+
+    fn http(&self) -> Http<'_> {
+        Http { client: &self.connections, settings: &self.http, target: &self.target }
     }
 }
 
@@ -71,6 +95,9 @@ impl LanguageModel for Client {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        if self.api == Api::Embeddings {
+            return self.embed(request).await;
+        }
         let Some(schema) = &request.schema else { return self.send(request, false).await };
         if self.target.supports_schema && !lock(&self.rejected_schemas).contains(&schema.name) {
             let result = self.send(request, false).await;
@@ -83,5 +110,13 @@ impl LanguageModel for Client {
             lock(&self.rejected_schemas).insert(schema.name.clone());
         }
         self.send(request, true).await
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let request = match self.api {
+            Api::Replies => probe_request(),
+            Api::Embeddings => embedding::request(&[embedding::PROBE]),
+        };
+        self.complete(&request).await.map(Some)
     }
 }

@@ -40,7 +40,7 @@ macro_rules! groups {
 
 groups! {
     "answers": AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall,
-        NumericMatch;
+        NumericMatch, SemanticSimilarity;
     "matching": Includes, Matches, Pattern, Choice, OneOf, ContainsAll, ContainsAny, IsJson, Regex;
     "judges": SemanticF1, DecompositionalSemanticF1, CompleteAndGrounded, LlmJudge,
         AnswerRelevance, AnswerGroundedness, GEvalCompleteness, PairwisePreference,

@@ -5,6 +5,7 @@
 
 mod answer;
 mod anthropic;
+pub(super) mod embeddings;
 mod gemini;
 mod openai;
 mod question;

@@ -109,8 +109,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(crate) fn remote_model(&self) -> Option<String> {
         let mut requirements = Vec::new();
         self.metrics.iter().for_each(|metric| metric.metric().requirements(&mut requirements));
-        let mut models = requirements.iter().filter_map(Requirement::lm);
-        models.find(|lm| lm.is_remote()).map(|lm| lm.id().to_owned())
+        let models = requirements.iter().filter_map(Requirement::lm);
+        let embedders = requirements.iter().filter_map(Requirement::embedding_model);
+        let mut remote = models
+            .filter(|lm| lm.is_remote())
+            .map(|lm| lm.id())
+            .chain(embedders.filter(|model| model.is_remote()).map(|model| model.id()));
+        remote.next().map(str::to_owned)
     }
 
     /// Returns the specs of the metrics.

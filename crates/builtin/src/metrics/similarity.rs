@@ -1,0 +1,102 @@
+//! Similarity of meaning, by the vectors of an embedding model.
+
+use crate::core::declared::requirements::Requires;
+use crate::core::score::MetricScore;
+use crate::core::score::check::Unscored;
+use crate::judge::{embed, embedder_requirement};
+use crate::lm::Embedder;
+use crate::messages::escape::quoted;
+use crate::metric;
+use crate::metrics::answers::StrOrList;
+use crate::metrics::explained::number;
+
+/// Cosine of the embeddings of the answer and the reference answer: how similar the two are in meaning.
+///
+/// The best of several reference answers counts. The score is the cosine itself, in [-1, 1]: about 1 for strings of the same
+/// meaning, about 0 for unrelated ones. It is not scaled, and a negative cosine is a negative score. A string without
+/// characters other than white space has no meaning to compare: it scores 1 against another such string, 0 against any
+/// other one, and no model is called. ragas has it as `SemanticSimilarity`, promptfoo as `similar`.
+///
+/// **A proxy, never a truth.** Vectors are similar if strings have the same subject, also if they contradict each other.
+/// Measured with the static vectors of `wordllama` 0.4.0 and with MiniLM-L6-v2 (int8):
+///
+/// | strings | wordllama | MiniLM |
+/// | --- | --- | --- |
+/// | "The capital of France is Paris." / "Paris is France's capital city." | 0.960 | 0.966 |
+/// | the first / "Bananas grow in warm climates." | -0.054 | -0.031 |
+/// | "The invoice was refunded." / "The customer got their money back." | 0.458 | 0.618 |
+/// | "The invoice was refunded." / "The invoice was **not** refunded." | 0.972 | 0.927 |
+/// | "It costs **40** euros." / "It costs **45** euros." | 0.962 | 0.893 |
+///
+/// So there is no default threshold: 0.9 would pass a negation and fail a paraphrase. The command `agree` shows how well a
+/// threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
+/// `semantic_equivalence` the meaning.
+///
+/// The model is set by `--embed`, by `DSRS_EMBED` or by `embedder`; a run without one is an error before the first row.
+/// Its name is part of the metric's identity: scores of two models are not comparable.
+///
+/// ```
+/// use dsrs_metrics::lm::ScriptedEmbedder;
+/// use dsrs_metrics::metrics::SemanticSimilarity;
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let model = ScriptedEmbedder::new()
+///     .when("It was refunded.", [3.0, 4.0])
+///     .when("You got your money back.", [4.0, 3.0]);
+/// let metric = SemanticSimilarity::builder().embedder(model).build();
+/// let gold = example! { "answer" => "It was refunded." };
+/// let score = metric.evaluate(&gold, &prediction! { "answer" => "You got your money back." }).await?;
+/// assert_eq!(score.value, 0.96); // (3 * 4 + 4 * 3) / (5 * 5)
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = -1.0..=1.0, missing = 0.0)]
+pub async fn semantic_similarity(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// The embedding model: `provider:model`, `static:FOLDER`, or the configured one.
+    #[param(default = &Embedder::Configured, into)]
+    embedder: &Embedder,
+) -> Result<MetricScore, Unscored> {
+    if answer.is_empty() {
+        return Err(Unscored::because("`gold.answer` is an empty list; write at least one answer"));
+    }
+    let is_blank = |text: &str| text.trim().is_empty();
+    let references: Vec<&str> =
+        answer.iter().map(AsRef::as_ref).filter(|reference| !is_blank(reference)).collect();
+    if is_blank(prediction) {
+        let has_blank = references.len() < answer.len();
+        let details = if has_blank { "both answers are empty" } else { "the answer is empty" };
+        return Ok(MetricScore::new(f64::from(u8::from(has_blank))).with_details(details));
+    }
+    if references.is_empty() {
+        return Ok(MetricScore::new(0.0).with_details("the reference answer is empty"));
+    }
+    let texts: Vec<&str> = std::iter::once(prediction).chain(references.iter().copied()).collect();
+    let embeddings = embed(embedder, &texts).await?;
+    let mut best: Option<(f64, &str)> = None;
+    for (at, reference) in (1..).zip(references) {
+        let cosine = embeddings.cosine(0, at).ok_or_else(|| {
+            let zeros = if embeddings.cosine(0, 0).is_none() { prediction } else { reference };
+            Unscored::because(format!(
+                "the vector of {} has only zeros, so it has no cosine; use another model",
+                quoted(zeros)
+            ))
+        })?;
+        if best.is_none_or(|(highest, _)| cosine > highest) {
+            best = Some((cosine, reference));
+        }
+    }
+    let (cosine, reference) = best.unwrap_or_default();
+    let details = format!("cosine {} with {}", number(cosine), quoted(reference));
+    let cost_msats = embeddings.cost_msats().unwrap_or(0);
+    Ok(MetricScore::new(cosine).with_details(details).with_cost_msats(cost_msats))
+}
+
+impl Requires for SemanticSimilarity {
+    fn requirements(&self, all: &mut Vec<crate::Requirement>) {
+        all.push(embedder_requirement(Self::SPEC.name, &self.embedder));
+    }
+}

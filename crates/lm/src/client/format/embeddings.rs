@@ -1,0 +1,110 @@
+//! Embeddings, in the format of OpenAI, which most servers implement.
+
+use reqwest::header::AUTHORIZATION;
+use serde_json::{Value, json};
+
+use super::super::super::embedding::{Embeddings, encoded};
+use super::super::super::{LmError, LmErrorKind, LmReply, Usage};
+use super::super::http::{Call, Received};
+use super::super::provider::Format;
+use super::super::target::Target;
+use super::super::{errors, reply};
+use super::answer::{string, tokens};
+use super::question::Question;
+
+/// The numbers of a vector up to which the response is read. The longest vectors of common models have some thousand.
+pub(in super::super) const MAX_DIMENSIONS: usize = 1 << 14;
+
+pub(in super::super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
+    let Question { target, request, .. } = question;
+    let path: &[&str] = match target.format {
+        Format::OpenAi => &["embeddings"],
+        // The provider's own format has no token usage.
+        Format::Gemini => &["openai", "embeddings"],
+        Format::Anthropic => {
+            let (setting, found) = ("embedding model".to_owned(), target.id.clone());
+            let reason = "the provider has no embeddings; use another one, such as openai:text-embedding-3-small".to_owned();
+            return Err(LmErrorKind::InvalidSetting { setting, found, reason }.into());
+        }
+    };
+    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
+    headers.extend(target.headers.iter().cloned());
+    let input: Vec<&str> = request.messages.iter().map(|message| &*message.content).collect();
+    let body = json!({ "model": target.model, "input": input });
+    Ok(Call { url: question.url(path.iter().copied())?, headers, body })
+}
+
+/// Reads the vectors of `texts` strings. The text of the reply has them in the order of the strings.
+pub(in super::super) fn reply(
+    received: Received,
+    texts: usize,
+    target: &Target,
+) -> Result<LmReply, LmError> {
+    let Received { json, error } = received;
+    let prompt =
+        tokens(&json, "/usage/prompt_tokens").or_else(|| tokens(&json, "/usage/total_tokens"));
+    let usage = prompt.map_or_else(Usage::default, |prompt| Usage::new(prompt, 0));
+    let failed = |error: LmError| match prompt {
+        None => error,
+        Some(_) => error.with_usage(usage).with_cost_msats(None),
+    };
+    if let Some(error) = error.or_else(|| errors::error_in_body(&json, target)) {
+        return Err(failed(error));
+    }
+    let invalid = |reason| LmError::new(&*target.id, LmErrorKind::InvalidReply { reason });
+    let vectors = vectors(&json).map_err(|reason| failed(invalid(reason)))?;
+    let embeddings = Embeddings::new(&target.id, texts, vectors).map_err(failed)?;
+    let mut reply = LmReply::new(encoded(&embeddings)).with_usage(usage);
+    reply.model = string(&json, "/model").unwrap_or_default();
+    Ok(reply::sanitized(reply, target))
+}
+
+/// Reads the vectors by their index, or in their order if they have none.
+fn vectors(json: &Value) -> Result<Vec<Vec<f32>>, String> {
+    let Some(data) = json.get("data").and_then(Value::as_array) else {
+        return Err(
+            "expected a list `data`; check that the base URL is the address of the provider's API"
+                .to_owned(),
+        );
+    };
+    let mut vectors: Vec<Option<Vec<f32>>> = vec![None; data.len()];
+    for (position, item) in data.iter().enumerate() {
+        let index = match item.get("index") {
+            None | Some(Value::Null) => position,
+            Some(index) => index
+                .as_u64()
+                .and_then(|index| usize::try_from(index).ok())
+                .filter(|index| *index < data.len())
+                .ok_or_else(|| format!("expected an index below {}, found {index}", data.len()))?,
+        };
+        if vectors[index].is_some() {
+            return Err(format!("expected one vector of each index, found two of index {index}"));
+        }
+        vectors[index] = Some(vector(item.get("embedding"), index + 1)?);
+    }
+    // Each index is below the length, and none occurs twice.
+    Ok(vectors.into_iter().flatten().collect())
+}
+
+fn vector(numbers: Option<&Value>, number: usize) -> Result<Vec<f32>, String> {
+    let Some(numbers) = numbers.and_then(Value::as_array) else {
+        return Err(format!("expected a list of numbers as vector {number}"));
+    };
+    if numbers.len() > MAX_DIMENSIONS {
+        return Err(format!(
+            "expected a vector of at most {MAX_DIMENSIONS} numbers, found {}",
+            numbers.len()
+        ));
+    }
+    let number = |(position, value): (usize, &Value)| match value.as_f64() {
+        Some(value) if (value as f32).is_finite() => Ok(value as f32),
+        _ => {
+            let shown: String = value.to_string().chars().take(40).collect();
+            let position = position + 1;
+            Err(format!(
+                "expected a 32-bit number at position {position} of vector {number}, found {shown}"
+            ))
+        }
+    };
+    numbers.iter().enumerate().map(number).collect()
+}

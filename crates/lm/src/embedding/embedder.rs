@@ -1,0 +1,109 @@
+//! The embedding model of a metric, as it is set on the metric. The package of metrics connects to it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use dsrs_metrics_values::value_type::{TypeHelp, ValueType};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::EmbeddingModel;
+
+/// The embedding model of a metric or a judge. The type of a parameter; `judge::embed` calls the model.
+///
+/// A name is `provider:model`, such as `openai:text-embedding-3-small` (feature `lm`), or `static:FOLDER` for vectors in a folder
+/// (feature `embed-static`). The default is the model of the scope (`judge::Models::with_embedder`), or else the one that
+/// `DSRS_EMBED` names.
+///
+/// ```
+/// use dsrs_metrics::lm::{Embedder, ScriptedEmbedder};
+///
+/// assert_eq!(Embedder::from("default"), Embedder::Configured);
+/// assert_eq!(Embedder::from("static:vectors"), Embedder::Named("static:vectors".into()));
+/// // Models passed as values are equal if they are the same value.
+/// let (one, other) = (Embedder::from(ScriptedEmbedder::new()), Embedder::from(ScriptedEmbedder::new()));
+/// assert_eq!((one == one.clone(), one == other), (true, false));
+/// ```
+#[derive(Clone, Default)]
+pub enum Embedder {
+    /// The configured model.
+    #[default]
+    Configured,
+    /// The model of this name.
+    Named(String),
+    /// A model that was passed as a value.
+    Value(Arc<dyn EmbeddingModel>),
+}
+
+impl Embedder {
+    /// The name, as a parameter has it.
+    fn name(&self) -> &str {
+        match self {
+            Self::Configured => "default",
+            Self::Named(id) => id,
+            Self::Value(model) => model.id(),
+        }
+    }
+}
+
+impl PartialEq for Embedder {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Configured, Self::Configured) => true,
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Value(one), Self::Value(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Embedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Embedder").field(&self.name()).finish()
+    }
+}
+
+impl From<&str> for Embedder {
+    fn from(name: &str) -> Self {
+        if name == "default" { Self::Configured } else { Self::Named(name.to_owned()) }
+    }
+}
+
+impl From<String> for Embedder {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
+}
+
+impl<M: EmbeddingModel + 'static> From<M> for Embedder {
+    fn from(model: M) -> Self {
+        Self::Value(Arc::new(model))
+    }
+}
+
+impl Serialize for Embedder {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Embedder {
+    fn deserialize<D: Deserializer<'de>>(name: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(name)?;
+        let is_whole = name
+            .split_once(':')
+            .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
+        match name.trim() {
+            "default" => Ok(Self::Configured),
+            name if is_whole => Ok(name.into()),
+            name => Err(D::Error::custom(format!(
+                "expected `provider:model`, `static:FOLDER` or `default`, found `{name}`"
+            ))),
+        }
+    }
+}
+
+impl ValueType for Embedder {
+    const HELP: TypeHelp =
+        TypeHelp::new("an embedding model").with_example("openai:text-embedding-3-small");
+}

@@ -1,0 +1,168 @@
+//! An embedding model of a provider: the layers of language models around a client that requests vectors.
+//!
+//! A request for vectors is an [`LmRequest`] with a message for each string, and the text of its reply has the vectors as JSON. So
+//! limits, retries, prices, budget, cache, journals and recorded calls are those of language models.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::{EmbeddingModel, Embeddings};
+use crate::client::Variables;
+use crate::{
+    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
+};
+
+/// An embedding model of a provider, over HTTP.
+///
+/// The settings are those of [`Lm`]: the same providers, environment variables for keys and addresses, limits, retries, prices
+/// and cache. The request is `POST embeddings` in the format of OpenAI. A call has at most 64 strings; more strings are
+/// several calls.
+///
+/// ```
+/// use dsrs_metrics::lm::{CacheMode, EmbeddingModel, Lm};
+///
+/// let model = Lm::builder("openai:my-embeddings")
+///     .base_url("http://localhost:8000/v1")
+///     .cache_mode(CacheMode::Off)
+///     .build_embedder()?;
+/// assert_eq!(model.id(), "openai:my-embeddings");
+/// assert_eq!(model.endpoint(), Some("http://localhost:8000/v1/"));
+/// # Ok::<(), dsrs_metrics::lm::LmError>(())
+/// ```
+#[derive(Clone)]
+pub struct ProviderEmbedder {
+    lm: Arc<dyn LanguageModel>,
+}
+
+/// The most strings of one call. Providers accept from 96 to 2048.
+const MAX_TEXTS: usize = 64;
+
+/// The purpose of calls, in the ledger and the cache.
+const PURPOSE: &str = "embeddings";
+
+impl ProviderEmbedder {
+    /// The model named `id` (`provider:model`), configured by environment variables.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::ProviderEmbedder;
+    ///
+    /// let error = ProviderEmbedder::from_id("text-embedding-3-small").unwrap_err();
+    /// assert!(error.to_string().starts_with("invalid model `text-embedding-3-small`: expected provider:model"));
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmError`], if the provider is unknown, the key is missing, or an environment variable is invalid.
+    pub fn from_id(id: &str) -> Result<Self, LmError> {
+        Lm::builder(id).build_embedder()
+    }
+
+    /// The model that `DSRS_EMBED` names, configured by environment variables.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{LmErrorKind, ProviderEmbedder};
+    ///
+    /// # if std::env::var("DSRS_EMBED").is_ok_and(|id| !id.trim().is_empty()) { return }
+    /// let error = ProviderEmbedder::from_env().unwrap_err(); // `DSRS_EMBED` is not set
+    /// assert_eq!(error.kind(), &LmErrorKind::NoEmbedder);
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmErrorKind::NoEmbedder`], if `DSRS_EMBED` is not set; otherwise as [`from_id`](Self::from_id).
+    pub fn from_env() -> Result<Self, LmError> {
+        match Variables::environment().get("DSRS_EMBED") {
+            Some(id) => Self::from_id(&id),
+            None => Err(LmErrorKind::NoEmbedder.into()),
+        }
+    }
+
+    /// The embedding model of a client that requests vectors.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of(lm: Arc<dyn LanguageModel>) -> Self {
+        Self { lm }
+    }
+}
+
+impl LmBuilder {
+    /// Builds an embedding model with these settings.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::{EmbeddingModel, Lm};
+    ///
+    /// let model = Lm::builder("openai:text-embedding-3-small").key("sk-0123456789abcdef");
+    /// # let model = model.cache_mode(dsrs_metrics::lm::CacheMode::Off);
+    /// assert_eq!(model.build_embedder()?.id(), "openai:text-embedding-3-small");
+    /// # Ok::<(), dsrs_metrics::lm::LmError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_embedder(self) -> Result<ProviderEmbedder, LmError> {
+        Ok(ProviderEmbedder::of(Arc::new(self.embedding().build()?)))
+    }
+}
+
+impl fmt::Debug for ProviderEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ProviderEmbedder");
+        shown.field("id", &self.id()).field("endpoint", &self.endpoint()).finish()
+    }
+}
+
+#[async_trait]
+impl EmbeddingModel for ProviderEmbedder {
+    fn id(&self) -> &str {
+        self.lm.id()
+    }
+
+    fn endpoint(&self) -> Option<&str> {
+        self.lm.endpoint()
+    }
+
+    fn is_remote(&self) -> bool {
+        self.lm.is_remote()
+    }
+
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
+        let mut vectors = Vec::with_capacity(texts.len());
+        let (mut usage, mut cost_msats) = (Usage::default(), Some(0_u64));
+        for texts in texts.chunks(MAX_TEXTS) {
+            let reply = recording::complete(&*self.lm, &request(texts)).await?;
+            vectors.extend(decoded(self.id(), &reply.text)?);
+            if !reply.cached {
+                usage += reply.usage;
+            }
+            cost_msats =
+                cost_msats.zip(reply.cost_msats).map(|(sum, cost)| sum.saturating_add(cost));
+        }
+        let embeddings = Embeddings::new(self.id(), texts.len(), vectors)?;
+        Ok(embeddings.with_usage(usage).with_cost_msats(cost_msats))
+    }
+
+    async fn probe(&self) -> Result<(), LmError> {
+        self.lm.probe().await.map(drop)
+    }
+}
+
+/// The request for the vectors of these strings. Its reply has no tokens.
+pub(crate) fn request(texts: &[&str]) -> LmRequest {
+    let sampling = Sampling { max_tokens: Some(0), ..Sampling::default() };
+    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
+    texts.iter().fold(request, |request, text| request.user(*text))
+}
+
+/// The vectors as the text of a reply.
+pub(crate) fn encoded(embeddings: &Embeddings) -> String {
+    // Lists of finite numbers are JSON.
+    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
+}
+
+/// Reads the text of a reply.
+pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
+    serde_json::from_str(text).map_err(|error| {
+        let reason = format!("expected vectors as JSON ({error})");
+        LmError::new(id, LmErrorKind::InvalidReply { reason })
+    })
+}
