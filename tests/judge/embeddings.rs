@@ -149,12 +149,6 @@ fn rounding_never_moves_a_cosine_out_of_its_range() {
     assert_eq!(cosine(&[f32::MIN_POSITIVE], &[-f32::MAX]), Some(-1.0));
 }
 
-/// Runs a future in a scope without an embedding model.
-async fn without_embedder<F: Future>(future: F) -> F::Output {
-    // An empty name is no model, whatever `DSRS_EMBED` is.
-    Settings::new().with(Models::default()).scope(future).await
-}
-
 #[tokio::test]
 async fn a_metric_without_a_model_is_an_error_before_the_first_row() {
     if std::env::var_os("DSRS_EMBED").is_some() {
@@ -162,7 +156,7 @@ async fn a_metric_without_a_model_is_an_error_before_the_first_row() {
     }
     let rows = std::iter::from_fn(|| -> Option<Pair> { panic!("no row is read") });
     let evaluate = Evaluate::builder().metric(SemanticSimilarity::default()).build().unwrap();
-    let error = without_embedder(evaluate.score(rows)).await.unwrap_err().to_string();
+    let error = evaluate.score(rows).await.unwrap_err().to_string();
     for part in ["semantic_similarity", "--embed", "DSRS_EMBED", "static:FOLDER", ".embedder(..)"] {
         assert!(error.contains(part), "{part}: {error}");
     }
@@ -206,6 +200,13 @@ fn the_model_is_part_of_the_identity() {
     assert!(small.models().is_empty(), "an embedding model does not judge");
 }
 
+fn passed(outcome: &Outcome) -> Option<bool> {
+    match outcome {
+        Outcome::Scored(scored) => scored.passed,
+        _ => None,
+    }
+}
+
 #[tokio::test]
 async fn a_failed_call_fails_its_row_and_a_threshold_gives_a_verdict() {
     let failing = ScriptedEmbedder::new().otherwise(|text| match text {
@@ -222,7 +223,7 @@ async fn a_failed_call_fails_its_row_and_a_threshold_gives_a_verdict() {
     let result = Evaluate::builder().metric(metric).score(rows).await.unwrap();
     let summary = &result.metrics[0];
     assert_eq!((summary.failed, result.failed_rows), (1, 1));
-    let passed: Vec<_> = result.results.iter().map(|row| row.outcomes[0].passed()).collect();
+    let passed: Vec<_> = result.results.iter().map(|row| passed(&row.outcomes[0])).collect();
     assert_eq!(passed, [Some(true), Some(false), None]);
     assert_eq!(summary.cost_msats, 10, "the cost of a call is the cost of its row");
 }

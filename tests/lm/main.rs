@@ -5,6 +5,8 @@
 mod budget_kills;
 mod cache;
 mod cache_processes;
+mod embed_static;
+mod embeddings;
 mod errors;
 mod estimate;
 mod estimate_command;

@@ -25,9 +25,10 @@ pub use crate::metric::param_group::{
 pub use crate::metric::params::read_param;
 pub use crate::metric::typed_rows::read_row;
 pub use crate::probe::{
-    FallbackDebug, FallbackEq, FallbackNamesFiles, FallbackOpaque, FallbackRequires,
-    FallbackSerialize, FallbackShown, FallbackText, FallbackValueType, MaybeEq, MaybeNamesFiles,
-    MaybeRequires, MaybeShown, MaybeString, MaybeText, MaybeValueType,
+    FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles, FallbackOpaque,
+    FallbackRequires, FallbackSerialize, FallbackShown, FallbackText, FallbackValueType,
+    MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires, MaybeShown, MaybeString, MaybeText,
+    MaybeValueType,
 };
 pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::declared::requirements::Requires;
+use crate::declared::requirements::{Requirement, Requires};
 use crate::files::{MetricFile, NamesFiles};
+use crate::judge::embedder_requirement;
+use crate::lm::Embedder;
 use crate::messages::hash;
 use crate::rows::by_name::Given;
 use crate::value_type::{TypeHelp, ValueType};
@@ -78,6 +80,25 @@ pub trait FallbackNamesFiles {
 }
 
 impl<T> FallbackNamesFiles for MaybeNamesFiles<'_, T> {}
+
+/// A parameter that may be an embedding model, which its metric needs before the first row.
+#[derive(Debug)]
+pub struct MaybeEmbedder<'a, T>(pub &'a T);
+
+impl MaybeEmbedder<'_, Embedder> {
+    pub fn require(&self, metric: &str, all: &mut Vec<Requirement>) {
+        all.push(embedder_requirement(metric, self.0));
+    }
+}
+
+/// The method of any other parameter.
+pub trait FallbackEmbedder {
+    fn require(&self, metric: &str, all: &mut Vec<Requirement>) {
+        let _ = (metric, all);
+    }
+}
+
+impl<T> FallbackEmbedder for MaybeEmbedder<'_, T> {}
 
 /// The type of a field or parameter, which may implement [`ValueType`].
 #[derive(Debug)]

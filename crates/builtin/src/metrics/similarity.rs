@@ -1,9 +1,8 @@
 //! Similarity of meaning, by the vectors of an embedding model.
 
-use crate::core::declared::requirements::Requires;
 use crate::core::score::MetricScore;
 use crate::core::score::check::Unscored;
-use crate::judge::{embed, embedder_requirement};
+use crate::judge::embed;
 use crate::lm::Embedder;
 use crate::messages::escape::quoted;
 use crate::metric;
@@ -93,10 +92,4 @@ pub async fn semantic_similarity(
     let details = format!("cosine {} with {}", number(cosine), quoted(reference));
     let cost_msats = embeddings.cost_msats().unwrap_or(0);
     Ok(MetricScore::new(cosine).with_details(details).with_cost_msats(cost_msats))
-}
-
-impl Requires for SemanticSimilarity {
-    fn requirements(&self, all: &mut Vec<crate::Requirement>) {
-        all.push(embedder_requirement(Self::SPEC.name, &self.embedder));
-    }
 }

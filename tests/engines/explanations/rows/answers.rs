@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use dsrs_metrics::lm::ScriptedEmbedder;
 use dsrs_metrics::metrics as m;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::retrieval::Cutoffs;
@@ -61,7 +62,18 @@ pub(super) fn answers() -> Vec<Case> {
             pred("So she earns $1,200."),
             "expected 1300, found 1200",
         ),
+        case(
+            m::SemanticSimilarity::builder().embedder(embedder()).build(),
+            capitals(),
+            pred("Rome"),
+            "cosine 0.96 with \"Paris, France\"",
+        ),
     ]
+}
+
+fn embedder() -> ScriptedEmbedder {
+    let model = ScriptedEmbedder::new().when("Paris", [4.0, -3.0]);
+    model.when("Paris, France", [3.0, 4.0]).when("Rome", [4.0, 3.0])
 }
 
 pub(super) fn rankings() -> Vec<Case> {

@@ -62,7 +62,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let (requires, files) = (requires(cx), files(cx));
+    let (requires, requirements, files) = (requires(cx), requirements(cx), files(cx));
     let key = if definition::is_unit(cx) {
         quote_spanned!(*span=> #private::Key::of_type::<Self>())
     } else if cx.model.has_only_a_panel() {
@@ -76,6 +76,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         }
 
         #requires
+        #requirements
         #files
     }
 }
@@ -95,6 +96,28 @@ fn requires(cx: &Context<'_>) -> TokenStream {
             #requires
         }
     }
+}
+
+/// Emits `requirements`, if there are parameters that may be embedding models.
+fn requirements(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { span, private, runtime, .. } = cx;
+    let params =
+        cx.model.configs().filter(|(_, param, config)| !is_panel(&param.ty) && !config.is_group);
+    let models = params.map(|(name, ..)| {
+        quote_spanned!(*span=> #private::MaybeEmbedder(&self.#name).require(Self::SPEC.name, all);)
+    });
+    let models: Vec<_> = models.collect();
+    (!models.is_empty()).then(|| {
+        quote_spanned! {*span=>
+            fn requirements(&self, all: &mut #private::Requirements) {
+                use #private::FallbackEmbedder as _;
+                #(#models)*
+                if let ::core::option::Option::Some(requires) = #runtime::Declared::requires(self) {
+                    requires.requirements(all);
+                }
+            }
+        }
+    })
 }
 
 /// Emits `files`, if there are parameters that may name files.
