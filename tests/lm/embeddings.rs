@@ -118,7 +118,7 @@ async fn bad_replies_are_errors_in_words() {
         ),
         (
             two(json!([1e39, 2]), json!([1, 2])),
-            "expected a 32-bit number at position 1 of vector 1, found 1e39",
+            "expected a 32-bit number at position 1 of vector 1, found 1e+39",
         ),
         (two(json!("AACAPw=="), json!([1, 2])), "expected a list of numbers as vector 1"),
         (

@@ -18,7 +18,7 @@ const ON_VALUES: [&str; 10] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 13] = [
+const OPEN_FILES: [(&str, &str); 14] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -26,6 +26,10 @@ const OPEN_FILES: [(&str, &str); 13] = [
     ("crates/code/src/sparql/store.rs", "the RDF files that a parameter of the metric names"),
     ("crates/lm/src/cache/file.rs", "the cache, in the user's directory"),
     ("crates/lm/src/cache/store.rs", "the same"),
+    (
+        "crates/lm/src/embedding/static_vectors/mod.rs",
+        "the folder of static vectors that an option or a parameter names",
+    ),
     ("crates/lm/src/price.rs", "the price table that a variable names"),
     ("crates/lm/src/private_dir.rs", "the directories of the cache and of journals"),
     ("crates/lm/src/replay/file.rs", "the recorded calls that the caller names"),

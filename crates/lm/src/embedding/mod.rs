@@ -1,8 +1,9 @@
 //! Embedding models: the trait [`EmbeddingModel`], and its implementations.
 //!
-//! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated when they are created, `scripted.rs` the model for tests. `provider.rs`
-//! (feature `lm`) is a model of a provider behind the layers of language models, `static_vectors/` (feature
-//! `embed-static`) reads the vectors of tokens from a folder.
+//! `embedder.rs` has the model of a metric, `embeddings.rs` the vectors, which are validated when they are created,
+//! `scripted.rs` the model for tests. `provider.rs` (feature `lm`) is a model of a provider behind the layers of language
+//! models, with requests and replies as in `text_reply.rs`. `static_vectors/` (feature `embed-static`) reads the vectors
+//! of tokens from a folder.
 
 mod embedder;
 mod embeddings;
@@ -11,6 +12,8 @@ mod provider;
 mod scripted;
 #[cfg(feature = "embed-static")]
 mod static_vectors;
+#[cfg(feature = "lm")]
+mod text_reply;
 
 use std::sync::Arc;
 
@@ -20,11 +23,11 @@ pub use self::embedder::Embedder;
 pub use self::embeddings::{Embeddings, cosine};
 #[cfg(feature = "lm")]
 pub use self::provider::ProviderEmbedder;
-#[cfg(feature = "lm")]
-pub(super) use self::provider::{encoded, request};
 pub use self::scripted::ScriptedEmbedder;
 #[cfg(feature = "embed-static")]
 pub use self::static_vectors::StaticEmbedder;
+#[cfg(feature = "lm")]
+pub(super) use self::text_reply::{encoded, request};
 use super::LmError;
 
 /// An embedding model: returns a vector for each string. Strings of similar meaning have vectors in a similar direction.

@@ -1,18 +1,17 @@
 //! An embedding model of a provider: the layers of language models around a client that requests vectors.
 //!
-//! A request for vectors is an [`LmRequest`] with a message for each string, and the text of its reply has the vectors as JSON. So
-//! limits, retries, prices, budget, cache, journals and recorded calls are those of language models.
+//! A request for vectors is a request to a language model, see `text_reply.rs`. So limits, retries, prices, budget, cache, journals
+//! and recorded calls are those of language models.
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::text_reply::{decoded, request};
 use super::{EmbeddingModel, Embeddings};
 use crate::client::Variables;
-use crate::{
-    LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, LmRequest, Sampling, Usage, recording,
-};
+use crate::{LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Usage, recording};
 
 /// An embedding model of a provider, over HTTP.
 ///
@@ -38,9 +37,6 @@ pub struct ProviderEmbedder {
 
 /// The most strings of one call. Providers accept from 96 to 2048.
 const MAX_TEXTS: usize = 64;
-
-/// The purpose of calls, in the ledger and the cache.
-const PURPOSE: &str = "embeddings";
 
 impl ProviderEmbedder {
     /// The model named `id` (`provider:model`), configured by environment variables.
@@ -144,25 +140,4 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn probe(&self) -> Result<(), LmError> {
         self.lm.probe().await.map(drop)
     }
-}
-
-/// The request for the vectors of these strings. Its reply has no tokens.
-pub(crate) fn request(texts: &[&str]) -> LmRequest {
-    let sampling = Sampling { max_tokens: Some(0), ..Sampling::default() };
-    let request = LmRequest::new(PURPOSE).with_sampling(sampling);
-    texts.iter().fold(request, |request, text| request.user(*text))
-}
-
-/// The vectors as the text of a reply.
-pub(crate) fn encoded(embeddings: &Embeddings) -> String {
-    // Lists of finite numbers are JSON.
-    serde_json::to_string(embeddings.vectors()).unwrap_or_default()
-}
-
-/// Reads the text of a reply.
-pub(crate) fn decoded(id: &str, text: &str) -> Result<Vec<Vec<f32>>, LmError> {
-    serde_json::from_str(text).map_err(|error| {
-        let reason = format!("expected vectors as JSON ({error})");
-        LmError::new(id, LmErrorKind::InvalidReply { reason })
-    })
 }
