@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    CacheMode, EmbeddingModel, Ledger, LmBudget, LmBuilder, LmErrorKind, Price, Prices,
+    CacheMode, EmbeddingModel, Ledger, LmBudget, LmBuilder, LmErrorKind, LmEstimate, Price, Prices,
     ProviderEmbedder, RateLimiter, Usage,
 };
 use dsrs_metrics::metrics::SemanticSimilarity;
@@ -13,6 +13,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Outcome, rows::Pair};
 use serde_json::{Value, json};
 
+use crate::judge_command_line::score;
 use crate::server::{Answer, Received, Server};
 use crate::{KEY, plain, quick};
 
@@ -312,4 +313,47 @@ async fn a_model_that_does_not_answer_is_an_error_before_the_first_row() {
     let rows = std::iter::from_fn(|| -> Option<Pair> { panic!("no row is read") });
     let error = Evaluate::builder().metric(metric).score(rows).await.unwrap_err().to_string();
     assert!(error.contains("semantic_similarity") && error.contains("model not found"), "{error}");
+}
+
+#[tokio::test]
+async fn an_estimate_counts_the_calls_and_makes_none() {
+    let (server, estimate) = (Server::start(vectors).await, LmEstimate::new());
+    let builder = priced(plain(MODEL, &server.url("/v1"))).estimate(estimate.clone());
+    let metric = SemanticSimilarity::builder().embedder(builder.build_embedder().unwrap()).build();
+    let result = Evaluate::builder().metric(metric).score(rows(3)).await.unwrap();
+    assert_eq!((result.rows, server.received().len()), (3, 0));
+    let calls = &estimate.by_purpose()[&("embeddings".to_owned(), MODEL.to_owned())];
+    // A token for each byte, 16 for each string and 64 for the request; the strings have 3, 4 and 5 bytes.
+    assert_eq!((calls.calls, calls.replies_msats, calls.unlimited_calls), (3, 3 * 96 + 12, 0));
+}
+
+#[tokio::test]
+async fn the_command_line_calls_a_provider_and_reads_its_cache() {
+    let (server, dir) = (Server::start(vectors).await, tempfile::tempdir().unwrap());
+    let url = server.url("/v1");
+    let variables = [
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("OPENAI_API_KEY", KEY),
+        ("DSRS_CACHE", dir.path().to_str().unwrap()),
+    ];
+    let maps = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let args = [&["-m", "semantic_similarity", "--embed", MODEL][..], &maps].concat();
+    let first = score(3, &args, &variables).await;
+    assert_eq!(first.code, Some(0), "{}", first.err);
+    // ("in Paris", 1) and ("answer 0", 1) have eight characters each.
+    assert_eq!(
+        first.out,
+        "semantic_similarity  1.0000 [1.0000, 1.0000; few rows] (mean of 3/3, 0 failed)\n"
+    );
+    let used = "language models: 4 calls (0 cached, 0 failed), 4000 prompt + 0 completion tokens, 80 msat; of these 1 probe, 20 msat";
+    assert!(first.err.contains(used), "{}", first.err);
+    let of_row = &first.lines[0]["scores"]["semantic_similarity"];
+    assert_eq!(of_row["cost_msats"], 20, "{of_row}");
+    let second = score(3, &args, &variables).await;
+    assert_eq!((second.code, &second.out), (Some(0), &first.out));
+    assert!(second.err.contains("4 calls (3 cached, 0 failed)"), "{}", second.err);
+    assert_eq!(server.received().len(), 5, "four calls, and the probe of the second run");
+    let budget = score(3, &[&args[..], &["--budget", "1 msat", "--no-cache"]].concat(), &variables);
+    let budget = budget.await;
+    assert_eq!((budget.code, server.received().len()), (Some(2), 5), "{}", budget.err);
 }
