@@ -85,7 +85,7 @@ pub mod guide {
         models: "../docs/guide/models.md" if "lm";
         /// Retrieved contexts and the answers from them, judged statement by statement.
         rag: "../docs/guide/rag.md";
-        /// Scores for the steps of an agent.
+        /// Trajectories and tool calls of agents.
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.
         agreement: "../docs/guide/agreement.md";

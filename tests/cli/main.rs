@@ -37,6 +37,7 @@ mod sparql;
 mod streams;
 mod terminal;
 mod thresholds;
+mod trajectories;
 mod units;
 
 use std::fs;

@@ -19,7 +19,7 @@ use crate::trajectory::{ArgsRules, MatchMode, TooManyCalls, Trajectory};
 ///
 /// In the last three modes each call is the partner of at most one expected call, and as many as possible have a partner: a maximum
 /// matching. The modes and rules are those of [agentevals](https://github.com/langchain-ai/agentevals) (`ordered` is not in it), whose
-/// greedy matching can miss a match; the other differences are in the list of conformance.
+/// greedy matching can miss a match; the other differences are listed at the module.
 ///
 /// ```
 /// use dsrs_metrics::metrics::TrajectoryMatch;
