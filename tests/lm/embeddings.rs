@@ -343,7 +343,7 @@ async fn the_command_line_calls_a_provider_and_reads_its_cache() {
     // ("in Paris", 1) and ("answer 0", 1) have eight characters each.
     assert_eq!(
         first.out,
-        "semantic_similarity  1.0000 [1.0000, 1.0000; few rows] (mean of 3/3, 0 failed)\n"
+        "semantic_similarity  1.0000 [all scores are equal] (mean of 3/3, 0 failed)\n"
     );
     let used = "language models: 4 calls (0 cached, 0 failed), 4000 prompt + 0 completion tokens, 80 msat; of these 1 probe, 20 msat";
     assert!(first.err.contains(used), "{}", first.err);
@@ -353,7 +353,7 @@ async fn the_command_line_calls_a_provider_and_reads_its_cache() {
     assert_eq!((second.code, &second.out), (Some(0), &first.out));
     assert!(second.err.contains("4 calls (3 cached, 0 failed)"), "{}", second.err);
     assert_eq!(server.received().len(), 5, "four calls, and the probe of the second run");
-    let budget = score(3, &[&args[..], &["--budget", "1 msat", "--no-cache"]].concat(), &variables);
-    let budget = budget.await;
+    let args = [&args[..], &["--budget", "1 msat", "--no-cache"]].concat();
+    let budget = score(3, &args, &variables).await;
     assert_eq!((budget.code, server.received().len()), (Some(2), 5), "{}", budget.err);
 }
