@@ -51,6 +51,8 @@ pub mod guide {
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
             #[doc = "[models]: crate::guide::models"]
+            #[doc = "[agents]: crate::guide::agents"]
+            #[doc = "[conversations]: crate::guide::conversations"]
             #[doc = "[rag]: crate::guide::rag"]
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
@@ -85,6 +87,8 @@ pub mod guide {
         models: "../docs/guide/models.md" if "lm";
         /// Retrieved contexts and the answers from them, judged statement by statement.
         rag: "../docs/guide/rag.md";
+        /// Conversations, judged reply by reply.
+        conversations: "../docs/guide/conversations.md";
         /// Trajectories and tool calls of agents.
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.

@@ -2,9 +2,11 @@
 
 use dsrs_metrics::judge::shipped::{
     AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, ContextEntityRecall,
-    ContextPrecision, ContextRecall, ContextUtilization, DecompositionalSemanticF1,
-    FactualCorrectness, Faithfulness, GEvalCompleteness, LlmJudge, NoiseSensitivity,
-    PairwisePreference, ResponseGroundednessJudge, SemanticEquivalence, SemanticF1,
+    ContextPrecision, ContextRecall, ContextUtilization, ConversationCompleteness,
+    ConversationalFaithfulness, DecompositionalSemanticF1, FactualCorrectness, Faithfulness,
+    GEvalCompleteness, GoalAccuracy, KnowledgeRetention, LlmJudge, NoiseSensitivity,
+    PairwisePreference, ResponseGroundednessJudge, RoleAdherence, SemanticEquivalence, SemanticF1,
+    TaskCompletion, TopicAdherence, TurnRelevancy,
 };
 use dsrs_metrics::judge::{Judge, Signature};
 
@@ -22,7 +24,7 @@ fn fields(signature: &Signature) -> [String; 2] {
 
 #[test]
 fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
-    let judges: [(&str, &Signature); 17] = [
+    let judges: [(&str, &Signature); 25] = [
         ("SemanticF1", SemanticF1::signature()),
         ("DecompositionalSemanticF1", DecompositionalSemanticF1::signature()),
         ("AnswerCompletenessJudge", AnswerCompletenessJudge::signature()),
@@ -40,6 +42,14 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
         ("ContextEntityRecall", ContextEntityRecall::signature()),
         ("NoiseSensitivity", NoiseSensitivity::signature()),
         ("FactualCorrectness", FactualCorrectness::signature()),
+        ("KnowledgeRetention", KnowledgeRetention::signature()),
+        ("RoleAdherence", RoleAdherence::signature()),
+        ("TurnRelevancy", TurnRelevancy::signature()),
+        ("ConversationalFaithfulness", ConversationalFaithfulness::signature()),
+        ("ConversationCompleteness", ConversationCompleteness::signature()),
+        ("TopicAdherence", TopicAdherence::signature()),
+        ("TaskCompletion", TaskCompletion::signature()),
+        ("GoalAccuracy", GoalAccuracy::signature()),
     ];
     let expected = judges.map(|(name, signature)| {
         let [inputs, outputs] = fields(signature);
@@ -60,10 +70,11 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
 #[test]
 fn no_shipped_judge_is_left_out() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/builtin/src/shipped");
-    let folders = [folder.to_owned(), format!("{folder}/rag")].into_iter();
+    let folders =
+        [folder.to_owned(), format!("{folder}/rag"), format!("{folder}/conversations")].into_iter();
     let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let sources = files.map(|file| std::fs::read_to_string(file).unwrap());
     let declared: usize = sources.map(|source| source.matches("\n#[judge(").count()).sum();
-    assert_eq!(declared, 17, "add the judge to the test above and to the table");
+    assert_eq!(declared, 25, "add the judge to the test above and to the table");
 }

@@ -90,7 +90,6 @@ pub use self::tool_calls::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_pa
 #[doc(hidden)]
 pub use self::{
     agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
-    proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*,
-    trajectories::*,
+    proxies::*, rag::*, retrieval::*, similarity::*, structured::*, tool_calls::*, trajectories::*,
 };
 pub use crate::json::equality::same_value;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::explanations::{Case, case};
 
 /// A model with a list for each step by its name, and a reply for the last call.
-fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> ScriptedLm {
+pub(super) fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> ScriptedLm {
     ScriptedLm::new().otherwise(move |request: &LmRequest| {
         let step = steps.iter().find(|(name, _)| request.purpose.ends_with(name));
         step.map_or_else(
@@ -62,18 +62,19 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         case_of(
             judges::Faithfulness::default()
-                .with_lm(lm([("statements", lyon())], unsupported.clone())),
+                .with_lm(lm([("step statements", lyon())], unsupported.clone())),
             "1. \"It is in Lyon.\" (contexts: [], reason: \"r\")",
         ),
         case_of(judges::ContextPrecision::default().with_lm(useful()), useful_details),
         case_of(judges::ContextUtilization::default().with_lm(useful()), useful_details),
         case_of(
-            judges::ContextRecall::default().with_lm(lm([("statements", paris())], unsupported)),
+            judges::ContextRecall::default()
+                .with_lm(lm([("step statements", paris())], unsupported)),
             "1. \"It is in Paris.\" (contexts: [], reason: \"r\")",
         ),
         case_of(
             judges::ContextEntityRecall::default().with_lm(lm(
-                [("entities", json!(["Seine"]))],
+                [("step entities", json!(["Seine"]))],
                 json!({ "mentions": [{ "item": 1, "contexts": [] }] }),
             )),
             "1. \"Seine\" (contexts: [])",

@@ -2,6 +2,7 @@
 
 mod answers;
 mod contexts;
+mod conversations;
 mod judges;
 mod matching;
 mod steps;
@@ -22,6 +23,7 @@ pub(super) fn cases() -> Vec<Case> {
         judges::judged(),
         judges::rag(),
         contexts::cases(),
+        conversations::cases(),
         judges::sparql(),
         answers::rankings(),
         answers::overlap(),
