@@ -18,12 +18,13 @@ fn made(
 
 #[metric]
 fn finished(#[pred] trajectory: Trajectory) -> bool {
-    trajectory.tool_calls().iter().last().is_some_and(|call| call.name == "finish")
+    let last = |it: Trajectory| it.tool_calls().iter().last().map(|call| call.name.clone());
+    last(trajectory).as_deref() == Some("finish")
 }
 
-fn score(gold: Value, pred: Value) -> dsrs_metrics::Result<f64> {
-    let gold = example! { "trajectory" => gold };
-    Ok(Made.score(&gold, &prediction! { "trajectory" => pred })?.value)
+fn score(gold: impl Into<Value>, pred: impl Into<Value>) -> dsrs_metrics::Result<f64> {
+    let gold = example! { "trajectory" => gold.into() };
+    Ok(Made.score(&gold, &prediction! { "trajectory" => pred.into() })?.value)
 }
 
 #[test]

@@ -180,15 +180,11 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
         let call = json!({ "name": name, "args": { "a": value, name: 1, "b": value, "c": value } });
         Value::Array(vec![call; 30])
     };
-    let on = |metric: Box<dyn Metric>| Case {
-        metric,
-        gold: gold(calls(words, text)),
-        pred: pred(calls(text, words)),
-        details: "",
-    };
+    let rows = || (gold(calls(words, text)), pred(calls(text, words)));
+    let [one, two, three] = [rows(), rows(), rows()];
     vec![
-        on(Box::new(mode(MatchMode::Unordered).build())),
-        on(Box::new(m::TrajectoryF1::default())),
-        on(Box::new(m::NoLoops::default())),
+        case(mode(MatchMode::Unordered).build(), one.0, one.1, ""),
+        case(m::TrajectoryF1::default(), two.0, two.1, ""),
+        case(m::NoLoops::default(), three.0, three.1, ""),
     ]
 }
