@@ -110,17 +110,17 @@ async fn all_types_of_numbers_weights_and_mappings_are_read() {
         write(dir.path(), std::slice::from_ref(&tensor), &tokenizer());
         assert_eq!(vectors(dir.path(), &["cat"]).await, [[0.6, 0.8]], "{}", tensor.1);
     }
-    // Two rows for four tokens: `the` and `dog` have the second one, with the weights 1 and 3.
+    // Two rows for four tokens: `the` and `dog` have the second one, with the weights 1 and 5.
     let mapping: Vec<u8> = [0_i64, 1, 0, 1].iter().flat_map(|row| row.to_le_bytes()).collect();
-    let weights = f32s(&[0.0, 1.0, 2.0, 3.0]);
+    let weights = f32s(&[0.0, 1.0, 2.0, 5.0]);
     let tensors = [
         ("embeddings", "F32", &[2, 2][..], f32s(&[1.0, 0.0, 0.0, 1.0])),
         ("weights", "F32", &[4][..], weights),
         ("mapping", "I64", &[4][..], mapping),
     ];
     write(dir.path(), &tensors, &tokenizer());
-    let (long, short) = (4.0 / 20.0_f32.sqrt(), 2.0 / 20.0_f32.sqrt());
-    assert_eq!(vectors(dir.path(), &["the cat dog"]).await, [[short, long]], "(2, 1 + 3)");
+    let [short, long] = [2.0, 6.0].map(|number: f64| (number / 40.0_f64.sqrt()) as f32);
+    assert_eq!(vectors(dir.path(), &["the cat dog"]).await, [[short, long]], "(2, 1 + 5)");
 }
 
 #[tokio::test]
