@@ -65,7 +65,7 @@ fn matches() -> Vec<Case> {
         ),
         on_rows(
             mode(MatchMode::Subset).build(),
-            "extra: `book(city=\"Rome\", filter={..})`, `log()`",
+            "`book`: argument `filter.nights`: expected the number 2, found the number 3; extra: `log()`",
         ),
         on_rows(
             mode(MatchMode::Superset).args(ArgsRule::Ignore).build(),

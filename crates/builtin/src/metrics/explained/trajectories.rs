@@ -2,7 +2,7 @@
 //!
 //! Arguments are written in the order of their names, since the order of keys depends on how the library was built.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
@@ -213,9 +213,8 @@ pub(in crate::metrics) fn tool_correctness(
     let calls = UnmatchedCalls::new(&called.tool_calls(), &expected.tool_calls(), &rules);
     let mut calls = calls.unwrap_or_default();
     if options.order != CallOrder::Exact && !expected.tool_calls().is_empty() {
-        // Extra calls cost nothing: they are described only in place of a missing call of the same tool.
-        let missing: HashSet<&str> = calls.missing.iter().map(|call| &*call.name).collect();
-        calls.extra.retain(|call| missing.contains(&*call.name));
+        // Extra calls cost nothing.
+        calls = calls.of_missing();
     }
     let described = unmatched(&calls, &rules);
     match described.is_empty() {

@@ -217,7 +217,8 @@ impl<'de> Deserialize<'de> for ArgsRules {
         let read = |rules: Value| match rules {
             Value::Object(tools) => {
                 let mut rules = Self::default();
-                for (tool, rule) in tools {
+                // The first mistake does not depend on the order of keys.
+                for (tool, rule) in BTreeMap::from_iter(tools) {
                     let rule = ArgsRule::of_json(&rule)
                         .map_err(|reason| format!("`{}`: {reason}", name(&tool)))?;
                     if tool == OTHERS {

@@ -60,7 +60,7 @@ pub enum TrajectoryDifference<'t> {
         /// The expected call.
         expected: Option<&'t ToolCall>,
     },
-    /// Calls without a partner, in any order.
+    /// Calls without a partner, in any order: in `subset` the extra calls with their counterparts, in `superset` the missing ones.
     Unmatched(UnmatchedCalls<'t>),
 }
 
@@ -88,14 +88,13 @@ impl MatchMode {
         rules: &ArgsRules,
     ) -> Result<Option<TrajectoryDifference<'t>>, TooManyCalls> {
         let calls = || (called.tool_calls(), expected.tool_calls());
-        let unmatched = |is_counted: [bool; 2]| {
+        let unmatched = || {
             let (called, expected) = calls();
-            let mut unmatched = UnmatchedCalls::new(&called, &expected, rules)?;
-            let [missing, extra] = is_counted;
-            unmatched.missing.truncate(if missing { usize::MAX } else { 0 });
-            unmatched.extra.truncate(if extra { usize::MAX } else { 0 });
-            let is_match = unmatched.missing.is_empty() && unmatched.extra.is_empty();
-            Ok((!is_match).then_some(TrajectoryDifference::Unmatched(unmatched)))
+            UnmatchedCalls::new(&called, &expected, rules)
+        };
+        let differing = |calls: UnmatchedCalls<'t>| {
+            let is_match = calls.missing.is_empty() && calls.extra.is_empty();
+            (!is_match).then_some(TrajectoryDifference::Unmatched(calls))
         };
         match self {
             Self::Strict => Ok(in_messages(called, expected, rules)),
@@ -103,9 +102,9 @@ impl MatchMode {
                 let (called, expected) = calls();
                 Ok(first_difference(None, called.iter(), expected.iter(), rules))
             }
-            Self::Unordered => unmatched([true, true]),
-            Self::Subset => unmatched([false, true]),
-            Self::Superset => unmatched([true, false]),
+            Self::Unordered => unmatched().map(differing),
+            Self::Subset => Ok(differing(unmatched()?.of_extra())),
+            Self::Superset => Ok(differing(unmatched()?.of_missing())),
         }
     }
 }

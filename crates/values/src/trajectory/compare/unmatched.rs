@@ -89,6 +89,35 @@ impl<'t> UnmatchedCalls<'t> {
     }
 }
 
+impl UnmatchedCalls<'_> {
+    /// Removes extra calls, but for as many calls of each tool as are missing: those that were made in place of them.
+    #[must_use]
+    pub fn of_missing(mut self) -> Self {
+        retain_counterparts(&mut self.extra, &self.missing);
+        self
+    }
+
+    /// Removes missing calls, but for as many calls of each tool as are extra: those in place of which they were made.
+    #[must_use]
+    pub fn of_extra(mut self) -> Self {
+        retain_counterparts(&mut self.missing, &self.extra);
+        self
+    }
+}
+
+/// Retains at most as many calls of each tool as `others` has.
+fn retain_counterparts(calls: &mut Vec<&ToolCall>, others: &[&ToolCall]) {
+    let mut left = HashMap::<&str, usize, RandomState>::default();
+    others.iter().for_each(|call| *left.entry(&call.name).or_default() += 1);
+    calls.retain(|call| match left.get_mut(&*call.name) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    });
+}
+
 /// Matches the calls of one tool by a rule that compares pairs of calls.
 fn match_tool(
     tool: &Group,
