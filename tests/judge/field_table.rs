@@ -5,8 +5,8 @@ use dsrs_metrics::judge::shipped::{
     ContextPrecision, ContextRecall, ContextUtilization, ConversationCompleteness,
     ConversationalFaithfulness, DecompositionalSemanticF1, FactualCorrectness, Faithfulness,
     GEvalCompleteness, GoalAccuracy, KnowledgeRetention, LlmJudge, NoiseSensitivity,
-    PairwisePreference, ResponseGroundednessJudge, RoleAdherence, SemanticEquivalence, SemanticF1,
-    TaskCompletion, TopicAdherence, TurnRelevancy,
+    PairwisePreference, QuestionsOfAnswerJudge, ResponseGroundednessJudge, RoleAdherence,
+    SemanticEquivalence, SemanticF1, TaskCompletion, TopicAdherence, TurnRelevancy,
 };
 use dsrs_metrics::judge::{Judge, Signature};
 
@@ -24,7 +24,7 @@ fn fields(signature: &Signature) -> [String; 2] {
 
 #[test]
 fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
-    let judges: [(&str, &Signature); 25] = [
+    let judges: [(&str, &Signature); 26] = [
         ("SemanticF1", SemanticF1::signature()),
         ("DecompositionalSemanticF1", DecompositionalSemanticF1::signature()),
         ("AnswerCompletenessJudge", AnswerCompletenessJudge::signature()),
@@ -42,6 +42,7 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
         ("ContextEntityRecall", ContextEntityRecall::signature()),
         ("NoiseSensitivity", NoiseSensitivity::signature()),
         ("FactualCorrectness", FactualCorrectness::signature()),
+        ("QuestionsOfAnswerJudge", QuestionsOfAnswerJudge::signature()),
         ("KnowledgeRetention", KnowledgeRetention::signature()),
         ("RoleAdherence", RoleAdherence::signature()),
         ("TurnRelevancy", TurnRelevancy::signature()),
@@ -76,5 +77,5 @@ fn no_shipped_judge_is_left_out() {
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let sources = files.map(|file| std::fs::read_to_string(file).unwrap());
     let declared: usize = sources.map(|source| source.matches("\n#[judge(").count()).sum();
-    assert_eq!(declared, 25, "add the judge to the test above and to the table");
+    assert_eq!(declared, 26, "add the judge to the test above and to the table");
 }

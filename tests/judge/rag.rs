@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dsrs_metrics::Outcome;
+use dsrs_metrics::contract::Settings;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::judge::shipped::{
-    ContextEntityRecall, ContextPrecision, ContextRecall, ContextUtilization, FactualCorrectness,
-    FactualScore, Faithfulness, Noise, NoiseSensitivity,
+    AnswerCorrectness, AnswerRelevancy, ContextEntityRecall, ContextPrecision, ContextRecall,
+    ContextUtilization, FactualCorrectness, FactualScore, Faithfulness, Noise, NoiseSensitivity,
+    TopicAdherence, TopicScore,
 };
-use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedEmbedder, ScriptedLm};
 use dsrs_metrics::metrics::{
     ContextPrecisionByDistance, ContextPrecisionById, ContextRecallByDistance, ContextRecallById,
 };
@@ -39,14 +42,22 @@ struct Vector {
     reference_texts: Vec<String>,
     ids: Vec<u32>,
     reference_ids: Vec<u32>,
+    questions: Vec<Vec<f32>>,
+    noncommittal: bool,
+    topics: Vec<(bool, bool)>,
     scores: BTreeMap<String, Option<f64>>,
 }
 
 impl Vector {
     fn rows(&self) -> (Example, Prediction) {
         let contexts: Vec<String> = self.useful.iter().map(|_| "A context.".to_owned()).collect();
-        let gold = example! { "question" => "Where?", "answer" => "In Paris." };
-        (gold, prediction! { "answer" => "In Lyon.", "context" => contexts })
+        let gold =
+            example! { "question" => "Where?", "answer" => "In Paris.", "topics" => ["travel"] };
+        let conversation = json!([{ "role": "user", "content": "Where?" }]);
+        (
+            gold,
+            prediction! { "answer" => "In Lyon.", "context" => contexts, "conversation" => conversation },
+        )
     }
 }
 
@@ -87,7 +98,7 @@ fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> Arc<dyn
     }))
 }
 
-/// The score; `None` for an abstention.
+/// The score; `None` for an abstention, also of a component.
 async fn value(
     metric: impl Metric<Example, Prediction>,
     (gold, pred): &(Example, Prediction),
@@ -96,7 +107,9 @@ async fn value(
         Ok(score) => Some(score.value),
         Err(error) => {
             let text = error.to_string();
-            assert!(matches!(Outcome::from(error), Outcome::Abstained), "{text}");
+            let is_component =
+                text.ends_with("its component `factual_correctness` has no score: it abstained");
+            assert!(is_component || matches!(Outcome::from(error), Outcome::Abstained), "{text}");
             None
         }
     }
@@ -114,6 +127,32 @@ fn noise_sensitivity(vector: &Vector, noise: Noise) -> NoiseSensitivity {
         json!({ "verdicts": items(answer, of_answer), "reference_verdicts": items(reference, support) }),
     );
     NoiseSensitivity::builder().noise(noise).with_lm(model).build()
+}
+
+fn factual_lm(vector: &Vector) -> Arc<dyn LanguageModel> {
+    let (answer, reference) = (&vector.answer, &vector.reference);
+    lm(
+        [("claims", named(answer)), ("reference_claims", named(reference))],
+        json!({ "verdicts": items(answer, claim), "reference_verdicts": items(reference, claim) }),
+    )
+}
+
+fn answer_relevancy(vector: &Vector) -> AnswerRelevancy {
+    let written = json!({
+        "question_1": "q1", "question_2": "q2", "question_3": "q3", "noncommittal": vector.noncommittal,
+    });
+    let embedder = ["Where?", "q1", "q2", "q3"].into_iter().zip(&vector.questions);
+    let embedder = embedder
+        .fold(ScriptedEmbedder::new(), |model, (text, vector)| model.when(text, vector.clone()));
+    AnswerRelevancy::builder().embedder(embedder).with_lm(lm([], written)).build()
+}
+
+async fn answer_correctness(vector: &Vector, model: Arc<dyn LanguageModel>) -> Option<f64> {
+    let embedder = ["In Lyon.", "In Paris."].into_iter().zip(&vector.questions);
+    let embedder = embedder
+        .fold(ScriptedEmbedder::new(), |model, (text, vector)| model.when(text, vector.clone()));
+    let models = Models::new(model).with_embedder(embedder);
+    Settings::new().with(models).scope(value(AnswerCorrectness, &vector.rows())).await
 }
 
 /// All scores of a row, by the names of the vectors.
@@ -135,11 +174,16 @@ async fn scores(vector: &Vector) -> Vec<(&'static str, Option<f64>)> {
         }) }),
     );
     let factual = |headline: FactualScore, beta: f64| {
+        let lm = factual_lm(vector);
+        FactualCorrectness::builder().headline(headline).beta(beta).with_lm(lm).build()
+    };
+    let topics = |headline: TopicScore| {
+        let verdict = |(answered, allowed): &(bool, bool)| json!({ "reason": "", "answered": answered, "allowed": allowed });
         let model = lm(
-            [("claims", named(answer)), ("reference_claims", named(reference))],
-            json!({ "verdicts": items(answer, claim), "reference_verdicts": items(reference, claim) }),
+            [("topics", named(&vector.topics))],
+            json!({ "verdicts": items(&vector.topics, verdict) }),
         );
-        FactualCorrectness::builder().headline(headline).beta(beta).with_lm(model).build()
+        TopicAdherence::builder().headline(headline).with_lm(model).build()
     };
     let texts = &(
         example! { "context" => vector.reference_texts.clone() },
@@ -164,6 +208,11 @@ async fn scores(vector: &Vector) -> Vec<(&'static str, Option<f64>)> {
         ("factual_recall", value(factual(FactualScore::Recall, 1.0), rows).await),
         ("factual_f1", value(factual(FactualScore::F, 1.0), rows).await),
         ("factual_f2", value(factual(FactualScore::F, 2.0), rows).await),
+        ("answer_relevancy", value(answer_relevancy(vector), rows).await),
+        ("answer_correctness", answer_correctness(vector, factual_lm(vector)).await),
+        ("topic_precision", value(topics(TopicScore::Precision), rows).await),
+        ("topic_recall", value(topics(TopicScore::Recall), rows).await),
+        ("topic_f1", value(topics(TopicScore::F1), rows).await),
         ("factual_f1_rounded", value(factual(FactualScore::F, 1.0), rows).await),
         ("precision_by_distance", value(ContextPrecisionByDistance::default(), texts).await),
         ("recall_by_distance", value(ContextRecallByDistance::default(), texts).await),
@@ -172,6 +221,7 @@ async fn scores(vector: &Vector) -> Vec<(&'static str, Option<f64>)> {
     ]
 }
 
+const NO_STATEMENTS: &str = "no statements: taken as correct, here not";
 const NO_CLAIMS: &str = "no claims of the reference: a score, here an abstention";
 
 /// Returns the documented difference between a score and ragas', or `""`.
@@ -191,6 +241,9 @@ fn difference(name: &str, vector: &Vector, ours: Option<f64>, theirs: Option<f64
             "1e-8 in the denominator"
         }
         name if name.starts_with("factual") && vector.reference.is_empty() => NO_CLAIMS,
+        "answer_correctness" if vector.answer.is_empty() || vector.reference.is_empty() => {
+            NO_STATEMENTS
+        }
         "factual_f1_rounded" if almost(0.005) => "rounded to two digits",
         "recall_by_distance" => "a similarity of exactly 0.5 is not recalled",
         "precision_by_id" if vector.reference_ids.is_empty() => {
@@ -214,22 +267,23 @@ async fn every_score_is_ragas_but_for_the_documented_differences() {
         }
     }
     let expected = [
+        ("answer_correctness", NO_STATEMENTS, 149),
         ("context_entity_recall", "1e-8 in the denominator", 202),
-        ("context_entity_recall", "no entities: 0, here an abstention", 75),
-        ("factual_f1", NO_CLAIMS, 70),
-        ("factual_f1_rounded", NO_CLAIMS, 70),
-        ("factual_f1_rounded", "rounded to two digits", 162),
-        ("factual_f2", NO_CLAIMS, 70),
-        ("factual_precision", "1e-8 in the denominator", 245),
-        ("factual_precision", NO_CLAIMS, 70),
-        ("factual_recall", "1e-8 in the denominator", 282),
-        ("factual_recall", NO_CLAIMS, 70),
-        ("precision_by_id", "no reference: 0, here an abstention", 79),
-        ("precision_by_id", "nothing retrieved: NaN, here 0", 64),
-        ("recall_by_distance", "a similarity of exactly 0.5 is not recalled", 25),
+        ("context_entity_recall", "no entities: 0, here an abstention", 74),
+        ("factual_f1", NO_CLAIMS, 81),
+        ("factual_f1_rounded", NO_CLAIMS, 81),
+        ("factual_f1_rounded", "rounded to two digits", 159),
+        ("factual_f2", NO_CLAIMS, 81),
+        ("factual_precision", "1e-8 in the denominator", 216),
+        ("factual_precision", NO_CLAIMS, 81),
+        ("factual_recall", "1e-8 in the denominator", 260),
+        ("factual_recall", NO_CLAIMS, 81),
+        ("precision_by_id", "no reference: 0, here an abstention", 90),
+        ("precision_by_id", "nothing retrieved: NaN, here 0", 65),
+        ("recall_by_distance", "a similarity of exactly 0.5 is not recalled", 46),
     ];
     let found = differences.iter().map(|((name, reason), count)| (*name, *reason, *count));
-    assert_eq!((compared, found.collect::<Vec<_>>()), (6516, expected.to_vec()));
+    assert_eq!((compared, found.collect::<Vec<_>>()), (8834, expected.to_vec()));
 }
 
 /// The share of the wrong statements that relevant contexts support, and of those that only irrelevant ones do, as in ragas'

@@ -8,8 +8,10 @@ Run with the version in PEER, in a virtual environment of its own:
 
 The seed is fixed. A row has the verdicts that a model may give: "answer" has for each statement of the answer the contexts that
 support it and whether the reference does, "reference" for each statement of the reference the contexts that support it and whether
-the answer does, "useful" whether each context was. "entities" are those of the reference, "found" those of the contexts. "texts"
-and "reference_texts" are contexts for the metrics without a model. In "scores", null is ragas' NaN or its error; the scores of factual
+the answer does, "useful" whether each context was. "entities" are those of the reference, "found" those of the contexts. "questions" are
+the vectors of the question and of three questions for the answer; the first two are also those of answer and reference. "topics" has
+for each topic whether it was answered and whether it is allowed. "texts" and
+"reference_texts" are contexts for the metrics without a model. In "scores", null is ragas' NaN or its error; the scores of factual
 correctness are those before rounding, except for the last one.
 """
 
@@ -29,7 +31,9 @@ os.environ["RAGAS_DO_NOT_TRACK"] = "true"
 warnings.filterwarnings("ignore")
 
 from ragas import SingleTurnSample
+from ragas.embeddings.base import BaseRagasEmbedding
 from ragas.llms.base import InstructorBaseRagasLLM
+from ragas.messages import AIMessage, HumanMessage
 from ragas.metrics import (
     IDBasedContextPrecision,
     IDBasedContextRecall,
@@ -38,6 +42,8 @@ from ragas.metrics import (
 )
 from ragas.metrics.collections.factual_correctness import metric as factual_correctness
 from ragas.metrics.collections import (
+    AnswerCorrectness,
+    AnswerRelevancy,
     ContextEntityRecall,
     ContextPrecisionWithoutReference,
     ContextPrecisionWithReference,
@@ -45,6 +51,7 @@ from ragas.metrics.collections import (
     FactualCorrectness,
     Faithfulness,
     NoiseSensitivity,
+    TopicAdherence,
 )
 
 SEED = 20261129
@@ -65,6 +72,19 @@ class Scripted(InstructorBaseRagasLLM):
 
     async def agenerate(self, prompt, response_model):
         return self.generate(prompt, response_model)
+
+
+class Vectors(BaseRagasEmbedding):
+    """A model that returns these vectors by text."""
+
+    def __init__(self, vectors):
+        self.vectors = vectors
+
+    def embed_text(self, text, **kwargs):
+        return self.vectors[text]
+
+    async def aembed_text(self, text, **kwargs):
+        return self.vectors[text]
 
 
 def statements(count):
@@ -127,6 +147,23 @@ def vector(rng):
     factual = lambda **settings: unrounded(lambda: rounded(**settings))
     useful_replies = [{"reason": "r", "verdict": int(flag)} for flag in useful]
     recall = {"classifications": [{"statement": "s", "reason": "r", "attributed": int(flag)} for flag in supported(reference)]}
+    questions = [[rng.randint(-3, 5) or 1 for _ in range(3)] for _ in range(4)]
+    noncommittal = rng.random() < 0.2
+    written = [{"question": f"q{at}", "noncommittal": int(noncommittal)} for at in (1, 2, 3)]
+    texts_of = {"q": questions[0], "q1": questions[1], "q2": questions[2], "q3": questions[3], "a": questions[0], "r": questions[1]}
+    reason = lambda rows: [{"statement": "s", "reason": "r"} for _ in rows]
+    classified = {
+        "TP": reason([row for row in answer if row["other"]]),
+        "FP": reason([row for row in answer if not row["other"]]),
+        "FN": reason([row for row in reference if not row["other"]]),
+    }
+    correctness = [statements(len(answer)), statements(len(reference))] + ([classified] if answer and reference else [])
+    topics = [[rng.random() < 0.6, rng.random() < 0.6] for _ in range(rng.randint(0, 5))]
+    about = [{"topics": [f"t{at}" for at in range(len(topics))]}]
+    about += [{"refused_to_answer": not answered} for answered, _ in topics]
+    about.append({"classifications": [allowed for _, allowed in topics]})
+    talk = {"user_input": [HumanMessage(content="u"), AIMessage(content="a")], "reference_topics": ["t"]}
+    adherence = lambda mode: score(lambda llm: TopicAdherence(llm=llm, mode=mode), about, **talk)
     scores = {
         "faithfulness": score(Faithfulness, [statements(len(answer)), verdicts(supported(answer))], **only("user_input", "response", "retrieved_contexts")),
         "context_precision": score(ContextPrecisionWithReference, useful_replies, **only("user_input", "reference", "retrieved_contexts")),
@@ -140,6 +177,13 @@ def vector(rng):
         "factual_f1": factual(mode="f1"),
         "factual_f2": factual(mode="f1", beta=2.0),
         "factual_f1_rounded": rounded(mode="f1"),
+        "answer_relevancy": score(
+            lambda llm: AnswerRelevancy(llm=llm, embeddings=Vectors(texts_of)), written, **only("user_input", "response")),
+        "answer_correctness": score(
+            lambda llm: AnswerCorrectness(llm=llm, embeddings=Vectors(texts_of)), correctness, **only("user_input", "response", "reference")),
+        "topic_precision": adherence("precision"),
+        "topic_recall": adherence("recall"),
+        "topic_f1": adherence("f1"),
         "precision_by_distance": without_model(NonLLMContextPrecisionWithReference(), retrieved_contexts=texts, reference_contexts=reference_texts),
         "recall_by_distance": without_model(NonLLMContextRecall(), retrieved_contexts=texts, reference_contexts=reference_texts),
         "precision_by_id": without_model(IDBasedContextPrecision(), retrieved_context_ids=ids, reference_context_ids=reference_ids),
@@ -147,7 +191,8 @@ def vector(rng):
     }
     return {
         "answer": answer, "reference": reference, "useful": useful, "entities": entities, "found": found,
-        "texts": texts, "reference_texts": reference_texts, "ids": ids, "reference_ids": reference_ids, "scores": scores,
+        "texts": texts, "reference_texts": reference_texts, "ids": ids, "reference_ids": reference_ids,
+        "questions": questions, "noncommittal": noncommittal, "topics": topics, "scores": scores,
     }
 
 

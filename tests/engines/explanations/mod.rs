@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     Scored,
-    contract::{Direction, ScoreKind},
+    contract::{Direction, ScoreKind, Settings},
 };
 use dsrs_metrics_tests::can_isolate;
 
@@ -33,7 +33,10 @@ fn case(
 
 fn scored(case: &Case, call: MetricCall<'_>) -> Scored {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let scored = runtime.block_on(async { case.metric.answer(call).await });
+    // The models of composites, which have none of their own.
+    let settings = Settings::new().with(rows::models());
+    let scored = settings.scope(async { case.metric.answer(call).await });
+    let scored = runtime.block_on(scored);
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -59,6 +59,7 @@ mod panel;
 mod pipeline;
 mod prompt;
 mod reply;
+mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod score;
@@ -91,6 +92,8 @@ pub use self::prompt::{Demo, Fenced, Prompt};
 #[doc(hidden)]
 pub use self::reply::OutputType;
 pub use self::reply::{Answer, JudgeOutput, Reply};
+#[doc(hidden)]
+pub use self::rescored::{Rescored, rescored};
 #[doc(hidden)]
 pub use self::row::row;
 #[doc(hidden)]

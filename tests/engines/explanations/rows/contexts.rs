@@ -1,7 +1,7 @@
 //! Rows of the metrics of retrieved contexts and the answers from them.
 
-use dsrs_metrics::judge::shipped as judges;
-use dsrs_metrics::lm::{LmRequest, ScriptedLm};
+use dsrs_metrics::judge::{Models, shipped as judges};
+use dsrs_metrics::lm::{LmRequest, ScriptedEmbedder, ScriptedLm};
 use dsrs_metrics::metrics as m;
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
@@ -40,6 +40,28 @@ fn case_of(metric: impl Metric + 'static, details: &'static str) -> Case {
     case(metric, gold(), pred(), details)
 }
 
+/// A model that finds no claim of either answer in the other one.
+fn factual() -> ScriptedLm {
+    let claim = json!([{ "item": 1, "reason": "r", "supported": false }]);
+    let claims = [
+        ("step reference_claims", json!(["It is in Paris."])),
+        ("step claims", json!(["It is in Lyon."])),
+    ];
+    lm(claims, json!({ "verdicts": claim, "reference_verdicts": claim }))
+}
+
+/// The models of composites.
+pub(in crate::explanations) fn models() -> Models {
+    Models::new(factual())
+        .with_embedder(vectors().when("In Lyon.", [3.0, 4.0]).when("In Paris.", [4.0, 3.0]))
+}
+
+/// Vectors whose cosines with the question are 0.96 and 0.6.
+fn vectors() -> ScriptedEmbedder {
+    let model = ScriptedEmbedder::new().when("Where is the Louvre?", [3.0, 4.0]);
+    model.when("a", [4.0, 3.0]).when("b", [5.0, 0.0]).when("c", [4.0, 3.0])
+}
+
 pub(super) fn cases() -> Vec<Case> {
     let useful = || {
         let verdict =
@@ -50,15 +72,12 @@ pub(super) fn cases() -> Vec<Case> {
         "contexts 1 (reason: \"r\", useful: false)\ncontexts 2 (reason: \"r\", useful: true)";
     let lyon = || json!(["It is in Lyon."]);
     let paris = || json!(["It is in Paris."]);
-    let claim = |supported: bool| json!([{ "item": 1, "reason": "r", "supported": supported }]);
     let unsupported = json!({ "verdicts": [support(&[])] });
     let noise = json!({
         "reference_verdicts": [support(&[2])],
         "verdicts": [{ "item": 1, "reason": "r", "contexts": [2], "in_reference": false }],
     });
     let noise = lm([("step reference_statements", paris()), ("step statements", lyon())], noise);
-    let claims = [("step reference_claims", paris()), ("step claims", lyon())];
-    let verdicts = json!({ "verdicts": claim(false), "reference_verdicts": claim(false) });
     vec![
         case_of(
             judges::Faithfulness::default()
@@ -84,8 +103,19 @@ pub(super) fn cases() -> Vec<Case> {
             "reference_statements 1. \"It is in Paris.\" (contexts: [2], reason: \"r\")\nstatements 1. \"It is in Lyon.\" (contexts: [2], in_reference: false, reason: \"r\")",
         ),
         case_of(
-            judges::FactualCorrectness::default().with_lm(lm(claims, verdicts)),
+            judges::FactualCorrectness::default().with_lm(factual()),
             "claims 1. \"It is in Lyon.\" (reason: \"r\", supported: false)\nreference_claims 1. \"It is in Paris.\" (reason: \"r\", supported: false)",
+        ),
+        case_of(
+            judges::AnswerRelevancy::builder()
+                .embedder(vectors())
+                .with_lm(lm([], json!({ "question_1": "a", "question_2": "b", "question_3": "c", "noncommittal": false })))
+                .build(),
+            "\"a\" (0.9600)\n\"b\" (0.6000)\n\"c\" (0.9600)",
+        ),
+        case_of(
+            judges::AnswerCorrectness,
+            "factual_correctness (0): claims 1. \"It is in Lyon.\" (reason: \"r\", supported: false)\nreference_claims 1. \"It is in Paris.\" (reason: \"r\", supported: false)\nsemantic_similarity (0.96): cosine 0.96 with \"In Paris.\"",
         ),
         case_of(
             m::ContextPrecisionById,

@@ -8,6 +8,7 @@ mod matching;
 mod steps;
 mod trajectories;
 
+pub(super) use self::contexts::models;
 pub(super) use self::steps::sandboxed;
 use dsrs_metrics::metrics as m;
 use dsrs_metrics::metrics::ToolSchemas;

@@ -46,7 +46,8 @@ groups! {
         AnswerRelevance, AnswerGroundedness, GEvalCompleteness, PairwisePreference,
         SemanticEquivalence;
     "judges of retrieval-augmented generation": Faithfulness, ContextPrecision, ContextUtilization,
-        ContextRecall, ContextEntityRecall, NoiseSensitivity, FactualCorrectness;
+        ContextRecall, ContextEntityRecall, NoiseSensitivity, FactualCorrectness, AnswerRelevancy,
+        AnswerCorrectness;
     "judges of conversations and agents": KnowledgeRetention, RoleAdherence, TurnRelevancy,
         ConversationalFaithfulness, ConversationCompleteness, TopicAdherence, TaskCompletion,
         GoalAccuracy;

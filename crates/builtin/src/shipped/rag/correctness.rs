@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::ClaimVerdict;
+use crate::metrics::SemanticSimilarity;
 use crate::stats::f_beta;
-use dsrs_metrics::judge;
+use dsrs_metrics::{judge, metric};
 
 /// The headline of [`FactualCorrectness`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -96,3 +97,35 @@ fn factual_correctness(
 pub(in crate::shipped) fn share_of(first: usize, second: usize) -> f64 {
     if first == 0 { 0.0 } else { first as f64 / (first + second) as f64 }
 }
+
+/// Whether the answer is correct, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.
+///
+/// `0.75 factual_correctness + 0.25 semantic_similarity`, as `AnswerCorrectness` of ragas, in [-0.25, 1]. For other weights or parameters,
+/// define your own composite, for example `#[metric(weighted(factual_correctness = 0.9, semantic_similarity = 0.1))]`.
+///
+/// ```
+/// use dsrs_metrics::contract::Settings;
+/// use dsrs_metrics::judge::{Models, shipped::AnswerCorrectness};
+/// use dsrs_metrics::lm::{LmRequest, ScriptedEmbedder, ScriptedLm};
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let model = ScriptedLm::new().otherwise(|request: &LmRequest| match request.purpose.split_once(", step ") {
+///     Some((_, step)) => json!({ step: ["The Louvre is in Paris."] }),
+///     None => {
+///         let verdicts = json!([{ "item": 1, "reason": "the same", "supported": true }]);
+///         json!({ "verdicts": verdicts, "reference_verdicts": verdicts })
+///     }
+/// });
+/// let vectors = ScriptedEmbedder::new().when("In Paris.", [3.0, 4.0]).when("Paris.", [4.0, 3.0]);
+/// let settings = Settings::new().with(Models::new(model).with_embedder(vectors));
+/// let (gold, pred) = (example! { "answer" => "In Paris." }, prediction! { "answer" => "Paris." });
+/// let score = settings.scope(AnswerCorrectness.evaluate(&gold, &pred)).await?;
+/// assert!((score.value - (0.75 + 0.25 * 0.96)).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(weighted(factual_correctness = 0.75, semantic_similarity = 0.25))]
+pub struct AnswerCorrectness;

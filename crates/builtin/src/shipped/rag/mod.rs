@@ -6,11 +6,13 @@
 
 mod contexts;
 mod correctness;
+mod relevancy;
 mod statements;
 
 pub use self::contexts::*;
 pub(super) use self::correctness::share_of;
 pub use self::correctness::*;
+pub use self::relevancy::*;
 pub use self::statements::*;
 
 use dsrs_metrics::judge_output;
