@@ -1,12 +1,13 @@
 //! The table of the shipped judges' fields in the guide.
 
 use dsrs_metrics::judge::shipped::{
-    AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, ContextEntityRecall,
-    ContextPrecision, ContextRecall, ContextUtilization, ConversationCompleteness,
-    ConversationalFaithfulness, DecompositionalSemanticF1, FactualCorrectness, Faithfulness,
-    GEvalCompleteness, GoalAccuracy, KnowledgeRetention, LlmJudge, NoiseSensitivity,
-    PairwisePreference, QuestionsOfAnswerJudge, ResponseGroundednessJudge, RoleAdherence,
-    SemanticEquivalence, SemanticF1, TaskCompletion, TopicAdherence, TurnRelevancy,
+    AnswerCompletenessJudge, AnswerGroundedness, AnswerRelevance, ArgumentCorrectness,
+    ContextEntityRecall, ContextPrecision, ContextRecall, ContextUtilization,
+    ConversationCompleteness, ConversationalFaithfulness, DecompositionalSemanticF1,
+    FactualCorrectness, Faithfulness, GEvalCompleteness, GoalAccuracy, KnowledgeRetention,
+    LlmJudge, NoiseSensitivity, PairwisePreference, QuestionsOfAnswerJudge,
+    ResponseGroundednessJudge, RoleAdherence, SemanticEquivalence, SemanticF1, TaskCompletion,
+    TopicAdherence, TurnRelevancy,
 };
 use dsrs_metrics::judge::{Judge, Signature};
 
@@ -24,7 +25,7 @@ fn fields(signature: &Signature) -> [String; 2] {
 
 #[test]
 fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
-    let judges: [(&str, &Signature); 26] = [
+    let judges: [(&str, &Signature); 27] = [
         ("SemanticF1", SemanticF1::signature()),
         ("DecompositionalSemanticF1", DecompositionalSemanticF1::signature()),
         ("AnswerCompletenessJudge", AnswerCompletenessJudge::signature()),
@@ -51,6 +52,7 @@ fn the_guide_lists_every_shipped_judge_with_exactly_its_fields() {
         ("TopicAdherence", TopicAdherence::signature()),
         ("TaskCompletion", TaskCompletion::signature()),
         ("GoalAccuracy", GoalAccuracy::signature()),
+        ("ArgumentCorrectness", ArgumentCorrectness::signature()),
     ];
     let expected = judges.map(|(name, signature)| {
         let [inputs, outputs] = fields(signature);
@@ -77,5 +79,5 @@ fn no_shipped_judge_is_left_out() {
     let files = files.map(|file| file.unwrap().path()).filter(|path| path.is_file());
     let sources = files.map(|file| std::fs::read_to_string(file).unwrap());
     let declared: usize = sources.map(|source| source.matches("\n#[judge(").count()).sum();
-    assert_eq!(declared, 26, "add the judge to the test above and to the table");
+    assert_eq!(declared, 27, "add the judge to the test above and to the table");
 }

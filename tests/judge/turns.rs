@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dsrs_metrics::judge::Prompt;
 use dsrs_metrics::judge::shipped::{
-    ConversationCompleteness, ConversationalFaithfulness, GoalAccuracy, KnowledgeRetention,
-    TaskCompletion, TopicAdherence, TopicScore,
+    ArgumentCorrectness, ConversationCompleteness, ConversationalFaithfulness, GoalAccuracy,
+    KnowledgeRetention, TaskCompletion, TopicAdherence, TopicScore,
 };
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -274,4 +274,26 @@ async fn the_shipped_judges_of_conversations_are_their_formulas() {
     let lm = steps("outcome", outcome, json!({ "reasoning": "", "achieved": true }));
     let score = GoalAccuracy::default().with_lm(lm).evaluate(&gold, &pred).await.unwrap();
     assert_eq!(score.value, 1.0);
+}
+
+#[tokio::test]
+async fn the_arguments_of_each_call_are_judged() {
+    let calls =
+        json!([{ "name": "search", "args": { "city": "Rome" } }, { "name": "book", "args": {} }]);
+    let (gold, pred) =
+        (example! { "task" => "Book a room in Rome." }, prediction! { "trajectory" => calls });
+    let verdict =
+        |item: u32, correct: bool| json!({ "item": item, "reason": "", "correct": correct });
+    let reply = json!({ "verdicts": [verdict(1, true), verdict(2, false)] });
+    let lm = Arc::new(ScriptedLm::new().otherwise(reply));
+    let judge = ArgumentCorrectness::default().with_lm(Arc::clone(&lm));
+    assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 0.5);
+    let requests = lm.requests();
+    let inputs = Prompt::parse(&requests[0].messages[1].content).unwrap();
+    let expected = "1: \"search\" with {\"city\":\"Rome\"}\n2: \"book\" with {}";
+    assert_eq!(inputs[1].content, Some(expected));
+
+    let none = prediction! { "trajectory" => json!([{ "role": "assistant", "content": "Done." }]) };
+    let error = judge.evaluate(&gold, &none).await.unwrap_err();
+    assert_eq!(Outcome::from(error), Outcome::Abstained);
 }

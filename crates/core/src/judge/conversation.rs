@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use serde_json::Value;
+
 use super::trace::{Limited, limited};
 use super::untrusted::{Content, Untrusted};
 use crate::trajectory::{Message, Role, Trajectory};
@@ -37,6 +39,20 @@ pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> 
         })
     });
     Content { text, is_blank: messages.is_some_and(<[Message]>::is_empty), items: 0 }
+}
+
+/// Returns the tool calls of a trajectory as a list, of which an output has an item for each call.
+#[must_use]
+#[doc(hidden)]
+pub fn shown_calls<T: ConversationInput>(trajectory: &Untrusted<T>) -> Content {
+    let calls = trajectory.get().conversation().map(Trajectory::tool_calls);
+    let lines = calls
+        .iter()
+        .flat_map(|calls| calls.iter().zip(1..))
+        .map(|(call, number)| format!("{number}: {} with {}", Value::from(&*call.name), call.args));
+    let lines: Vec<String> = lines.collect();
+    let text = if lines.is_empty() { "(no items)".to_owned() } else { lines.join("\n") };
+    Content { text: calls.is_some().then_some(text), is_blank: false, items: lines.len() }
 }
 
 /// Writes one message and returns how many bytes of its values are left out. The result of a call is in the message of the tool,

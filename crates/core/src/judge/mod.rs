@@ -79,7 +79,7 @@ pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
 pub use self::contract::Judge;
 #[doc(hidden)]
-pub use self::conversation::{ConversationInput, shown_conversation};
+pub use self::conversation::{ConversationInput, shown_calls, shown_conversation};
 pub use self::embed::{embed, embedder_requirement, embedding_model};
 pub use self::error::JudgeError;
 pub use self::judged::Judged;

@@ -6,7 +6,7 @@ use syn::{Expr, Type};
 
 use super::panel::check_at_least_one;
 use crate::judge::field::Source;
-use crate::judge::model::{Judge, Output, is_abstain, is_list};
+use crate::judge::model::{Judge, Output, is_abstain, is_conversation, is_list};
 use crate::judge::output_attr::From;
 use crate::shared::attributes::doc_text;
 use crate::shared::errors::Errors;
@@ -214,7 +214,9 @@ fn check_list(
         check_read(judge, index, list, errors);
     } else if input.is_some_and(|input| input.attr.source == Some(Source::Trace)) {
         errors.at(list, format!("`{key}` requires a list, found the trace `{text}`; write a `#[step(from({text}))]` that answers a list"));
-    } else if let Some(field) = field.filter(|field| !is_list(&field.ty)) {
+    } else if let Some(field) =
+        field.filter(|field| !is_list(&field.ty) && !is_conversation(&field.ty))
+    {
         if matches!(field.ty, Type::Reference(_)) {
             // A list to borrow is reported.
             return;

@@ -83,7 +83,11 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     }
     let own = option_of(ty).unwrap_or(ty);
     if is_conversation(own) && input.attr.source != Some(Source::Param) {
-        return quote_spanned!(start=> #runtime::judge::shown_conversation::<#ty>);
+        let shown = match cx.judge.is_list(&input.field.ident) {
+            true => quote_spanned!(start=> shown_calls),
+            false => quote_spanned!(start=> shown_conversation),
+        };
+        return quote_spanned!(start=> #runtime::judge::#shown::<#ty>);
     }
     if cx.judge.is_list(&input.field.ident) {
         return quote_spanned!(start=> #runtime::judge::shown_items::<#ty>);

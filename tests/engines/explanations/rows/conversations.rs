@@ -11,7 +11,7 @@ use crate::explanations::{Case, case};
 pub(super) fn cases() -> Vec<Case> {
     let messages = json!([
         { "role": "user", "content": "I need a room." },
-        { "role": "assistant", "content": "It costs 40 euros." },
+        { "role": "assistant", "content": "It costs 40 euros.", "tool_calls": [{ "name": "price", "args": {} }] },
     ]);
     let pred =
         || prediction! { "conversation" => messages.clone(), "trajectory" => messages.clone() };
@@ -67,6 +67,13 @@ pub(super) fn cases() -> Vec<Case> {
                     .with_lm(outcome(json!({ "reasoning": "r", "completion": 0.5 }))),
             ),
             "r",
+        ),
+        case_of(
+            Box::new(
+                judges::ArgumentCorrectness::default()
+                    .with_lm(lm([], items(json!({ "item": 1, "reason": "r", "correct": false })))),
+            ),
+            "trajectory 1 (correct: false, reason: \"r\")",
         ),
         case_of(
             Box::new(

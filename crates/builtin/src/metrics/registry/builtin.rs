@@ -50,7 +50,7 @@ groups! {
         AnswerCorrectness;
     "judges of conversations and agents": KnowledgeRetention, RoleAdherence, TurnRelevancy,
         ConversationalFaithfulness, ConversationCompleteness, TopicAdherence, TaskCompletion,
-        GoalAccuracy;
+        GoalAccuracy, ArgumentCorrectness;
     "retrieval-augmented generation": IntentAccuracy, IntentAccuracyWithFallback, EntityF1,
         EntityTypeAccuracy, AnswerPresent, SourcesUsed, ContextPrecisionById, ContextRecallById,
         ContextPrecisionByDistance, ContextRecallByDistance;

@@ -1,7 +1,8 @@
-//! Judges of the outcome of an agent: whether it did the task that it was given.
+//! Judges of an agent: whether it did the task that it was given, and whether the arguments of its tool calls were right for it.
 
 use crate::core::trajectory::Trajectory;
-use dsrs_metrics::judge;
+use crate::judge::share;
+use dsrs_metrics::{judge, judge_output};
 
 /// Judge to what extent the outcome completes the task. Judge what was achieved, not how: the number of steps, failed attempts and
 /// the wording do not matter. What the agent only claims to have done does not count.
@@ -43,4 +44,34 @@ pub struct AccuracyOfGoal {
     outcome: String,
     #[output(desc = "whether the outcome is the desired one")]
     achieved: bool,
+}
+
+/// The verdict on the arguments of a tool call.
+#[judge_output]
+#[derive(Debug, Clone)]
+pub struct ArgumentVerdict {
+    /// why, in one sentence
+    pub reason: String,
+    /// whether the arguments are right
+    pub correct: bool,
+}
+
+/// Judge for each tool call whether its arguments are right for the task: whether each value follows from the task or from what an
+/// earlier call can have returned, and none that matters is missing. Do not judge whether the right tool was called.
+#[judge(
+    name = "argument_correctness",
+    struct = ArgumentCorrectness,
+    score = share(verdicts, |it| it.correct),
+    range = 0.0..=1.0,
+    cost = "100 msat",
+    missing = 0.0,
+    reasoning = false
+)]
+pub struct CorrectnessOfArguments {
+    #[input(gold, desc = "the task")]
+    task: String,
+    #[input(pred, desc = "the tool calls of the agent, in order")]
+    trajectory: Trajectory,
+    #[output(each = trajectory, empty = abstain)]
+    verdicts: Vec<ArgumentVerdict>,
 }
