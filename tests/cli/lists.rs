@@ -119,10 +119,7 @@ fn every_metric_is_one_line_in_its_group() {
     let groups = lines.iter().filter(|line| !metrics(line)).count() - 1;
     assert!((2..=14).contains(&groups) && names.len() > 60, "{text}");
     let builtin = names.len() - OWN.len();
-    assert!(
-        builtin + groups < 3 * 40,
-        "the built-in metrics fit three screens of 40 lines: {text}"
-    );
+    assert!(builtin + groups < 4 * 40, "the built-in metrics fit four screens of 40 lines: {text}");
     for (group, first) in [("answers", "answer_exact_match"), ("other", OWN[0])] {
         let place = lines.iter().position(|line| *line == group).unwrap();
         assert_eq!(lines[place + 1].split_whitespace().next(), Some(first), "{text}");

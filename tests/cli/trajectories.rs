@@ -23,7 +23,9 @@ fn refund_flow(#[gold] invoice: &str, #[pred] trajectory: &Trajectory) -> Check 
 
 #[test]
 fn the_guide_shows_the_output_of_its_commands() {
+    // A command with a model has other output each time.
     let commands = PAGE.lines().filter(|line| line.starts_with("dsrs-metrics score "));
+    let commands = commands.filter(|line| !line.contains(" --lm "));
     let mut shown = 0;
     for line in commands {
         let command =

@@ -45,15 +45,13 @@ groups! {
     "judges": SemanticF1, DecompositionalSemanticF1, CompleteAndGrounded, LlmJudge,
         AnswerRelevance, AnswerGroundedness, GEvalCompleteness, PairwisePreference,
         SemanticEquivalence;
-    "judges of retrieval-augmented generation": Faithfulness, ContextPrecision, ContextUtilization,
+    "retrieval-augmented generation": Faithfulness, ContextPrecision, ContextUtilization,
         ContextRecall, ContextEntityRecall, NoiseSensitivity, FactualCorrectness, AnswerRelevancy,
-        AnswerCorrectness;
-    "judges of conversations and agents": KnowledgeRetention, RoleAdherence, TurnRelevancy,
-        ConversationalFaithfulness, ConversationCompleteness, TopicAdherence, TaskCompletion,
-        GoalAccuracy, ArgumentCorrectness;
-    "retrieval-augmented generation": IntentAccuracy, IntentAccuracyWithFallback, EntityF1,
-        EntityTypeAccuracy, AnswerPresent, SourcesUsed, ContextPrecisionById, ContextRecallById,
-        ContextPrecisionByDistance, ContextRecallByDistance;
+        AnswerCorrectness, ContextPrecisionById, ContextRecallById, ContextPrecisionByDistance,
+        ContextRecallByDistance, IntentAccuracy, IntentAccuracyWithFallback, EntityF1,
+        EntityTypeAccuracy, AnswerPresent, SourcesUsed;
+    "conversations": KnowledgeRetention, RoleAdherence, TurnRelevancy, ConversationalFaithfulness,
+        ConversationCompleteness, TopicAdherence;
     #[cfg(feature = "sparql")]
     "SPARQL": SparqlSyntaxValid, SparqlExecutes, SparqlReturnsResults, HeritageRag,
         HeritageRagStrict;
@@ -66,9 +64,9 @@ groups! {
     "format and structure": JsonFieldAccuracy, Format, Keyword, Length;
     "code": #[cfg(feature = "sandbox")] Sandbox, #[cfg(feature = "sandbox")] TestPass,
         #[cfg(feature = "sandbox")] VerificationDelta, Syntax, Diff;
-    "tool calls and agents": #[cfg(feature = "schema")] ToolParamsSchema, WasRepeated,
+    "tool calls and agents": TrajectoryMatch, ToolCallF1, TrajectoryF1, ToolCorrectness, NoLoops,
+        WithinSteps, WithinToolCalls, WithinTokens, TaskCompletion, GoalAccuracy,
+        ArgumentCorrectness, #[cfg(feature = "schema")] ToolParamsSchema, WasRepeated,
         SubtaskPlanning, SubtaskExecution, Synthesis, ToolStepUtility, Combined, OutcomeCoupled;
-    "trajectories": TrajectoryMatch, ToolCallF1, TrajectoryF1, ToolCorrectness, NoLoops, WithinSteps,
-        WithinToolCalls, WithinTokens;
     "run of the program": Latency, Tokens, Cost;
 }
