@@ -32,7 +32,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Debug, Serialize, Deserialize)]
 enum Encoded {
     /// A function of a metric.
-    Metric(FunctionDescription),
+    Metric(Box<FunctionDescription>),
     /// An aggregate over scores, with the identity of the metric, and the smallest and the largest score. As bits, since JSON has
     /// no infinity.
     Aggregate { version: String, range: Option<[u64; 2]>, identity: Option<String> },
@@ -57,7 +57,7 @@ impl<C: ?Sized> FunctionCodec<C> {
         let Some(description) = metric(all, name).and_then(|metric| all.get(metric)) else {
             return Ok(false);
         };
-        self.encode(&Encoded::Metric(description.clone()), buffer)?;
+        self.encode(&Encoded::Metric(Box::new(description.clone())), buffer)?;
         Ok(true)
     }
 
