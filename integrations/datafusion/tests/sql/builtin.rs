@@ -29,7 +29,8 @@ async fn built_in_metrics_are_registered_or_have_a_reason() {
             }
         }
     }
-    assert!(registered >= 70 && reasons == 2, "{registered} {reasons}");
+    // `pattern`, `regex`, `within_steps`, `within_tool_calls`, `within_tokens`.
+    assert!(registered >= 100 && reasons == 5, "{registered} {reasons}");
 }
 
 #[tokio::test]
