@@ -261,7 +261,7 @@ pub trait RegisterMetric {
     /// assert_eq!(ctx.udf("rouge_l")?.name(), "rouge_l");
     /// assert_eq!(ctx.udf("rouge_l_details")?.name(), "rouge_l_details");
     /// let others: Vec<&str> = others.iter().map(|other| other.metric.as_str()).collect();
-    /// assert_eq!(others, ["pattern", "regex"]);
+    /// assert_eq!(others, ["pattern", "regex", "within_steps", "within_tool_calls", "within_tokens"]);
     /// # Ok::<(), datafusion::error::DataFusionError>(())
     /// ```
     ///
