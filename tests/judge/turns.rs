@@ -297,3 +297,25 @@ async fn the_arguments_of_each_call_are_judged() {
     let error = judge.evaluate(&gold, &none).await.unwrap_err();
     assert_eq!(Outcome::from(error), Outcome::Abstained);
 }
+
+#[tokio::test]
+async fn a_conversation_of_a_hundred_thousand_messages_is_judged_or_has_too_many_turns() {
+    let message = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let long = |turns: usize| {
+        let mut messages = vec![message("user", "go on"); 100_000];
+        messages.extend(vec![message("assistant", "please"); turns]);
+        prediction! { "conversation" => messages }
+    };
+    let shown = Arc::new(ScriptedLm::new().otherwise(json!({ "retained": true, "reasoning": "" })));
+    let judge = KnowledgeRetention::default().with_lm(Arc::clone(&shown));
+    assert_eq!(judge.evaluate(&example! {}, &long(2)).await.unwrap().value, 1.0);
+    let lines = lines(&shown.requests()[0]);
+    assert!(
+        lines.iter().any(|line| line.starts_with("[.. ") && line.contains(" steps ")),
+        "{lines:?}"
+    );
+    assert_eq!(lines.last().unwrap(), "message 100001, assistant: \"please\"");
+    let error = judge.evaluate(&example! {}, &long(101)).await.unwrap_err().to_string();
+    assert!(error.contains("the conversation has more than 100 turns"), "{error}");
+    assert_eq!(shown.calls(), 2, "no call for a row with too many turns");
+}

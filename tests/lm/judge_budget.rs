@@ -116,27 +116,38 @@ proptest! {
         let judge = if quorum { judge.quorum(1).build() } else { judge.build() };
         let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
         prop_assert_eq!(worst, VERDICT * judges as u64 * 2);
-        let scorer = Scorer::builder().metric(judge).budget_msats(budget).build().unwrap();
-        let rows = (0..60).map(|row| {
-            let answer = "x".repeat(row);
-            Pair::new(row.to_string(), example! {}, prediction! { "answer" => answer })
-        });
-        let rows: Vec<_> = rows.collect();
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(2).enable_time().build().unwrap();
-        let result = runtime.block_on(scorer.score_all(rows, concurrency)).unwrap();
-        let report = scorer.budget();
-        prop_assert_eq!((report.overrun, report.reserved), (0, 0));
-        prop_assert!(report.spent <= budget);
-        // The rows and the budget have the sum that the models charged.
-        prop_assert_eq!(report.spent, model.charged.load(Ordering::Relaxed));
-        prop_assert_eq!(report.spent, charged_by(&result.rows));
-        // A row is skipped only if the rest of the budget does not cover its worst case.
-        let skipped = |row: &RowScore| matches!(row.status, RowStatus::Skipped { .. });
-        if result.rows.iter().any(skipped) {
-            prop_assert!(budget - report.spent < worst);
-        }
+        check_budget(judge, &model, 60, (concurrency, budget))?;
     }
+}
+
+/// Checks that a run within a budget pays what the models charged, and skips no row that the rest of the budget covers.
+pub(crate) fn check_budget(
+    judge: impl Metric<Example, Prediction> + 'static,
+    model: &Moody,
+    rows: usize,
+    (concurrency, budget): (usize, u64),
+) -> Result<(), TestCaseError> {
+    let worst = judge.cost_estimate();
+    let scorer = Scorer::builder().metric(judge).budget_msats(budget).build().unwrap();
+    let rows = (0..rows).map(|row| {
+        Pair::new(row.to_string(), example! {}, prediction! { "answer" => "x".repeat(row) })
+    });
+    let rows: Vec<_> = rows.collect();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.worker_threads(2).enable_time().build().unwrap();
+    let result = runtime.block_on(scorer.score_all(rows, concurrency)).unwrap();
+    let report = scorer.budget();
+    prop_assert_eq!((report.overrun, report.reserved), (0, 0));
+    prop_assert!(report.spent <= budget);
+    // The rows and the budget have the sum that the models charged.
+    prop_assert_eq!(report.spent, model.charged.load(Ordering::Relaxed));
+    prop_assert_eq!(report.spent, charged_by(&result.rows));
+    // A row is skipped only if the rest of the budget does not cover its worst case.
+    let skipped = |row: &RowScore| matches!(row.status, RowStatus::Skipped { .. });
+    if result.rows.iter().any(skipped) {
+        prop_assert!(budget - report.spent < worst);
+    }
+    Ok(())
 }
 
 pub(crate) fn charged_by(rows: &[RowScore]) -> u64 {

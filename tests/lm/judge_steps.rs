@@ -1,18 +1,12 @@
 //! The budget of judges of several calls.
 
-use std::sync::atomic::Ordering;
-
 use dsrs_metrics::lm::{LmBudget, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{
-    Metric, Outcome,
-    rows::Pair,
-    scoring::{RowScore, RowStatus, Scorer},
-};
+use dsrs_metrics::{Metric, Outcome};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::judge_budget::{Moody, charged_by, retried};
+use crate::judge_budget::{Moody, check_budget, retried};
 
 #[tokio::test]
 async fn a_panel_with_steps_stays_within_its_budget() {
@@ -102,24 +96,6 @@ proptest! {
         };
         let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
         prop_assert_eq!(worst, COSTS.iter().sum::<u64>() * 3 * 2);
-        let scorer = Scorer::builder().metric(judge).budget_msats(budget).build().unwrap();
-        let rows = (0..rows).map(|row| {
-            Pair::new(row.to_string(), example! {}, prediction! { "answer" => "x".repeat(row) })
-        });
-        let rows: Vec<_> = rows.collect();
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(2).enable_time().build().unwrap();
-        let result = runtime.block_on(scorer.score_all(rows, concurrency)).unwrap();
-        let report = scorer.budget();
-        prop_assert_eq!((report.overrun, report.reserved), (0, 0));
-        prop_assert!(report.spent <= budget);
-        // The rows and the budget have the sum that the models charged.
-        prop_assert_eq!(report.spent, model.charged.load(Ordering::Relaxed));
-        prop_assert_eq!(report.spent, charged_by(&result.rows));
-        // A row is skipped only if the rest of the budget does not cover its worst case.
-        let skipped = |row: &RowScore| matches!(row.status, RowStatus::Skipped { .. });
-        if result.rows.iter().any(skipped) {
-            prop_assert!(budget - report.spent < worst);
-        }
+        check_budget(judge, &model, rows, (concurrency, budget))?;
     }
 }

@@ -27,7 +27,7 @@ use crate::metrics::explained::number;
 /// | "The invoice was refunded." / "The invoice was **not** refunded." | 0.972 | 0.927 |
 /// | "It costs **40** euros." / "It costs **45** euros." | 0.962 | 0.893 |
 ///
-/// So there is no default threshold: 0.9 would pass a negation and fail a paraphrase. The command `agree` shows how well a
+/// The metric has no default threshold, since 0.9 passes a negation and fails a paraphrase. The command `agree` shows how well a
 /// threshold agrees with labels of your rows; `numeric_match` compares the numbers, and a judge such as
 /// `semantic_equivalence` the meaning.
 ///

@@ -4,7 +4,7 @@ use super::panel::Panel;
 use super::reply::{JudgeOutput, Reply};
 use super::score::Overflow;
 use super::signature::Signature;
-use super::turns::Turns;
+use super::turns::Conversation;
 use super::untrusted::Content;
 
 /// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
@@ -43,11 +43,11 @@ pub trait Judge: Send + Sync {
         false
     }
 
-    /// Returns the turns of a conversation, each with the number of its message and as an input of its own.
+    /// Returns the conversation whose turns are judged, and a function that replaces it in the inputs.
     #[doc(hidden)]
-    fn turns(&self, input: &Self::Input, turns: &Turns) -> Vec<(usize, Self::Input)> {
-        let _ = (input, turns);
-        Vec::new()
+    fn conversation(input: &Self::Input) -> Option<Conversation<'_, Self::Input>> {
+        let _ = input;
+        None
     }
 
     /// Returns the score of an answer.

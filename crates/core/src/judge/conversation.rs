@@ -41,7 +41,7 @@ pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> 
     Content { text, is_blank: messages.is_some_and(<[Message]>::is_empty), items: 0 }
 }
 
-/// Returns the tool calls of a trajectory as a list, of which an output has an item for each call.
+/// Returns the tool calls of a trajectory as a numbered list, for an output with an item for each call.
 #[must_use]
 #[doc(hidden)]
 pub fn shown_calls<T: ConversationInput>(trajectory: &Untrusted<T>) -> Content {

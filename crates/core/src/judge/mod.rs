@@ -50,11 +50,13 @@ mod each;
 mod embed;
 mod error;
 pub(crate) mod forward;
+mod json_object;
 mod judged;
 mod members;
 mod model_call;
 mod models;
 mod offline;
+mod output_spec;
 mod panel;
 mod pipeline;
 mod prompt;
@@ -87,6 +89,7 @@ pub use self::models::Models;
 pub use self::offline::AnswersOffline;
 #[doc(hidden)]
 pub use self::offline::Offline;
+pub use self::output_spec::OutputSpec;
 pub use self::panel::Panel;
 pub use self::prompt::{Demo, Fenced, Prompt};
 #[doc(hidden)]
@@ -102,14 +105,14 @@ pub use self::score::{IntoScore, Preference, rescale};
 pub use self::share::share;
 #[doc(hidden)]
 pub use self::signature::IsMetric;
-pub use self::signature::{OutputSpec, Signature};
+pub use self::signature::Signature;
 #[doc(hidden)]
 pub use self::steps::{Each, Empty};
 pub use self::trace::MAX_TRACE_BYTES;
 #[doc(hidden)]
 pub use self::trace::{TraceInput, shown_trace};
 #[doc(hidden)]
-pub use self::turns::{Reduction, Turns, turns_of};
+pub use self::turns::{Conversation, Reduction, Turns};
 #[doc(hidden)]
 pub use self::untrusted::shown_items;
 pub use self::untrusted::{Content, Shown, Untrusted};

@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use super::contract::Judge;
 use super::error::JudgeError;
+use super::json_object::Flaw;
 use super::prompt::{Demo, Prompt};
-use super::reply::{Flaw, Reply};
+use super::reply::Reply;
 use super::score::Overflow;
 use super::signature::Signature;
 use super::steps::{Earlier, Step};

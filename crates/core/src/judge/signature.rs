@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::offline::Offline;
-use super::steps::{Each, Step};
+use super::output_spec::OutputSpec;
+use super::steps::Step;
 use super::turns::Turns;
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
 use crate::rows::dynamic::Example;
-use crate::spec::{MetricSpec, ScoreRange};
+use crate::spec::MetricSpec;
 
 /// The seed of a first draw: with it and temperature 0, equal questions get equal answers where a provider supports that.
 const SEED: u64 = 42;
@@ -110,130 +111,6 @@ impl PromptSettings {
 
 fn invalid_prompt(message: &str) -> JudgeError {
     JudgeError::Prompt(message.to_owned())
-}
-
-/// One output of a judge.
-///
-/// ```
-/// use dsrs_metrics::judge::{Judge, shipped::SemanticF1};
-///
-/// let schema = SemanticF1::signature().schema();
-/// let recall = &schema["properties"]["recall"];
-/// assert_eq!((&recall["minimum"], &recall["maximum"]), (&0.0.into(), &1.0.into()));
-/// ```
-#[derive(Debug, Clone)]
-pub struct OutputSpec {
-    pub(super) name: &'static str,
-    pub(super) desc: &'static str,
-    pub(super) schema: Value,
-    pub(super) range: Option<ScoreRange>,
-    pub(super) labels: &'static [&'static str],
-    /// The list that the output has an item for each item of.
-    pub(super) each: Option<Each>,
-    /// The list whose items the items of this output name by number, in their field of the same name.
-    pub(super) cites: Option<&'static str>,
-    /// The most items of a list.
-    pub(super) max_items: Option<usize>,
-}
-
-impl OutputSpec {
-    /// Returns an output with this JSON schema.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
-        Self {
-            name,
-            desc,
-            schema,
-            range: None,
-            labels: &[],
-            each: None,
-            cites: None,
-            max_items: None,
-        }
-    }
-
-    setters! {
-        /// Sets the range of the values.
-        #[doc(hidden)]
-        pub fn in_range(min: f64, max: f64) => range = Some(ScoreRange { min, max });
-
-        /// Sets the allowed values.
-        #[doc(hidden)]
-        pub fn labelled(labels: &'static [&'static str]) => labels = labels;
-
-        /// Sets the list that the output has an item for each item of.
-        #[doc(hidden)]
-        pub fn each(each: Each) => each = Some(each);
-
-        /// Sets the list whose items the items of this output name by number.
-        #[doc(hidden)]
-        pub fn cites(list: &'static str) => cites = Some(list);
-
-        /// Sets the most items of a list.
-        #[doc(hidden)]
-        pub fn max_items(items: usize) => max_items = Some(items);
-    }
-
-    /// Returns the JSON schema with range and labels.
-    fn full_schema(&self) -> Value {
-        let mut schema = self.schema.clone();
-        if self.each.is_some() {
-            super::each::number_items(&mut schema);
-        }
-        if let Value::Object(schema) = &mut schema {
-            if let Some(range) = self.range {
-                schema.insert("minimum".to_owned(), json!(range.min));
-                schema.insert("maximum".to_owned(), json!(range.max));
-            }
-            if !self.labels.is_empty() {
-                schema.insert("enum".to_owned(), json!(self.labels));
-            }
-            if !self.desc.is_empty() {
-                schema.insert("description".to_owned(), json!(self.desc));
-            }
-        }
-        schema
-    }
-
-    /// Describes the format of the value in the prompt.
-    pub(super) fn format(&self) -> String {
-        if let Some(limit) = self.max_items {
-            return format!("{}, at most {limit} items", self.format_of(&self.schema));
-        }
-        if let Some(each) = &self.each {
-            let schema = &self.full_schema();
-            let cited = self.cites.map(|list| {
-                format!(" and the numbers of items of `{list}`, counted from 1, as `{list}`")
-            });
-            return format!(
-                "{}, exactly one item for each item of `{}`, in the same order, with its number as `item`{}",
-                self.format_of(schema),
-                each.list,
-                cited.unwrap_or_default()
-            );
-        }
-        if let Some(ScoreRange { min, max }) = self.range {
-            let what = if self.schema["type"] == "integer" { "integer" } else { "number" };
-            return format!("{what} from {min} to {max}");
-        }
-        if !self.labels.is_empty() {
-            let labels: Vec<String> =
-                self.labels.iter().map(|label| json!(label).to_string()).collect();
-            return format!("one of {}", labels.join(", "));
-        }
-        self.format_of(&self.schema)
-    }
-
-    fn format_of(&self, schema: &Value) -> String {
-        match schema["type"].as_str() {
-            Some("number") => "number".to_owned(),
-            Some("integer") => "integer".to_owned(),
-            Some("boolean") => "true or false".to_owned(),
-            Some("string") if schema.get("enum").is_none() => "string".to_owned(),
-            _ => format!("JSON matching the schema {schema}"),
-        }
-    }
 }
 
 impl Signature {

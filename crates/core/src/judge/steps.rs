@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
-use super::signature::{OutputSpec, Signature};
+use super::output_spec::OutputSpec;
+use super::signature::Signature;
 use super::untrusted::Content;
 
 /// A call before the last one.

@@ -17,6 +17,10 @@ pub struct Turns {
     pub is_verdict: bool,
 }
 
+/// A conversation in the inputs of a judge, and the inputs with another conversation in its place.
+#[doc(hidden)]
+pub type Conversation<'i, I> = (&'i Trajectory, fn(&I, Trajectory) -> I);
+
 /// How the scores of the turns become the score of the row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[doc(hidden)]
@@ -37,17 +41,18 @@ impl Reduction {
     }
 }
 
-/// Returns the messages that are turns, by their numbers from 1, each at the end of the messages before it. A message without text,
-/// which only calls tools, is no turn.
-#[must_use]
-#[doc(hidden)]
-pub fn turns_of(conversation: &Trajectory, turns: &Turns) -> Vec<(usize, Trajectory)> {
-    let messages = conversation.messages();
-    let is_turn = |message: &Message| message.role == turns.role && !message.text.trim().is_empty();
-    let ends = messages.iter().enumerate().filter(|(_, message)| is_turn(message));
-    let windows = ends.take(turns.max.saturating_add(1)).map(|(end, _)| {
-        let start = turns.window.map_or(0, |window| end.saturating_sub(window));
-        (end + 1, Trajectory::new(messages[start..=end].iter().cloned()))
-    });
-    windows.collect()
+impl Turns {
+    /// Returns the positions of the messages that are turns. A message without text, which only calls tools, is not a turn.
+    pub(super) fn of(&self, conversation: &Trajectory) -> Vec<usize> {
+        let is_turn =
+            |message: &Message| message.role == self.role && !message.text.trim().is_empty();
+        let messages = conversation.messages().iter().enumerate();
+        messages.filter(|(_, message)| is_turn(message)).map(|(position, _)| position).collect()
+    }
+
+    /// Returns the turn at a position, at the end of the messages before it.
+    pub(super) fn window(&self, conversation: &Trajectory, position: usize) -> Trajectory {
+        let start = self.window.map_or(0, |window| position.saturating_sub(window));
+        Trajectory::new(conversation.messages()[start..=position].iter().cloned())
+    }
 }

@@ -1,5 +1,6 @@
-//! Judges a conversation turn by turn: each message of a role with the messages before it. The score of the row is a reduction. A row
-//! is a conversation, so that the intervals of a run are those of conversations, whose turns depend on each other.
+//! Judges a conversation turn by turn: each message of a role with the messages before it. A reduction of the turns' scores is the
+//! score of the row. A row is a conversation, so the intervals of a run are over conversations. The turns of one conversation depend
+//! on each other.
 
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value};
@@ -37,14 +38,19 @@ pub(super) async fn judgement<J: Judge>(
     turns: &Turns,
     spec: impl Fn() -> MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
-    let inputs = judge.turns(input, turns);
-    if inputs.len() > turns.max {
+    let Some((conversation, with)) = J::conversation(input) else {
+        return (Err(JudgeError::NoItems { list: "turns" }), 0);
+    };
+    let positions = turns.of(conversation);
+    if positions.len() > turns.max {
         return (Err(JudgeError::TooManyTurns { max: turns.max }), 0);
     }
     let spec = &|| spec_of_question(J::signature(), spec());
-    let judged = inputs.iter().map(|(number, input)| async move {
-        let (result, cost_msats) = row::judgement(judge, input, spec).await;
-        (*number, result, cost_msats)
+    // Only the turns in progress have a copy of the messages before them.
+    let judged = positions.into_iter().map(|position| async move {
+        let input = with(input, turns.window(conversation, position));
+        let (result, cost_msats) = row::judgement(judge, &input, spec).await;
+        (position + 1, result, cost_msats)
     });
     let judged = futures_util::stream::iter(judged.collect::<Vec<_>>()).buffered(CONCURRENT);
     let judged: Vec<_> = judged.collect().await;

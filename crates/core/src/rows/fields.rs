@@ -4,6 +4,8 @@
 //! A [`ReadAs`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
 //! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
 //! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
+//!
+//! The file is long since each form has one impl for typed rows and one for dynamic rows, which are read side by side.
 #![allow(missing_docs, reason = "hidden plumbing; each trait is documented where it is defined")]
 
 use std::borrow::Borrow;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lm::LmError;
 use crate::rows::field_error::FieldError;
+use crate::score::stored_error::{any_float, component};
 use crate::spec::{ScoreRange, Side};
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
@@ -49,7 +50,7 @@ struct Inner {
     source: Source,
 }
 
-type Source = Option<Arc<dyn Error + Send + Sync>>;
+pub(super) type Source = Option<Arc<dyn Error + Send + Sync>>;
 
 /// The reason of a [`MetricError`].
 ///
@@ -131,46 +132,6 @@ pub enum MetricErrorKind {
     Abstained,
     /// The score of one row was read, but the metric scores all rows together.
     NoRowScore,
-}
-
-/// NaN and infinities are not JSON numbers, so these values are stored as strings.
-mod any_float {
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&format_args!("{value:?}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-        String::deserialize(from)?.parse().map_err(de::Error::custom)
-    }
-}
-
-/// The stored source of an error: the error of a component. Any other source is a type of the metric's author.
-mod component {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::{MetricError, Source};
-
-    pub(super) fn of(source: &Source) -> Option<&MetricError> {
-        source.as_deref()?.downcast_ref()
-    }
-
-    pub(super) fn is_none(source: &Source) -> bool {
-        of(source).is_none()
-    }
-
-    pub(super) fn serialize<S: Serializer>(source: &Source, to: S) -> Result<S::Ok, S::Error> {
-        of(source).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Source, D::Error> {
-        let error = Option::<MetricError>::deserialize(from)?;
-        Ok(error.map(|error| Arc::new(error) as _))
-    }
 }
 
 impl MetricError {

@@ -28,6 +28,7 @@ pub mod return_types;
 #[doc(hidden)]
 pub mod row_answer;
 mod scored;
+mod stored_error;
 mod validated;
 
 use std::collections::{BTreeMap, HashMap};

@@ -33,7 +33,7 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
 pub(super) enum Api {
     /// The reply to a conversation.
     Replies,
-    /// The vectors of strings, each of which is a message.
+    /// The vectors of strings. Each message of the request is one string.
     Embeddings,
 }
 

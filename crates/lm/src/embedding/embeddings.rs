@@ -132,7 +132,7 @@ impl Embeddings {
         Ok(Self { vectors, ..self })
     }
 
-    /// The cosine of the vectors at two positions; see [`cosine`]. `None` also if there is no such position.
+    /// The cosine of the vectors at two positions; see [`cosine`]. `None` if a position is out of range.
     ///
     /// ```
     /// use dsrs_metrics::lm::Embeddings;

@@ -3,6 +3,7 @@
 
 mod context;
 mod module;
+mod options;
 mod output;
 mod setters;
 mod signature;

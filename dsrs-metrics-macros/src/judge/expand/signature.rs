@@ -1,11 +1,11 @@
 //! The `Judge` impl: the signature, the inputs for the prompt, and the score.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Expr;
 use syn::ext::IdentExt as _;
 
 use super::context::Context;
+use super::options::{at, options};
 use super::output::{adds_reasoning, is_users, of_output, read_field};
 use crate::judge::field::Source;
 use crate::judge::lower::PANEL;
@@ -31,7 +31,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
     });
     let params: Vec<_> = params.collect();
-    let (reads_step, turns) = (reads_step(cx), turns(cx));
+    let (reads_step, conversation) = (reads_step(cx), conversation(cx));
     let configured = (!params.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn configured(
@@ -65,7 +65,7 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
 
             #reads_step
 
-            #turns
+            #conversation
 
             #score
         }
@@ -173,25 +173,20 @@ fn reads_step(cx: &Context<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Emits how the turns of a conversation become inputs of their own.
-fn turns(cx: &Context<'_>) -> Option<TokenStream> {
-    let Context { judge, span, runtime, private, input, .. } = cx;
+/// Emits the conversation whose turns are judged, and how another one replaces it in the inputs.
+fn conversation(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { judge, span, runtime, input, .. } = cx;
     judge.attrs.turns.as_ref()?;
     let name = &judge.conversations().next()?.field.ident;
     let others = cx.shown().map(|input| &input.field.ident).filter(|other| *other != name);
     Some(quote_spanned! {*span=>
-        fn turns(
-            &self,
+        fn conversation(
             __input: &#input,
-            turns: &#runtime::judge::Turns,
-        ) -> #private::vec::Vec<(::core::primitive::usize, #input)> {
-            let turns = #runtime::judge::turns_of(__input.#name.get(), turns).into_iter();
-            turns
-                .map(|(number, turn)| (number, #input {
-                    #name: #runtime::judge::Untrusted::new(turn),
-                    #(#others: ::core::clone::Clone::clone(&__input.#others),)*
-                }))
-                .collect()
+        ) -> ::core::option::Option<#runtime::judge::Conversation<'_, #input>> {
+            ::core::option::Option::Some((__input.#name.get(), |__input, turn| #input {
+                #name: #runtime::judge::Untrusted::new(turn),
+                #(#others: ::core::clone::Clone::clone(&__input.#others),)*
+            }))
         }
     })
 }
@@ -238,132 +233,6 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
             quote_spanned!(*span=> .max_items(#limit))
         });
     quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels #each #cites #limit))
-}
-
-/// Returns the builder calls for the settings in `#[judge(..)]`.
-fn options(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, .. } = cx;
-    let attrs = &judge.attrs;
-    let mut calls = TokenStream::new();
-    if let Some(temperature) = &attrs.temperature {
-        let value = number(temperature);
-        calls.extend(quote_spanned!(*span=> .temperature(#value)));
-    }
-    if let Some(tokens) = &attrs.max_tokens {
-        calls.extend(quote_spanned!(*span=> .max_tokens(#tokens)));
-    }
-    let panel = panel(cx);
-    if !panel.is_empty() {
-        calls.extend(quote_spanned!(*span=> .panel(#runtime::judge::Panel::new() #panel)));
-    }
-    if let Some(pair) = &attrs.pairwise {
-        let index = |name: &syn::Ident| {
-            let index = cx.shown().position(|input| input.field.ident == *name);
-            Literal::usize_unsuffixed(index.unwrap_or_default())
-        };
-        let (first, second) = (index(&pair.first), index(&pair.second));
-        calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
-    }
-    if let Some(role) = &attrs.turns {
-        let role = Ident::new(&names::upper_camel(&role.to_string()), *span);
-        let reduction = attrs
-            .reduce
-            .as_ref()
-            .map_or("Mean".to_owned(), |it| names::upper_camel(&it.to_string()));
-        let reduction = Ident::new(&reduction, *span);
-        let window = match &attrs.window {
-            Some(window) => quote_spanned!(*span=> ::core::option::Option::Some(#window)),
-            None => quote_spanned!(*span=> ::core::option::Option::None),
-        };
-        let max = attrs.max_turns.as_ref().map_or_else(|| quote!(100), ToTokens::to_token_stream);
-        let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
-        calls.extend(quote_spanned! {*span=>
-            .turns(#runtime::judge::Turns {
-                role: #runtime::trajectory::Role::#role,
-                window: #window,
-                max: #max,
-                reduction: #runtime::judge::Reduction::#reduction,
-                is_verdict: #is_verdict,
-            })
-        });
-    }
-    if let Some(empty) = &attrs.empty {
-        let value = values::score(empty);
-        let from_prediction = cx.shown().enumerate();
-        let from_prediction = from_prediction
-            .filter(|(_, input)| input.attr.source == Some(Source::Pred))
-            .map(|(index, _)| Literal::usize_unsuffixed(index));
-        calls.extend(quote_spanned!(*span=> .empty(#value, &[#(#from_prediction),*])));
-    }
-    if let Some(offline) = &attrs.offline {
-        let function = at(
-            cx,
-            offline,
-            |start, runtime| quote_spanned!(start=> #runtime::judge::AnswersOffline::offline),
-        );
-        calls.extend(quote_spanned!(*span=> .offline(#function)));
-    }
-    calls
-}
-
-/// Returns the builder calls for the settings of the panel.
-fn panel(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, runtime, .. } = cx;
-    let attrs = &judge.attrs;
-    let mut calls = TokenStream::new();
-    if let Some(models) = &attrs.models {
-        let list: Vec<_> = models.list.iter().map(|model| self::model(cx, model)).collect();
-        calls.extend(match &models.times {
-            Some(times) => {
-                quote_spanned!(*span=> .models(::core::iter::repeat_n(#(#list)*, #times)))
-            }
-            None => quote_spanned!(*span=> .models([#(#list),*])),
-        });
-    }
-    if let Some(aggregation) = &attrs.aggregation {
-        let name = names::upper_camel(&aggregation.to_string());
-        let name = format_ident!("{name}", span = aggregation.span());
-        calls.extend(quote_spanned!(*span=> .aggregation(#runtime::judge::Aggregation::#name)));
-    }
-    if let Some(limit) = &attrs.max_concurrent {
-        calls.extend(quote_spanned!(*span=> .max_concurrent_judges(#limit)));
-    }
-    if let Some(quorum) = &attrs.quorum {
-        calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
-    }
-    calls
-}
-
-/// Returns a model of `models([..])`, with the user's span.
-fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
-    let (start, _) = ends(model);
-    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
-    match model {
-        Expr::Path(path) if path.path.is_ident("default") => {
-            quote_spanned!(start=> #runtime::judge::JudgeModel::Configured)
-        }
-        model => at(
-            cx,
-            model,
-            |start, runtime| quote_spanned!(start=> #runtime::judge::IntoModel::into_model),
-        ),
-    }
-}
-
-/// Returns the call of a runtime function with the user's tokens as its argument. The call has
-/// their span, so that rustc reports a type error there.
-fn at(
-    cx: &Context<'_>,
-    written: &impl ToTokens,
-    function: impl FnOnce(Span, TokenStream) -> TokenStream,
-) -> TokenStream {
-    let (start, end) = ends(written);
-    let runtime = names::runtime_at(cx.metric.attrs.krate.as_ref(), start, cx.span);
-    let function = function(start, runtime);
-    let mut inside =
-        proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, written.to_token_stream());
-    inside.set_span(end.resolved_at(cx.span));
-    quote!(#function #inside)
 }
 
 /// Emits the score: the user's expression over the outputs and parameters.

@@ -97,11 +97,8 @@ pub(in crate::metrics) fn precision_by_distance(
     similarity: f64,
     _: f64,
 ) -> String {
-    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
-    let others = unlike(&retrieved, &reference, similarity);
-    let relevant = retrieved.len() - others.len();
-    let contexts = counted(retrieved.len(), "retrieved context");
-    joined([format!("{relevant} of {contexts} relevant"), labelled("not relevant", &others)])
+    let words = ["retrieved context", "relevant", "not relevant"];
+    by_distance([&retrieved, &reference], similarity, words)
 }
 
 pub(in crate::metrics) fn recall_by_distance(
@@ -110,11 +107,26 @@ pub(in crate::metrics) fn recall_by_distance(
     similarity: f64,
     _: f64,
 ) -> String {
-    let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
-    let missing = unlike(&reference, &retrieved, similarity);
-    let found = reference.len() - missing.len();
-    let contexts = counted(reference.len(), "reference context");
-    joined([format!("{found} of {contexts} retrieved"), labelled("not found", &missing)])
+    by_distance(
+        [&reference, &retrieved],
+        similarity,
+        ["reference context", "retrieved", "not found"],
+    )
+}
+
+/// The number of contexts that resemble one of the others, and the contexts that do not.
+fn by_distance(
+    [contexts, others]: [&StrOrList<'_>; 2],
+    similarity: f64,
+    [noun, found, missing]: [&str; 3],
+) -> String {
+    let [contexts, others] = [texts(contexts), texts(others)];
+    let unlike = unlike(&contexts, &others, similarity);
+    let all = counted(contexts.len(), noun);
+    joined([
+        format!("{} of {all} {found}", contexts.len() - unlike.len()),
+        labelled(missing, &unlike),
+    ])
 }
 
 /// Returns the texts that resemble none of the others.

@@ -34,7 +34,7 @@ pub fn context_precision_by_id(
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
 ) -> Option<f64> {
     let (found, retrieved) = found(&relevant, &retrieved)?;
-    Some(share(found, retrieved))
+    Some(share_of(found, retrieved))
 }
 
 /// Share of the relevant contexts that were retrieved, by id.
@@ -57,7 +57,7 @@ pub fn context_recall_by_id(
     #[pred("context_ids", missing)] retrieved: Retrieved<'_>,
 ) -> Option<f64> {
     let (found, _) = found(&relevant, &retrieved)?;
-    Some(share(found, relevant.relevant()))
+    Some(share_of(found, relevant.relevant()))
 }
 
 /// Returns the numbers of retrieved contexts that are relevant, and of all; `None` without relevant contexts.
@@ -67,10 +67,10 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
     (relevant.relevant() > 0).then_some((found, distinct.len()))
 }
 
-/// Average precision of the retrieved contexts, of which those are relevant that resemble a reference context.
+/// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
 ///
-/// The mean of the precisions at the ranks of the relevant contexts, 0 if there is none. A context is relevant if its similarity to
-/// one of `gold.context` is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
+/// The mean of the precisions at the ranks of the relevant contexts, 0 without relevant contexts. A context resembles a text of
+/// `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
 /// from a row without reference contexts. `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator.
 /// Fails if all texts have more than 4,000 million pairs of characters.
 ///
@@ -126,7 +126,7 @@ pub fn context_recall_by_distance(
     let [reference, retrieved] = [texts(&reference), texts(&retrieved)];
     bounded(&retrieved, &reference)?;
     let found = resembling(&reference, &retrieved, similarity).filter(|is_found| *is_found);
-    Ok((!reference.is_empty()).then(|| share(found.count(), reference.len())))
+    Ok((!reference.is_empty()).then(|| share_of(found.count(), reference.len())))
 }
 
 requires_valid! {
@@ -160,6 +160,7 @@ fn bounded(retrieved: &[Cow<'_, str>], reference: &[Cow<'_, str>]) -> Result<(),
     bounded_pairs("characters of contexts", ours, theirs, "retrieve fewer or shorter contexts")
 }
 
-fn share(count: usize, of: usize) -> f64 {
+/// Returns `count / of`, and 0 if `of` is 0.
+pub(crate) fn share_of(count: usize, of: usize) -> f64 {
     if of == 0 { 0.0 } else { count as f64 / of as f64 }
 }

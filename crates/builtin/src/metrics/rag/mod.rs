@@ -7,6 +7,7 @@ mod contexts;
 mod grounded_answers;
 mod understanding;
 
+pub(crate) use contexts::share_of;
 pub use contexts::{
     ContextPrecisionByDistance, ContextPrecisionById, ContextRecallByDistance, ContextRecallById,
     context_precision_by_distance, context_precision_by_id, context_recall_by_distance,

@@ -72,7 +72,7 @@ pub fn trajectory_f1(
 /// sum divided by the number of expected calls. The weight of a pair is 1; with `arguments`, it is the share of the arguments that
 /// are equal, over the keys of both, where objects are compared key by key; with `outputs`, it is 0 if the results differ. In the order
 /// `in_order`, the assigned calls are in the order of the expected ones (a heaviest common subsequence); `exact` is 1 if all calls are equal
-/// in the same order, and otherwise 0. Without expected calls the score is 1 if there is no call, and else 0.
+/// in the same order, and otherwise 0. Without expected calls the score is 1 if the trajectory has no calls, and 0 if it has some.
 ///
 /// The definition is `ToolCorrectnessMetric` of [deepeval](https://github.com/confident-ai/deepeval) without its judge of available
 /// tools. deepeval assigns greedily, and a call that is equal to an assigned one is not assigned.

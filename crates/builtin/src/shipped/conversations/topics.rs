@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::rag::share_of;
 use super::Fulfilment;
 use crate::core::trajectory::Trajectory;
 use crate::judge::share;
+use crate::metrics::rag::share_of;
 use crate::stats::f_beta;
 use dsrs_metrics::{judge, judge_output};
 
@@ -89,8 +89,8 @@ fn topic_adherence(topics: &[TopicVerdict], headline: TopicScore) -> f64 {
     };
     let (hits, wrong, missed) = (count(true, true), count(true, false), count(false, true));
     match headline {
-        TopicScore::Precision => share_of(hits, wrong),
-        TopicScore::Recall => share_of(hits, missed),
+        TopicScore::Precision => share_of(hits, hits + wrong),
+        TopicScore::Recall => share_of(hits, hits + missed),
         TopicScore::F1 => f_beta(hits, wrong, missed, 1.0),
         TopicScore::Accuracy => share(topics, |it| it.answered == it.allowed),
     }

@@ -39,7 +39,7 @@ pub struct AdherenceToRole {
 }
 
 /// Judge whether the last message is a relevant reply at this point of the conversation. A greeting in reply to a greeting is
-/// relevant; a correct statement that nobody asked for is not.
+/// relevant; a correct statement that does not answer the user is not relevant.
 #[judge(
     name = "turn_relevancy",
     struct = TurnRelevancy,

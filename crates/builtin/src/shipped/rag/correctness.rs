@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ClaimVerdict;
 use crate::metrics::SemanticSimilarity;
+use crate::metrics::rag::share_of;
 use crate::stats::f_beta;
 use dsrs_metrics::{judge, metric};
 
@@ -87,15 +88,10 @@ fn factual_correctness(
     let hits = supported(answer);
     let (wrong, lacking) = (answer.len() - hits, reference.len() - supported(reference));
     match headline {
-        FactualScore::Precision => share_of(hits, wrong),
-        FactualScore::Recall => share_of(hits, lacking),
+        FactualScore::Precision => share_of(hits, hits + wrong),
+        FactualScore::Recall => share_of(hits, hits + lacking),
         FactualScore::F => f_beta(hits, wrong, lacking, beta),
     }
-}
-
-/// The share of the first of two counts; 0 if both are 0.
-pub(in crate::shipped) fn share_of(first: usize, second: usize) -> f64 {
-    if first == 0 { 0.0 } else { first as f64 / (first + second) as f64 }
 }
 
 /// Whether the answer is correct, by its claims and by its similarity to the correct answer, weighted 0.75 to 0.25.

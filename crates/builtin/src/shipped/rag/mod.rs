@@ -10,7 +10,6 @@ mod relevancy;
 mod statements;
 
 pub use self::contexts::*;
-pub(super) use self::correctness::share_of;
 pub use self::correctness::*;
 pub use self::relevancy::*;
 pub use self::statements::*;

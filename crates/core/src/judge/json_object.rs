@@ -1,0 +1,120 @@
+//! Finds the JSON object in the text of a reply.
+
+use serde_json::{Map, Value};
+
+use crate::json::numbers::inexact_number;
+use crate::json::unique_keys::UniqueKeys;
+
+/// The flaws of a reply, which are sent to the model for the repair.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Flaw {
+    pub(super) text: String,
+    /// Whether the reply is truncated.
+    pub(super) is_cut: bool,
+}
+
+/// The largest reply that is parsed, in bytes. A reply of a judge has some KiB, and JSON may need more than twenty times
+/// its own size in memory.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected,
+/// since it may be quoted from the data, or quoted to contradict it.
+pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
+    let flaw = |text: &str| Flaw { text: text.to_owned(), is_cut: false };
+    if text.len() > MAX_BYTES {
+        return Err(Flaw {
+            text: format!("the reply is longer than {MAX_BYTES} bytes"),
+            is_cut: false,
+        });
+    }
+    let text = after_thoughts(text.trim());
+    if text.is_empty() {
+        return Err(flaw("the reply is empty"));
+    }
+    let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
+    let read =
+        serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
+    let object = read.map_err(|error| Flaw {
+        text: format!("the reply is not a JSON object: {}", in_short(&error)),
+        is_cut: error.is_eof(),
+    })?;
+    match inexact_number(inside) {
+        Some((number, problem)) => {
+            Err(flaw(&format!("the number {} {problem}", in_brief(number, 40))))
+        }
+        None => Ok(object),
+    }
+}
+
+/// Returns the text after the `<think>` block of open models. A block that quotes its own end tag leaves more than
+/// one object, which is rejected.
+fn after_thoughts(text: &str) -> &str {
+    let thoughts =
+        text.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    thoughts.map_or(text, |(_, reply)| reply.trim_start())
+}
+
+/// Returns the text between the first and the last Markdown fence; the rest, if there is only one.
+fn code_block(text: &str) -> Result<&str, &'static str> {
+    let Some(after) = text.strip_prefix("```") else {
+        return Err(match text.contains('{') {
+            true => "the reply contains text outside the JSON object",
+            false => "the reply is not a JSON object",
+        });
+    };
+    let block = match after.rsplit_once("```") {
+        Some((block, "")) => block,
+        Some(_) => return Err("the reply contains text outside the JSON object"),
+        None => after,
+    };
+    let unnamed = block.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+    Ok(unnamed.trim())
+}
+
+/// Formats an error in one line of at most 160 characters, since it may quote the reply, and the reply the row.
+pub(super) fn in_short(error: &serde_json::Error) -> String {
+    in_brief(&error.to_string(), 160)
+}
+
+/// Returns the beginning of a string, in one line.
+pub(super) fn in_brief(text: &str, length: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(length) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BYTES, object};
+
+    #[test]
+    fn a_number_that_would_be_read_as_another_one_is_not_a_verdict() {
+        for (number, expected) in [
+            ("1e-400", "the number 1e-400 is out of range"),
+            ("-0.1e-400", "the number -0.1e-400 is out of range"),
+            ("18446744073709551616", "the number 18446744073709551616 is longer than 64 bits"),
+        ] {
+            let error = object(&format!("{{\"score\": {number}}}")).unwrap_err();
+            assert_eq!((&*error.text, error.is_cut), (expected, false));
+        }
+        let long = object(&format!("{{\"score\": 1{}}}", "0".repeat(300))).unwrap_err().text;
+        assert_eq!(long, format!("the number 1{}... is longer than 64 bits", "0".repeat(39)));
+        for number in ["0", "0.0e-400", "1e-300", "18446744073709551615", "\"1e-400\""] {
+            assert_eq!(object(&format!("{{\"score\": {number}}}")).unwrap().len(), 1, "{number}");
+        }
+    }
+
+    #[test]
+    fn replies_that_are_too_long_or_too_deep_are_not_objects() {
+        let flaw = |text: String| object(&text).unwrap_err().text;
+        let nested =
+            |levels: usize| format!("{{\"a\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(object(&nested(126)).unwrap().len(), 1);
+        assert!(flaw(nested(127)).contains("recursion limit exceeded"));
+        assert!(flaw(nested(400_000)).contains("recursion limit exceeded"));
+        let long = format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_BYTES));
+        assert_eq!(flaw(long), "the reply is longer than 1048576 bytes");
+    }
+}
