@@ -61,7 +61,7 @@ pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
     Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()), items: 0 }
 }
 
-/// Returns a text of this many steps within the limit. `write` writes the step at an index with at most this many bytes of each of
+/// Returns a string of this many steps within the limit. `write` writes the step at an index with at most this many bytes of each of
 /// its values, and returns how many bytes are left out.
 pub(super) fn limited(total: usize, write: impl Fn(&mut Limited, usize, usize) -> usize) -> String {
     whole(total, &write).unwrap_or_else(|| shortened(total, &write))

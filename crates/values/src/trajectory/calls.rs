@@ -4,7 +4,7 @@ use super::condition::Condition;
 use super::message::ToolCall;
 use crate::messages::escape::{name, names};
 
-/// Tool calls, in order: all calls of a trajectory, or those of one tool.
+/// Tool calls, in order: all calls of a trajectory, or the calls of one tool.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -33,7 +33,7 @@ impl<'t> ToolCalls<'t> {
         self.calls.len()
     }
 
-    /// Returns whether there is no call.
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
@@ -65,7 +65,7 @@ impl<'t> ToolCalls<'t> {
         Condition::unless((!self.iter().any(is_right)).then(reason))
     }
 
-    /// Requires that the closure returns true for every call; met if there is no call.
+    /// Requires that the closure returns true for every call; met without calls.
     pub fn all(&self, mut is_right: impl FnMut(&ToolCall) -> bool) -> Condition {
         let wrong = self.iter().enumerate().find(|(_, call)| !is_right(call));
         Condition::unless(wrong.map(|(at, call)| {

@@ -129,7 +129,7 @@ fn by_distance(
     ])
 }
 
-/// Returns the texts that resemble none of the others.
+/// Returns the strings that do not resemble any of the others.
 fn unlike<'a>(
     texts: &'a [Cow<'a, str>],
     others: &'a [Cow<'a, str>],

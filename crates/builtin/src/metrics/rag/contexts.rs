@@ -69,10 +69,10 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 
 /// Average precision of the retrieved contexts. A retrieved context is relevant if it resembles a reference context.
 ///
-/// The mean of the precisions at the ranks of the relevant contexts, 0 without relevant contexts. A context resembles a text of
-/// `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
+/// The mean of the precisions at the ranks of the relevant contexts, 0 without relevant contexts. A context resembles a
+/// string of `gold.context` if their similarity is at least `similarity`: one minus the Levenshtein distance relative to the longer text, in NFC. Abstains
 /// from a row without reference contexts. `NonLLMContextPrecisionWithReference` of ragas, which adds 1e-10 to the denominator.
-/// Fails if all texts have more than 4,000 million pairs of characters.
+/// Fails if the contexts have more than 4,000 million pairs of characters.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ContextPrecisionByDistance;
@@ -89,7 +89,7 @@ fn found(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<(usize, u
 pub fn context_precision_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], of texts that are the same context.
+    /// The lowest similarity, in [0, 1], of strings that are the same context.
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -119,7 +119,7 @@ pub fn context_precision_by_distance(
 pub fn context_recall_by_distance(
     #[gold("context")] reference: StrOrList<'_>,
     #[pred("context", missing)] retrieved: StrOrList<'_>,
-    /// The lowest similarity, in [0, 1], of texts that are the same context.
+    /// The lowest similarity, in [0, 1], of strings that are the same context.
     #[param(default = 0.5)]
     similarity: f64,
 ) -> Result<Option<f64>, String> {
@@ -134,7 +134,7 @@ requires_valid! {
     ContextRecallByDistance: |metric| within("similarity", metric.similarity, [0.0, 1.0]);
 }
 
-/// Returns texts in the form in which they are compared.
+/// Returns strings in the form in which they are compared.
 pub(in crate::metrics) fn texts<'a>(texts: &'a StrOrList<'_>) -> Vec<Cow<'a, str>> {
     texts.iter().map(|text| NormalForm::Nfc.apply(text)).collect()
 }
@@ -151,7 +151,7 @@ pub(in crate::metrics) fn resembling<'a>(
     texts.iter().map(move |text| others.iter().any(|other| resembles(text, other)))
 }
 
-/// Fails if there are too many texts or characters to compare.
+/// Fails if there are too many strings or characters to compare.
 fn bounded(retrieved: &[Cow<'_, str>], reference: &[Cow<'_, str>]) -> Result<(), String> {
     let instead = "retrieve fewer contexts";
     bounded_comparisons("contexts", retrieved.len(), reference.len(), instead)?;

@@ -11,7 +11,7 @@ use crate::trajectory::{LoopLimits, ToolCall, ToolCalls, Trajectory};
 /// Calls are the same if tool and arguments are, compared as JSON. A cycle has 2 to 100 calls that follow each other in the same order,
 /// which is found even where many equal calls are allowed. The tools of `allowed`, such as one that waits, do not count. The limits are those of
 /// `AgentLoopDetectionMetric` of [deepeval](https://github.com/confident-ai/deepeval), which counts the third equal call as a loop. It
-/// compares arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of texts and
+/// compares arguments as Python's strings (1 is "1"), knows no cycles of calls, and mixes a score of 0, 0.5 or 1 with scores of strings and
 /// of nested agents.
 ///
 /// ```

@@ -22,7 +22,7 @@ pub enum FactualScore {
     F,
 }
 
-/// How finely [`FactualCorrectness`] breaks a text down, and how much of it.
+/// The number of claims into which [`FactualCorrectness`] breaks a string down.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! Judges of retrieval-augmented generation, after ragas 0.4. The guide page `rag` has their formulas, and how they differ from
 //! ragas.
 //!
-//! All read `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of texts in the order of retrieval, or some of
+//! All read `gold.question`, `gold.answer`, `pred.answer` and `pred.context`, a list of strings in the order of retrieval, or some of
 //! these. A statement that is judged has exactly one verdict, or the row fails.
 
 mod contexts;

@@ -17,7 +17,7 @@ use crate::trajectory::message::ToolCall;
 /// The key of the rule for all other tools.
 const OTHERS: &str = "*";
 
-/// When the arguments of a call match those of an expected call of the same tool.
+/// When the arguments of a call match the arguments of an expected call of the same tool.
 ///
 /// Values are compared as JSON: the order of keys does not count, 1 equals 1.0, and `true` equals neither 1 nor "true".
 ///
@@ -48,7 +48,7 @@ pub enum ArgsRule {
 
 type Compare = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// A function that compares the arguments of a call with those of an expected call, and its name, which is part of the identity of
+/// A function that compares the arguments of a call with the arguments of an expected call, and its name, which is part of the identity of
 /// a metric.
 #[derive(Clone)]
 pub struct ArgsFunction {

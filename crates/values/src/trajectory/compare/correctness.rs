@@ -60,7 +60,7 @@ impl ToolCorrectnessOptions {
 
     /// Returns how well the expected calls were made, in [0, 1]: the largest sum of weights of expected calls and the calls that
     /// are assigned to them, divided by the number of expected calls. Each call is assigned at most once, in the order that is required. In
-    /// the exact order it is 1 or 0. Without expected calls it is 1 if there is no call, and else 0.
+    /// the exact order it is 1 or 0. Without expected calls it is 1 if there are no calls, and 0 if there are some.
     ///
     /// # Errors
     /// There are too many different calls to assign.

@@ -15,7 +15,7 @@ pub(super) struct Results {
     /// The message with the last calls of an id, and those of its calls with this id that have no result yet. Some providers use
     /// an id again in a later message.
     by_id: HashMap<String, (usize, VecDeque<usize>), RandomState>,
-    /// The last message with calls, and those of its calls that have no result yet.
+    /// The last message with calls, and its calls without a result so far.
     last: (usize, BTreeSet<usize>),
 }
 
