@@ -19,6 +19,7 @@ mod prompts;
 mod rag;
 mod replied_by;
 mod replies;
+mod scoring;
 mod setup;
 mod shipped;
 mod steps;

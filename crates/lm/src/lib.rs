@@ -50,6 +50,7 @@ mod key;
 mod layers;
 mod ledger;
 mod lock;
+mod logprobs;
 mod model;
 #[cfg(feature = "lm")]
 mod model_id;
@@ -89,9 +90,10 @@ pub use self::layers::panel_reservation;
 #[doc(hidden)]
 pub use self::layers::panel_reservation::Quote;
 pub use self::ledger::{CallTotals, Ledger};
+pub use self::logprobs::{Logprobs, TokenLogprob, TokenLogprobs};
 pub use self::model::LanguageModel;
 #[doc(hidden)]
-pub use self::model::PROBE_PURPOSE;
+pub use self::model::{PROBE_PURPOSE, logprobs_probe};
 pub use self::money::parse_msats;
 #[doc(hidden)]
 pub use self::private_dir::create_private_dir;

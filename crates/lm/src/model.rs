@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::{LmError, LmReply, LmRequest, ReplySchema, Sampling};
+use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 
 /// A language model: takes a conversation and returns a reply.
 ///
@@ -157,6 +157,12 @@ pub(super) fn probe_request() -> LmRequest {
         .user("Reply with the JSON object {\"ok\": true}.")
         .with_schema(ReplySchema::new("probe", schema))
         .with_sampling(Sampling { max_tokens: Some(PROBE_MAX_TOKENS), ..Sampling::default() })
+}
+
+/// The probe of a model that has to return log probabilities.
+#[doc(hidden)]
+pub fn logprobs_probe() -> LmRequest {
+    probe_request().with_logprobs(Logprobs::of("ok"))
 }
 
 /// Implements [`LanguageModel`] by forwarding every method to `$inner`.

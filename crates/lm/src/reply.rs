@@ -6,6 +6,8 @@ use std::ops::AddAssign;
 use dsrs_metrics_values::messages::escape;
 use serde::{Deserialize, Serialize};
 
+use super::TokenLogprobs;
+
 /// A reply of a language model.
 ///
 /// ```
@@ -40,6 +42,10 @@ pub struct LmReply {
     /// Whether the reply came from the cache or from an equal concurrent call. Such a reply costs
     /// nothing.
     pub cached: bool,
+    /// The tokens of the text, or of its end, with log probabilities, if the request [asks for them](super::LmRequest::logprobs)
+    /// and the model returns them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logprobs: Vec<TokenLogprobs>,
 }
 
 impl LmReply {
@@ -61,6 +67,7 @@ impl LmReply {
             cost_msats: None,
             cost_is_lower_bound: false,
             cached: false,
+            logprobs: Vec::new(),
         }
     }
 
@@ -114,6 +121,16 @@ impl LmReply {
         /// assert_eq!(LmReply::new("Paris").with_cost_msats(42).cost_msats, Some(42));
         /// ```
         pub fn with_cost_msats(msats: u64) => cost_msats = Some(msats);
+
+        /// Sets the log probabilities of the tokens: together the tokens are the text, or its end.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmReply, TokenLogprobs};
+        ///
+        /// let yes = TokenLogprobs::new("yes", -0.25, [("yes", -0.25), ("no", -1.5)]);
+        /// assert_eq!(LmReply::new("yes").with_logprobs(vec![yes]).logprobs[0].top[1].token, "no");
+        /// ```
+        pub fn with_logprobs(logprobs: Vec<TokenLogprobs>) => logprobs = logprobs;
     }
 
     /// Whether the full cost is unknown.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::Logprobs;
+
 /// A request to a language model: the conversation, the format of the reply, the sampling
 /// parameters.
 ///
@@ -41,6 +43,9 @@ pub struct LmRequest {
     /// The index, from 0, of this sample among several of the same request. It is not sent to the
     /// provider, but is part of the cache key: five samples are five replies, also from the cache.
     pub draw: u32,
+    /// Asks for log probabilities of the reply's tokens. A model without them is an error, or returns none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<Logprobs>,
 }
 
 impl LmRequest {
@@ -143,6 +148,16 @@ impl LmRequest {
         /// assert_ne!(samples[0], samples[1], "two samples have two entries in the cache");
         /// ```
         pub fn with_draw(draw: u32) => draw = draw;
+
+        /// Asks for log probabilities of the reply's tokens.
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::{LmRequest, Logprobs};
+        ///
+        /// let request = LmRequest::new("example").user("?").with_logprobs(Logprobs::of("grade"));
+        /// assert!(request.logprobs.is_some());
+        /// ```
+        pub fn with_logprobs(logprobs: Logprobs) => logprobs = Some(logprobs);
     }
 }
 

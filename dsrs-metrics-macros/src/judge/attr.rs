@@ -1,10 +1,10 @@
 //! The settings in `#[judge(..)]`, with spans. `check` validates them; the attributes of fields are
 //! parsed in `field.rs`.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token};
+use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token, token};
 
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
@@ -31,6 +31,25 @@ pub(crate) struct JudgeAttrs {
     pub(crate) window: Option<LitInt>,
     pub(crate) max_turns: Option<LitInt>,
     pub(crate) reduce: Option<Ident>,
+    pub(crate) scoring: Option<Scoring>,
+}
+
+/// `scoring = text`, `scoring = logprobs` or `scoring = draws(20)`.
+pub(crate) struct Scoring {
+    pub(crate) word: Ident,
+    pub(crate) draws: Option<LitInt>,
+}
+
+impl Parse for Scoring {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let word = input.call(Ident::parse_any)?;
+        let draws = match input.peek(token::Paren) {
+            true => Some(input.parse::<Group>()?),
+            false => None,
+        };
+        let draws = draws.map(|group| syn::parse2::<LitInt>(group.stream())).transpose()?;
+        Ok(Self { word, draws })
+    }
 }
 
 /// `pairwise(first, second)`.
@@ -130,6 +149,12 @@ impl Attribute for JudgeAttrs {
         own("reduce", "reduce = mean", "`mean`, `min` or `max`", |judge, it, _| {
             it.value(&mut judge.reduce)
         }),
+        own(
+            "scoring",
+            "scoring = logprobs",
+            "`text`, `logprobs` or `draws(20)`",
+            |judge, it, _| it.value(&mut judge.scoring),
+        ),
         Key::MISSING,
         Key::THRESHOLD,
         Key::COST,

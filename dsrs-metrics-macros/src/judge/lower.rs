@@ -35,7 +35,8 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
     let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
-    if judge.attrs.turns.is_some() && is_verdict {
+    let is_mean = judge.attrs.turns.is_some() || !judge.has_verdicts();
+    if is_verdict && is_mean {
         attrs.range.get_or_insert_with(|| syn::parse_quote_spanned!(span=> 0.0..=1.0));
     }
     attrs.struct_name.get_or_insert_with(|| judge.default_metric());
@@ -62,7 +63,7 @@ fn component(struct_name: &str) -> String {
 /// each among the parameters of a panel.
 fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let attrs = &judge.attrs;
-    let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    let verdict = judge.has_verdicts();
     let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
     let aggregation = attrs.aggregation.as_ref().map_or_else(by_kind, ToString::to_string);
     let values = [
@@ -104,11 +105,10 @@ fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
     }
 }
 
-/// Returns the type of the judge's score: of the row, if the judge scores turns.
+/// Returns the type of the judge's score: of the row, if the judge scores turns or means.
 fn kind(judge: &Judge) -> TokenStream {
     let span = judge.span();
-    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
-    match is_verdict && judge.attrs.turns.is_none() {
+    match judge.has_verdicts() && judge.attrs.turns.is_none() {
         true => quote_spanned!(span=> ::core::primitive::bool),
         false => quote_spanned!(span=> ::core::primitive::f64),
     }

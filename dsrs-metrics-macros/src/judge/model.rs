@@ -11,7 +11,7 @@ use crate::shared::attributes::{doc_text, take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
 use crate::shared::names;
-use crate::shared::types::{is_integer, last_segment_is, ungrouped, vec_of};
+use crate::shared::types::{is_integer, last_segment_is, option_of, ungrouped, vec_of};
 
 /// A `#[judge]` struct, parsed as far as its errors allow.
 pub(crate) struct Judge {
@@ -114,6 +114,20 @@ impl Judge {
     /// Whether the judge writes its reasoning before its answer.
     pub(crate) fn reasons(&self) -> bool {
         self.attrs.reasoning.as_ref().is_none_or(syn::LitBool::value)
+    }
+
+    /// Whether a model's answer is a verdict: its score is a `bool`, and no mean of draws or of values.
+    pub(crate) fn has_verdicts(&self) -> bool {
+        let is_mean = self.attrs.scoring.as_ref().is_some_and(|scoring| scoring.word != "text");
+        !is_mean && self.score.as_ref().is_some_and(|score| score.is_verdict)
+    }
+
+    /// Returns the outputs that are no plain strings. The only one is weighed by `scoring = logprobs`.
+    pub(crate) fn decisions(&self) -> impl Iterator<Item = &Output> {
+        self.outputs.iter().filter(|it| {
+            it.attr.labels.is_some()
+                || !last_segment_is(option_of(&it.field.ty).unwrap_or(&it.field.ty), "String")
+        })
     }
 
     /// Whether two fields have one name, which rustc reports for the struct.

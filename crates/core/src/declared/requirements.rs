@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::future::{join, join_all};
 
 use crate::files::MetricFile;
-use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind};
+use crate::lm::{EmbeddingModel, LanguageModel, LmError, LmErrorKind, logprobs_probe};
 
 /// A language model or an embedding model that a metric calls, another check before the first row, or the reason why it
 /// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
@@ -26,6 +26,8 @@ pub struct Requirement {
     need: Need,
     /// The hash of the prompt of a judge, without the inputs of a row.
     prompt: Option<Arc<str>>,
+    /// Whether the model has to return log probabilities.
+    needs_logprobs: bool,
 }
 
 #[derive(Clone)]
@@ -44,7 +46,7 @@ type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>
 
 impl Requirement {
     fn new(metric: impl Into<String>, need: Need) -> Self {
-        Self { metric: metric.into(), need, prompt: None }
+        Self { metric: metric.into(), need, prompt: None, needs_logprobs: false }
     }
 
     /// Creates the requirement of a metric that calls this model.
@@ -93,6 +95,11 @@ impl Requirement {
     /// Sets the hash of the prompt with which the metric calls the model, without the inputs of a row.
     pub(crate) fn with_prompt(self, hash: &Arc<str>) -> Self {
         Self { prompt: Some(Arc::clone(hash)), ..self }
+    }
+
+    /// Requires that the model returns log probabilities.
+    pub(crate) fn with_logprobs(self) -> Self {
+        Self { needs_logprobs: true, ..self }
     }
 
     pub(crate) fn prompt(&self) -> Option<&str> {
@@ -280,8 +287,13 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
     let mut embedders: Vec<(String, Arc<dyn EmbeddingModel>)> = Vec::new();
-    let mut checks = Vec::new();
-    for Requirement { metric, need, .. } in requirements {
+    let (mut checks, mut with_logprobs) = (Vec::new(), Vec::new());
+    for Requirement { metric, need, needs_logprobs, .. } in requirements {
+        if let (true, Need::Model(lm)) = (needs_logprobs, &need)
+            && !with_logprobs.iter().any(|(_, known)| Arc::ptr_eq(known, lm))
+        {
+            with_logprobs.push((metric.clone(), Arc::clone(lm)));
+        }
         match need {
             Need::Model(lm) if models.iter().any(|(_, known)| Arc::ptr_eq(known, &lm)) => {}
             Need::Embedder(it) if embedders.iter().any(|(_, known)| Arc::ptr_eq(known, &it)) => {}
@@ -294,6 +306,9 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
     let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
     let (of_models, of_embedders) = join(of_models, of_embedders).await;
+    // A model that needs no call, such as a scripted one, is asked with the first row.
+    let called = models.iter().zip(&of_models).filter(|(_, probed)| matches!(probed, Ok(Some(_))));
+    let called: Vec<_> = called.map(|((_, lm), _)| Arc::clone(lm)).collect();
     let probes = of_models.into_iter().map(|probed| probed.map(drop)).chain(of_embedders);
     let metrics = models.into_iter().map(|(metric, _)| metric);
     let metrics = metrics.chain(embedders.into_iter().map(|(metric, _)| metric));
@@ -303,12 +318,32 @@ pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
             _ => {}
         }
     }
+    for (metric, lm) in with_logprobs {
+        if called.iter().any(|called| Arc::ptr_eq(called, &lm))
+            && let Err(reason) = probe_logprobs(&*lm).await
+        {
+            return not_ready(metric, reason);
+        }
+    }
     for (metric, check) in checks {
         if let Err(reason) = check().await {
             return not_ready(metric, reason);
         }
     }
     Ok(())
+}
+
+/// Checks that a model returns log probabilities.
+async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
+    const INSTEAD: &str =
+        "use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`";
+    match lm.complete(&logprobs_probe()).await {
+        Ok(reply) if reply.logprobs.is_empty() => {
+            Err(format!("{}: the reply has no log probabilities; {INSTEAD}", lm.id()))
+        }
+        Err(error) if !is_temporary(&error) => Err(format!("{error}; {INSTEAD}")),
+        _ => Ok(()),
+    }
 }
 
 /// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.

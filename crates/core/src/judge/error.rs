@@ -115,6 +115,16 @@ pub enum JudgeError {
         /// The beginning of the last reply.
         reply: String,
     },
+    /// The score is the mean by probabilities, which the reply does not have.
+    #[error(
+        "{lm}: {reason}; use a model that returns log probabilities, or write `scoring = text` in `#[judge(..)]`"
+    )]
+    NoProbabilities {
+        /// The model.
+        lm: String,
+        /// What is missing.
+        reason: String,
+    },
     /// The score computed by `score = ..` is NaN or infinite.
     #[error("{lm}: the score computed from the answer must be a finite number, found {value}")]
     NotFinite {

@@ -20,18 +20,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected,
 /// since it may be quoted from the data, or quoted to contradict it.
 pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
-    let flaw = |text: &str| Flaw { text: text.to_owned(), is_cut: false };
-    if text.len() > MAX_BYTES {
-        return Err(Flaw {
-            text: format!("the reply is longer than {MAX_BYTES} bytes"),
-            is_cut: false,
-        });
-    }
-    let text = after_thoughts(text.trim());
-    if text.is_empty() {
-        return Err(flaw("the reply is empty"));
-    }
-    let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
+    let inside = object_text(text)?;
     let read =
         serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
     let object = read.map_err(|error| Flaw {
@@ -40,9 +29,28 @@ pub(super) fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
     })?;
     match inexact_number(inside) {
         Some((number, problem)) => {
-            Err(flaw(&format!("the number {} {problem}", in_brief(number, 40))))
+            Err(flaw(format!("the number {} {problem}", in_brief(number, 40))))
         }
         None => Ok(object),
+    }
+}
+
+fn flaw(text: String) -> Flaw {
+    Flaw { text, is_cut: false }
+}
+
+/// Returns the part of a reply that may be its JSON object.
+pub(super) fn object_text(text: &str) -> Result<&str, Flaw> {
+    if text.len() > MAX_BYTES {
+        return Err(flaw(format!("the reply is longer than {MAX_BYTES} bytes")));
+    }
+    let text = after_thoughts(text.trim());
+    if text.is_empty() {
+        return Err(flaw("the reply is empty".to_owned()));
+    }
+    match text.starts_with('{') {
+        true => Ok(text),
+        false => code_block(text).map_err(|reason| flaw(reason.to_owned())),
     }
 }
 

@@ -8,6 +8,7 @@ use super::error::JudgeError;
 use super::judged::Judgement;
 use super::model_call::Verdict;
 use super::panel::Panel;
+use super::scoring::Scoring;
 use super::signature::Signature;
 use crate::score::LostJudges;
 use crate::score::replied_by::{FAILED, JUDGES, ReplyCounts};
@@ -28,25 +29,34 @@ pub(super) struct Opinion {
     value: f64,
     confidence: f64,
     answers: Vec<Map<String, Value>>,
+    /// Of each order, the probabilities of the values of an output, if the score is computed from them.
+    probabilities: Vec<Map<String, Value>>,
 }
 
-/// Returns the opinion of one judge, from the verdict on a row or from the verdicts on both orders of a pair. Verdicts that
-/// contradict each other (position bias) count as a tie.
-pub(super) fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
-    let (values, answers): (Vec<f64>, Vec<_>) =
-        verdicts.into_iter().map(|verdict| (verdict.value, verdict.answer)).unzip();
+/// Returns the opinion of one judge, from the verdicts on a row, one for each draw, or from those on both orders of a pair. The
+/// score of several draws is their mean. Orders that contradict each other (position bias) count as a tie.
+pub(super) fn opinion(verdicts: Vec<Verdict>, draws: usize, spec: &MetricSpec<'_>) -> Opinion {
+    let values: Vec<f64> = verdicts.iter().map(|verdict| verdict.value).collect();
+    let probabilities =
+        verdicts.iter().filter_map(|verdict| Some(verdict.weights.as_ref()?.by_text()));
+    let probabilities = probabilities.collect();
+    let answers = verdicts.into_iter().map(|verdict| verdict.answer).collect();
+    // At most 100 draws.
+    let of_order = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let values: Vec<f64> = values.chunks(draws).map(of_order).collect();
     let [straight, swapped] = values[..] else {
-        return Opinion { value: values[0], confidence: 1.0, answers };
+        return Opinion { value: values[0], confidence: 1.0, answers, probabilities };
     };
     let (min, max) = spec.range.map_or((0.0, 1.0), |range| (range.min, range.max));
     let middle = f64::midpoint(min, max);
     let swapped = min + max - swapped;
     if (straight - middle) * (swapped - middle) < 0.0 {
-        return Opinion { value: middle, confidence: POSITION_BIAS_CONFIDENCE, answers };
+        let confidence = POSITION_BIAS_CONFIDENCE;
+        return Opinion { value: middle, confidence, answers, probabilities };
     }
     let value = f64::midpoint(straight, swapped);
     let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
-    Opinion { value, confidence, answers }
+    Opinion { value, confidence, answers, probabilities }
 }
 
 /// Returns the judgement of a panel, or the error of one that has no quorum.
@@ -139,8 +149,29 @@ fn details(signature: &Signature, answered: &[(&str, &Opinion)]) -> Option<Strin
         for answer in &opinion.answers {
             lines.extend(items(signature, answer).map(|line| format!("{of_judge}{line}")));
         }
+        lines.extend(probabilities(signature, opinion).map(|line| format!("{of_judge}{line}")));
     }
     (!lines.is_empty() || text_output(answered, "reasoning").is_some()).then(|| lines.join("\n"))
+}
+
+/// Iterates over a line for each order: `probabilities of grade: 8 0.62, 7 0.31`, the most probable value first.
+fn probabilities<'a>(
+    signature: &'a Signature,
+    opinion: &'a Opinion,
+) -> impl Iterator<Item = String> + 'a {
+    let output = match signature.scoring {
+        Scoring::Logprobs(output) => output,
+        Scoring::Text | Scoring::Draws(_) => "",
+    };
+    opinion.probabilities.iter().map(move |values| {
+        let mut values: Vec<(f64, &String)> = values
+            .iter()
+            .map(|(value, probability)| (probability.as_f64().unwrap_or(0.0), value))
+            .collect();
+        values.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
+        let values = values.iter().map(|(probability, value)| format!("{value} {probability:.2}"));
+        format!("probabilities of {output}: {}", values.collect::<Vec<_>>().join(", "))
+    })
 }
 
 /// Iterates over a line for each item of the outputs with items: `2. "Paris is large." (supported: false)`, with the name of the
@@ -179,8 +210,12 @@ fn fields(item: &Value) -> String {
 fn metadata(members: &[Member]) -> Map<String, Value> {
     let mut metadata = Map::new();
     let judge = |Member { id, replied_by, verdict }: &Member| {
-        let Opinion { value, answers, .. } = verdict.as_ref().ok()?;
-        Some(replied_by.add_to(json!({ "judge": id, "value": value, "answers": answers })))
+        let Opinion { value, answers, probabilities, .. } = verdict.as_ref().ok()?;
+        let mut judge = json!({ "judge": id, "value": value, "answers": answers });
+        if !probabilities.is_empty() {
+            judge["probabilities"] = json!(probabilities);
+        }
+        Some(replied_by.add_to(judge))
     };
     metadata.insert(JUDGES.to_owned(), members.iter().filter_map(judge).collect());
     let failed = |Member { id, replied_by, verdict }: &Member| {

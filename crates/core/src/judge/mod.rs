@@ -65,9 +65,11 @@ mod rescored;
 #[doc(hidden)]
 pub mod row;
 mod score;
+mod scoring;
 mod share;
 mod signature;
 mod steps;
+mod token_weights;
 mod trace;
 mod turns;
 mod turns_row;
@@ -102,6 +104,8 @@ pub use self::row::row;
 #[doc(hidden)]
 pub use self::score::{CheckedInteger, Overflow};
 pub use self::score::{IntoScore, Preference, rescale};
+#[doc(hidden)]
+pub use self::scoring::Scoring;
 pub use self::share::share;
 #[doc(hidden)]
 pub use self::signature::IsMetric;

@@ -8,8 +8,10 @@ use super::json_object::Flaw;
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
 use super::score::Overflow;
+use super::scoring::Scoring;
 use super::signature::Signature;
 use super::steps::{Earlier, Step};
+use super::token_weights::{Weights, weights};
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 #[cfg(feature = "lm")]
 use crate::lm::estimate;
@@ -28,6 +30,8 @@ pub(super) struct Verdict {
     pub(super) value: f64,
     /// All fields of the answer.
     pub(super) answer: Map<String, Value>,
+    /// The probabilities of the values of an output, if the score is computed from them.
+    pub(super) weights: Option<Weights>,
 }
 
 /// The numbers of calls.
@@ -71,7 +75,8 @@ pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> Stri
 }
 
 fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> LmRequest {
-    let request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
+    let mut request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
+    request.logprobs = signature.logprobs();
     let request = prompt
         .demos
         .into_iter()
@@ -108,7 +113,7 @@ impl Question {
         request: &mut LmRequest,
         earlier: Option<&Earlier>,
     ) -> Result<Verdict, JudgeError> {
-        self.answer(lm, request, |text| read(judge, lm, text, earlier)).await?
+        self.answer(lm, request, |reply| read(judge, lm, reply, earlier)).await?
     }
 
     /// Makes the call of a step, and returns its value.
@@ -121,8 +126,8 @@ impl Question {
         earlier: &Earlier,
     ) -> Result<Value, JudgeError> {
         let mut fields = self
-            .answer(lm, request, |text| {
-                let reply = Reply::find(&step.call, text)?.after(earlier);
+            .answer(lm, request, |reply| {
+                let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
                 reply.checked(|reply| judge.reads_step(index, reply))
             })
             .await?;
@@ -134,7 +139,7 @@ impl Question {
         &mut self,
         lm: &dyn LanguageModel,
         request: &mut LmRequest,
-        read: impl Fn(&str) -> Result<T, Flaw>,
+        read: impl Fn(&LmReply) -> Result<T, Flaw>,
     ) -> Result<T, JudgeError> {
         let mut is_repair = false;
         loop {
@@ -145,7 +150,7 @@ impl Question {
                 estimate::repair(lm, &request).await;
             }
             let reply = reply?;
-            let flaw = match read(&reply.text) {
+            let flaw = match read(&reply) {
                 Ok(answer) => return Ok(answer),
                 Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
                 Err(flaw) => flaw,
@@ -224,16 +229,47 @@ impl Question {
 fn read<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
-    text: &str,
+    reply: &LmReply,
     earlier: Option<&Earlier>,
 ) -> Result<Result<Verdict, JudgeError>, Flaw> {
-    let mut reply = Reply::find(J::signature(), text)?;
-    if let Some(earlier) = earlier {
-        reply = reply.after(earlier);
-    }
-    let (output, mut answer) = reply.read::<J::Output>()?;
+    let signature = J::signature();
+    let with_earlier = |reply: Reply<'static>| match earlier {
+        Some(earlier) => reply.after(earlier),
+        None => reply,
+    };
+    let (output, mut answer) =
+        with_earlier(Reply::find(signature, &reply.text)?).read::<J::Output>()?;
+    let scored = match signature.scoring {
+        Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
+            .map(|(value, weights)| (value, Some(weights))),
+        Scoring::Text | Scoring::Draws(_) => {
+            score(judge, output, lm.id()).map(|value| (value, None))
+        }
+    };
     answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
-    Ok(score(judge, output, lm.id()).map(|value| Verdict { value, answer }))
+    Ok(scored.map(|(value, weights)| Verdict { value, answer, weights }))
+}
+
+/// Returns the mean of the scores of an answer with each value of the weighed output, by the probabilities of these values.
+fn weighed<'r, J: Judge>(
+    judge: &J,
+    lm: &dyn LanguageModel,
+    reply: &LmReply,
+    (name, answer): (&str, &Map<String, Value>),
+    with_earlier: impl Fn(Reply<'static>) -> Reply<'r>,
+) -> Result<(f64, Weights), JudgeError> {
+    let none = |reason| JudgeError::NoProbabilities { lm: lm.id().to_owned(), reason };
+    let output = J::signature().output_spec(name);
+    let output = output.ok_or_else(|| none(format!("the judge has no output `{name}`")))?;
+    let weights = weights(output, reply).map_err(none)?;
+    let mean = weights.mean(|value| {
+        let mut answer = answer.clone();
+        answer.insert(name.to_owned(), value.clone());
+        let reply = with_earlier(Reply::of(J::signature(), answer));
+        let (output, _) = reply.read::<J::Output>().map_err(|flaw| none(flaw.text))?;
+        score(judge, output, lm.id())
+    })?;
+    Ok((mean, weights))
 }
 
 /// Returns the score of an answer of `lm`.

@@ -82,7 +82,7 @@ async fn verdict<J: Judge>(
 /// Returns the verdict on a row with an empty list.
 fn of_empty(each: Each, earlier: Earlier) -> Result<Verdict, JudgeError> {
     match each.empty {
-        Empty::Score(value) => Ok(Verdict { value, answer: earlier.values }),
+        Empty::Score(value) => Ok(Verdict { value, answer: earlier.values, weights: None }),
         Empty::Abstain => Err(JudgeError::NoItems { list: each.list }),
     }
 }

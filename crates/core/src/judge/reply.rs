@@ -74,8 +74,12 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// A description of what is wrong with the text.
     pub(super) fn find(signature: &'a Signature, text: &str) -> Result<Self, Flaw> {
-        let (flawed, flaws) = (Vec::new(), Vec::new());
-        Ok(Self { signature, fields: object(text)?, earlier: None, flawed, flaws })
+        object(text).map(|fields| Self::of(signature, fields))
+    }
+
+    /// Returns the reply with these fields.
+    pub(super) fn of(signature: &'a Signature, fields: Map<String, Value>) -> Self {
+        Self { signature, fields, earlier: None, flawed: Vec::new(), flaws: Vec::new() }
     }
 
     /// Adds what earlier steps returned, and checks the lists of the reply against theirs.

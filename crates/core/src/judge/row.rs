@@ -114,6 +114,7 @@ fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeE
     let is_verdict = J::signature().turns.as_ref().is_some_and(|turns| turns.is_verdict);
     judge.panel().check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
+    J::signature().check_scoring()?;
     demos(judge)
 }
 
@@ -139,7 +140,11 @@ impl<J: Judge + Declared> Requires for J {
                 let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
                 let hash: Arc<str> =
                     hash_of_calls(self, hash_without_inputs(signature, prompt)).into();
-                let requirement = |lm| Requirement::model(spec.name, lm).with_prompt(&hash);
+                let needs_logprobs = signature.logprobs().is_some();
+                let requirement = |lm| {
+                    let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
+                    if needs_logprobs { requirement.with_logprobs() } else { requirement }
+                };
                 all.extend(lms.into_iter().map(requirement));
             }
             Ok((_, Judges::Offline(_))) => all.push(Requirement::offline(spec.name)),
@@ -211,17 +216,21 @@ impl Questions {
         let orders = orders(signature, contents);
         let prompts: Vec<Prompt> =
             orders.iter().map(|contents| prompt(judge, demos, contents)).collect();
-        let mut requests = Vec::with_capacity(lms.len() * prompts.len());
+        let draws = signature.draws();
+        let mut requests = Vec::with_capacity(lms.len() * prompts.len() * draws as usize);
         let mut pipelines = Vec::new();
         let first = signature.steps.first().map_or(signature, |step| &step.call);
         for (index, lm) in lms.iter().enumerate() {
-            let draw = draw(&lms, index);
-            let sampling = || signature.sampling_of(draw);
-            let prompts = prompts.iter().cloned();
-            requests.extend(prompts.map(|prompt| request(first, sampling(), &**lm, prompt, draw)));
-            if has_pipeline {
-                let contents = orders.iter().cloned();
-                pipelines.extend(contents.map(|contents| Pipeline { contents, draw }));
+            let first_draw = draw(&lms, index, draws);
+            let of_member = || first_draw..first_draw.saturating_add(draws);
+            for (prompt, contents) in prompts.iter().zip(&orders) {
+                requests.extend(of_member().map(|draw| {
+                    request(first, signature.sampling_of(draw), &**lm, prompt.clone(), draw)
+                }));
+                if has_pipeline {
+                    let contents = of_member().map(|draw| (contents.clone(), draw));
+                    pipelines.extend(contents.map(|(contents, draw)| Pipeline { contents, draw }));
+                }
             }
         }
         let declared_msats = signature.cost_of_question(spec);
@@ -237,8 +246,8 @@ impl Questions {
             let answered = call_model(judge, &**lm, request, pipeline, *declared_msats).await;
             return Ok(vec![answered]);
         }
-        let orders = requests.len() / lms.len();
-        let lms = || lms.iter().flat_map(|lm| std::iter::repeat_n(&**lm, orders));
+        let questions = requests.len() / lms.len();
+        let lms = || lms.iter().flat_map(|lm| std::iter::repeat_n(&**lm, questions));
         #[cfg(feature = "lm")]
         let quotes = recording::quotes(lms().zip(&*requests));
         let questions = lms().zip(requests);
@@ -262,7 +271,8 @@ impl Questions {
         spec: &MetricSpec<'static>,
     ) -> (Result<Judgement, JudgeError>, u64) {
         let Self { lms, requests, .. } = self;
-        let orders = requests.len() / lms.len();
+        let questions = requests.len() / lms.len();
+        let draws = J::signature().draws() as usize;
         let mut cost_msats: u64 = 0;
         let mut calls = Calls::default();
         let mut omitted = UnsupportedParams::new();
@@ -273,15 +283,15 @@ impl Questions {
         }
         let mut results = results.into_iter();
         let members = lms.iter().map(|lm| {
-            // Both orders, also if the first one has no verdict.
-            let of_member: Vec<Answered> = results.by_ref().take(orders).collect();
+            // All draws and both orders, also if the first one has no verdict.
+            let of_member: Vec<Answered> = results.by_ref().take(questions).collect();
             let mut replied_by = ReplyCounts::default();
             of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
             let verdicts: Result<Vec<Verdict>, _> = of_member
                 .into_iter()
                 .map(|(verdict, _)| validated(lm, verdict?, spec.range))
                 .collect();
-            let verdict = verdicts.map(|verdicts| opinion(verdicts, spec));
+            let verdict = verdicts.map(|verdicts| opinion(verdicts, draws, spec));
             Member { id: lm.id().to_owned(), replied_by, verdict }
         });
         let members: Vec<Member> = members.collect();
@@ -341,16 +351,21 @@ fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     for hash in hashes {
         all = hash::of_bytes(format!("{hash}{all}").as_bytes());
     }
-    all
+    match J::signature().draws() {
+        1 => all,
+        draws => hash::of_bytes(format!("{draws} {all}").as_bytes()),
+    }
 }
 
-/// Returns the number of earlier judges with the same model, which is different in each repeat of the row.
-fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
+/// Returns the first draw of a judge: the number of draws of earlier judges with the same model, which is different in each
+/// repeat of the row.
+fn draw(lms: &[Arc<dyn LanguageModel>], index: usize, draws: u32) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
         lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
     };
     let earlier = u32::try_from(lms[..index].iter().filter(same).count()).unwrap_or(u32::MAX);
-    RepeatNumber::current().0.saturating_mul(MAX_JUDGES).saturating_add(earlier)
+    let of_repeat = RepeatNumber::current().0.saturating_mul(MAX_JUDGES);
+    of_repeat.saturating_add(earlier).saturating_mul(draws)
 }
 
 /// More judges than a panel has.

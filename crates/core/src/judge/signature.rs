@@ -9,6 +9,7 @@ use super::aggregation::Aggregation;
 use super::error::JudgeError;
 use super::offline::Offline;
 use super::output_spec::OutputSpec;
+use super::scoring::Scoring;
 use super::steps::Step;
 use super::turns::Turns;
 use crate::lm::{JudgeModel, ReplySchema, Sampling};
@@ -38,6 +39,7 @@ pub struct Signature {
     pub(super) outputs: Vec<OutputSpec>,
     pub(super) temperature: f64,
     pub(super) max_tokens: Option<u32>,
+    pub(super) scoring: Scoring,
     pub(super) pairwise: Option<(usize, usize)>,
     pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
@@ -126,6 +128,7 @@ impl Signature {
             outputs: Vec::new(),
             temperature: 0.0,
             max_tokens: None,
+            scoring: Scoring::Text,
             pairwise: None,
             panel: PanelSettings::default(),
             offline: None,
@@ -139,9 +142,9 @@ impl Signature {
         }
     }
 
-    /// Returns the number of questions to each judge about a row: two for a pair, which is judged in both orders.
+    /// Returns the number of questions to each judge about a row: one for each draw, and for each order of a pair.
     pub(super) fn questions(&self) -> u64 {
-        if self.pairwise.is_some() { 2 } else { 1 }
+        u64::from(self.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
     }
 
     /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,
@@ -326,6 +329,8 @@ impl Signature {
         pub fn temperature(temperature: f64) => temperature = temperature;
 
         pub fn max_tokens(tokens: u32) => max_tokens = Some(tokens);
+
+        pub fn scoring(scoring: Scoring) => scoring = scoring;
 
         pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
 

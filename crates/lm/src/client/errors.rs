@@ -207,8 +207,15 @@ fn kind_of_status(
 /// The sampling parameter that a provider does not support: OpenAI's reasoning models accept no
 /// temperature.
 fn parameter(body: &str) -> Option<&'static str> {
-    const NAMES: [&str; 5] =
-        ["temperature", "top_p", "seed", "max_completion_tokens", "max_tokens"];
+    const NAMES: [&str; 7] = [
+        "temperature",
+        "top_p",
+        "seed",
+        "max_completion_tokens",
+        "max_tokens",
+        "top_logprobs",
+        "logprobs",
+    ];
     let lowercase = body.to_lowercase();
     let unsupported = ["unsupported", "not supported", "does not support", "deprecated"];
     let named = |name: &&str| {

@@ -57,7 +57,9 @@ impl Client {
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let target = &self.target;
         let call = target.format.call(&Question { target, request, json_mode })?;
-        target.format.reply(self.http().post(call, MAX_VALUES).await?, target)
+        // With 20 alternatives, a token has about 200 values.
+        let max_values = MAX_VALUES * if request.logprobs.is_some() { 20 } else { 1 };
+        target.format.reply(self.http().post(call, max_values).await?, request, target)
     }
 
     /// Requests the vectors of the messages.

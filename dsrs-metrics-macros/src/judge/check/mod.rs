@@ -2,6 +2,7 @@
 //! lowering; rules that need types are checked by rustc.
 
 mod panel;
+mod scoring;
 mod steps;
 mod turns;
 
@@ -33,6 +34,7 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     }
     steps::check(judge, errors);
     turns::check(judge, errors);
+    scoring::check(judge, errors);
     check_reasoning(judge, errors);
     check_sampling(judge, errors);
     check_panel(judge, errors);
@@ -256,8 +258,7 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
 fn check_empty(judge: &Judge, errors: &mut Errors) {
     let Some(empty) = &judge.attrs.empty else { return };
     check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
-    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
-    if is_verdict && literal(empty).is_some_and(|score| score != 0.0 && score != 1.0) {
+    if judge.has_verdicts() && literal(empty).is_some_and(|score| score != 0.0 && score != 1.0) {
         let found = as_written(empty);
         errors.at(empty, format!("expected `true` or `false` for a `bool` score, found `{found}`; write `empty = false`"));
     }
@@ -267,11 +268,12 @@ fn check_empty(judge: &Judge, errors: &mut Errors) {
 }
 
 fn check_score(judge: &mut Judge, errors: &mut Errors) {
-    let Some(Score { expr, is_verdict }) = &judge.score else {
+    let has_verdicts = judge.has_verdicts();
+    let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
     let metric = &mut judge.attrs.metric;
-    if *is_verdict {
+    if has_verdicts {
         let instead = "score with a number";
         if let Some(threshold) = metric.threshold.take() {
             errors.at(

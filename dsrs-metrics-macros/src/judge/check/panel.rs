@@ -42,7 +42,7 @@ pub(super) fn check_at_least_one(number: &LitInt, message: impl Display, errors:
 
 pub(super) fn check_panel(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
-    let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    let verdict = judge.has_verdicts();
     if let Some(aggregation) = &attrs.aggregation {
         match aggregation.to_string().as_str() {
             "majority" => {}

@@ -52,7 +52,8 @@ fn without_turns(name: &str) -> String {
     format!("`{name}` requires `turns`; write `turns = assistant`, or remove `{name}`")
 }
 
-fn one_of(word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
+/// Reports a word that is not one of the expected ones.
+pub(super) fn one_of(word: &Ident, what: &str, expected: &[&str], errors: &mut Errors) {
     if !expected.iter().any(|name| word == name) {
         let names = expected.join("`, `");
         let first = expected[0];

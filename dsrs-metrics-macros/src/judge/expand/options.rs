@@ -15,6 +15,20 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, .. } = cx;
     let attrs = &judge.attrs;
     let mut calls = TokenStream::new();
+    let scoring = attrs.scoring.as_ref().filter(|scoring| scoring.word != "text");
+    if let Some(scoring) = scoring {
+        let value = match (&scoring.draws, judge.decisions().next()) {
+            (Some(draws), _) => quote_spanned!(*span=> Draws(#draws)),
+            (None, output) => {
+                let name = output.map(|output| output.field.name());
+                quote_spanned!(*span=> Logprobs(#name))
+            }
+        };
+        calls.extend(quote_spanned!(*span=> .scoring(#runtime::judge::Scoring::#value)));
+        if scoring.draws.is_some() && attrs.temperature.is_none() {
+            calls.extend(quote_spanned!(*span=> .temperature(1.0)));
+        }
+    }
     if let Some(temperature) = &attrs.temperature {
         let value = number(temperature);
         calls.extend(quote_spanned!(*span=> .temperature(#value)));
@@ -46,7 +60,7 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         let max = attrs.max_turns.as_ref().map_or_else(|| quote!(100), ToTokens::to_token_stream);
-        let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+        let is_verdict = judge.has_verdicts();
         calls.extend(quote_spanned! {*span=>
             .turns(#runtime::judge::Turns {
                 role: #runtime::trajectory::Role::#role,

@@ -3,7 +3,7 @@
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, Role, Usage};
+use super::super::super::{LmError, LmErrorKind, Role, Usage};
 use super::super::http::Call;
 use super::answer::{Answer, string, tokens};
 use super::question::{Question, insert};
@@ -11,6 +11,12 @@ use super::schema::{Dialect, adapt};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     let Question { target, request, .. } = question;
+    if request.logprobs.is_some() {
+        let message = "the provider's format has no log probabilities".to_owned();
+        let parameter = "logprobs".to_owned();
+        let kind = LmErrorKind::ParameterUnsupported { parameter, message };
+        return Err(LmError::new(&*target.id, kind));
+    }
     let headers = vec![
         (HeaderName::from_static("x-api-key"), question.key().to_owned()),
         (HeaderName::from_static("anthropic-version"), "2023-06-01".to_owned()),
@@ -69,6 +75,7 @@ pub(super) fn answer(body: &Value) -> Answer {
         refusal: None,
         model: string(body, "/model"),
         fingerprint: None,
+        logprobs: Vec::new(),
         usage: Usage {
             prompt_tokens: prompt,
             completion_tokens: tokens(body, "/usage/output_tokens"),

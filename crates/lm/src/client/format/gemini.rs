@@ -3,9 +3,9 @@
 use reqwest::header::HeaderName;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, Role, Usage};
+use super::super::super::{LmError, Role, TokenLogprobs, Usage};
 use super::super::http::Call;
-use super::answer::{Answer, string, tokens};
+use super::answer::{Answer, Token, string, token_logprobs, tokens};
 use super::question::{Question, insert};
 
 pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
@@ -31,6 +31,10 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut config, "maxOutputTokens", sampling.max_tokens);
     insert(&mut config, "topP", sampling.top_p);
     insert(&mut config, "seed", sampling.seed);
+    if let Some(logprobs) = &request.logprobs {
+        config["responseLogprobs"] = json!(true);
+        config["logprobs"] = json!(logprobs.top);
+    }
     body["generationConfig"] = config;
     let method = format!("{}:generateContent", target.model);
     let url = question.url(std::iter::once("models").chain(method.split('/')))?;
@@ -54,6 +58,7 @@ pub(super) fn answer(body: &Value) -> Answer {
         refusal: None,
         model: string(body, "/modelVersion"),
         fingerprint: None,
+        logprobs: logprobs(body),
         usage: Usage {
             prompt_tokens: sum([
                 "/usageMetadata/promptTokenCount",
@@ -66,4 +71,17 @@ pub(super) fn answer(body: &Value) -> Answer {
             cached_prompt_tokens: tokens(body, "/usageMetadata/cachedContentTokenCount"),
         },
     }
+}
+
+/// The tokens that were chosen, each with the candidates at its place.
+fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
+    let list = |name: &str| {
+        let list = body.pointer(&format!("/candidates/0/logprobsResult/{name}"));
+        list.and_then(Value::as_array).map_or(&[][..], Vec::as_slice)
+    };
+    let token = |value: &Value| Token::of(value, "logProbability");
+    let top = list("topCandidates").iter().map(|top| top["candidates"].as_array());
+    let top = top.map(|top| top.into_iter().flatten().filter_map(token).collect());
+    let top = top.chain(std::iter::repeat_with(Vec::new));
+    token_logprobs(list("chosenCandidates").iter().filter_map(token).zip(top))
 }

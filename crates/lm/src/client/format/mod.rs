@@ -13,7 +13,8 @@ mod schema;
 
 use self::answer::Answer;
 pub(super) use self::question::Question;
-use super::super::{LmError, LmReply, StopReason, Usage};
+use super::super::logprobs::from_field;
+use super::super::{LmError, LmReply, LmRequest, StopReason, Usage};
 use super::errors;
 use super::http::{Call, Received};
 use super::provider::Format;
@@ -30,14 +31,19 @@ impl Format {
     }
 
     /// Converts the JSON of a response. The error of a response without a reply has the tokens that the response reports.
-    pub(super) fn reply(self, received: Received, target: &Target) -> Result<LmReply, LmError> {
+    pub(super) fn reply(
+        self,
+        received: Received,
+        request: &LmRequest,
+        target: &Target,
+    ) -> Result<LmReply, LmError> {
         let Received { json, error } = received;
         let answer = match self {
             Self::OpenAi => openai::answer(&json, target),
             Self::Anthropic => anthropic::answer(&json),
             Self::Gemini => gemini::answer(&json),
         };
-        let Answer { text, stop_reason, refusal, model, fingerprint, usage } = answer;
+        let Answer { text, stop_reason, refusal, model, fingerprint, usage, logprobs } = answer;
         let failed = |error: LmError| match usage == Usage::default() {
             true => Err(error),
             false => Err(error.with_usage(usage).with_cost_msats(None)),
@@ -54,6 +60,9 @@ impl Format {
         let mut reply = LmReply::new(text).with_stop_reason(stop_reason).with_usage(usage);
         reply.model = model.unwrap_or_default();
         reply.fingerprint = fingerprint;
+        if let Some(asked) = &request.logprobs {
+            reply.logprobs = from_field(logprobs, &asked.field);
+        }
         Ok(super::reply::sanitized(reply, target))
     }
 }

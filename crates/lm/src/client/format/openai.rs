@@ -3,10 +3,10 @@
 use reqwest::header::AUTHORIZATION;
 use serde_json::{Value, json};
 
-use super::super::super::{LmError, Role, Usage};
+use super::super::super::{LmError, Role, TokenLogprobs, Usage};
 use super::super::http::Call;
 use super::super::target::Target;
-use super::answer::{Answer, string, tokens};
+use super::answer::{Answer, Token, string, token_logprobs, tokens};
 use super::question::{Question, insert};
 use super::schema::{Dialect, adapt};
 
@@ -27,6 +27,10 @@ pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
     insert(&mut body, "top_p", sampling.top_p);
     let seed = if target.provider == "mistral" { "random_seed" } else { "seed" };
     insert(&mut body, seed, sampling.seed);
+    if let Some(logprobs) = &request.logprobs {
+        body["logprobs"] = json!(true);
+        body["top_logprobs"] = json!(logprobs.top.min(max_top_logprobs(target)));
+    }
     Ok(Call { url: question.url(["chat", "completions"])?, headers, body })
 }
 
@@ -90,7 +94,26 @@ pub(super) fn answer(body: &Value, target: &Target) -> Answer {
         model: string(body, "/model"),
         fingerprint: string(body, "/system_fingerprint"),
         usage,
+        logprobs: logprobs(body),
     }
+}
+
+/// The most alternatives of a token that a provider accepts.
+fn max_top_logprobs(target: &Target) -> u8 {
+    match target.provider {
+        "fireworks" => 5,
+        "xai" => 8,
+        _ => 20,
+    }
+}
+
+fn logprobs(body: &Value) -> Vec<TokenLogprobs> {
+    let content = body.pointer("/choices/0/logprobs/content").and_then(Value::as_array);
+    let token = |value: &Value| Token::of(value, "logprob");
+    token_logprobs(content.into_iter().flatten().filter_map(|value| {
+        let top = value["top_logprobs"].as_array().into_iter().flatten().filter_map(token);
+        Some((token(value)?, top.collect()))
+    }))
 }
 
 /// The text of a message. Mistral's reasoning models return a list of thoughts and texts.
