@@ -28,6 +28,18 @@ struct Polite {
     polite: bool,
 }
 
+/// How often `DrawnPolite` is asked.
+const DRAWS: u64 = 4;
+
+/// Say whether the answer is polite.
+#[judge(cost = "360 msat", scoring = draws(4))]
+struct DrawnPolite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
 fn polite(_: &LmRequest) -> (u64, &'static str) {
     (VERDICT, r#"{"reasoning":"", "polite":true}"#)
 }
@@ -116,6 +128,22 @@ proptest! {
         let judge = if quorum { judge.quorum(1).build() } else { judge.build() };
         let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
         prop_assert_eq!(worst, VERDICT * judges as u64 * 2);
+        check_budget(judge, &model, 60, (concurrency, budget))?;
+    }
+
+    /// Each draw may be repaired, and each costs at most its share of the declared cost.
+    #[test]
+    fn trap_28_draws_never_overrun_a_budget(
+        seed in any::<u64>(),
+        judges in 1_usize..=3,
+        concurrency in 1_usize..=512,
+        budget in 1_u64..40_000,
+    ) {
+        let model = Moody::new(seed, polite);
+        let judge = DrawnPoliteJudge::builder();
+        let judge = judge.models((0..judges).map(|_| retried(model.clone()))).build();
+        let worst = Metric::<Example, Prediction>::cost_estimate(&judge);
+        prop_assert_eq!(worst, VERDICT * DRAWS * judges as u64 * 2);
         check_budget(judge, &model, 60, (concurrency, budget))?;
     }
 }

@@ -24,6 +24,7 @@ mod kept;
 mod keys;
 mod layers;
 mod litellm;
+mod logprobs;
 mod money;
 mod panels;
 mod providers;

@@ -42,7 +42,7 @@ mod tests {
     use serde_json::json;
 
     use super::Key;
-    use crate::{LmRequest, Message, ReplySchema, Role, Sampling, ScriptedLm};
+    use crate::{LmRequest, Logprobs, Message, ReplySchema, Role, Sampling, ScriptedLm};
 
     fn key(lm: &str, request: &LmRequest) -> Key {
         Key::new(&ScriptedLm::new().named(lm), request)
@@ -74,6 +74,8 @@ mod tests {
             base().with_schema(in_order(r#"{"properties":{"a":{},"b":{}}}"#)),
             base().with_schema(in_order(r#"{"properties":{"b":{},"a":{}}}"#)),
             base().with_draw(1),
+            base().with_logprobs(Logprobs::of("score")),
+            base().with_logprobs(Logprobs::of("grade")),
             sampled(Sampling { temperature: Some(0.0), ..none }),
             sampled(Sampling { temperature: Some(1.0), ..none }),
             sampled(Sampling { top_p: Some(1.0), ..none }),

@@ -17,7 +17,7 @@ const MAX_DRAWS: u32 = 100;
 pub(super) fn check(judge: &Judge, errors: &mut Errors) {
     let Some(scoring) = &judge.attrs.scoring else { return };
     let Scoring { word, draws } = scoring;
-    one_of(word, "a scoring", &["text", "logprobs", "draws"], errors);
+    one_of(word, "a scoring", &["logprobs", "draws", "text"], errors);
     match draws {
         None if word == "draws" => {
             errors.at(word, "`draws` requires the number of answers; write `draws(20)`");

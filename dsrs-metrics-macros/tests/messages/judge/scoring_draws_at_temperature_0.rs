@@ -1,0 +1,8 @@
+/// Say whether it is polite.
+#[judge(scoring = draws(20), temperature = 0.0)]
+struct Polite {
+    #[input(pred)]
+    text: String,
+    #[output]
+    polite: bool,
+}

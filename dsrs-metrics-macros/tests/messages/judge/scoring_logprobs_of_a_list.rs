@@ -1,0 +1,8 @@
+/// Judge the words.
+#[judge(score = share(good, |it| it), scoring = logprobs)]
+struct Words {
+    #[input(pred)]
+    words: Vec<String>,
+    #[output(each = words, empty = abstain)]
+    good: Vec<bool>,
+}

@@ -1,0 +1,8 @@
+/// Say whether it is polite.
+#[judge(score = polite.is_some(), scoring = logprobs)]
+struct Polite {
+    #[input(pred)]
+    text: String,
+    #[output]
+    polite: Option<bool>,
+}
