@@ -2,6 +2,7 @@
 
 mod answers;
 mod configured;
+mod deepeval;
 mod diff;
 mod embeddings;
 mod field_table;

@@ -12,7 +12,7 @@ use dsrs_metrics::judge::shipped::{
     ContextUtilization, FactualCorrectness, FactualScore, Faithfulness, Noise, NoiseSensitivity,
     TopicAdherence, TopicScore,
 };
-use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedEmbedder, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, ScriptedEmbedder, ScriptedLm};
 use dsrs_metrics::metrics::{
     ContextPrecisionByDistance, ContextPrecisionById, ContextRecallByDistance, ContextRecallById,
 };
@@ -21,6 +21,8 @@ use dsrs_metrics_tests::vectors;
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use super::setup::{items, lm, named};
 
 const VECTORS: &[u8] = include_bytes!("../parity/rag_vectors.jsonl.gz");
 
@@ -66,36 +68,12 @@ fn numbers(contexts: &[bool]) -> Vec<usize> {
     (1..).zip(contexts).filter(|(_, supports)| **supports).map(|(number, _)| number).collect()
 }
 
-fn items<T>(list: &[T], item: impl Fn(&T) -> Value) -> Value {
-    let numbered = list.iter().zip(1..).map(|(it, number)| {
-        let mut item = item(it);
-        item["item"] = json!(number);
-        item
-    });
-    numbered.collect()
-}
-
 fn support(statement: &Statement) -> Value {
     json!({ "reason": "", "contexts": numbers(&statement.contexts) })
 }
 
 fn claim(statement: &Statement) -> Value {
     json!({ "reason": "", "supported": statement.other })
-}
-
-fn named<T>(list: &[T]) -> Value {
-    list.iter().zip(1..).map(|(_, number)| json!(format!("s{number}"))).collect()
-}
-
-/// A model with a reply for each step by its name, and for the last call.
-fn lm<const N: usize>(steps: [(&'static str, Value); N], last: Value) -> Arc<dyn LanguageModel> {
-    Arc::new(ScriptedLm::new().otherwise(move |request: &LmRequest| {
-        let step = request.purpose.split_once(", step ").map(|(_, step)| step);
-        match step.and_then(|step| steps.iter().find(|(name, _)| *name == step)) {
-            Some((name, value)) => json!({ *name: value.clone() }),
-            None => last.clone(),
-        }
-    }))
 }
 
 /// The score; `None` for an abstention, also of a component.

@@ -1,8 +1,10 @@
 //! Judges and models that several tests use.
 
+use std::sync::Arc;
+
 use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::{Models, Preference};
-use dsrs_metrics::lm::{LmRequest, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
 
@@ -96,4 +98,33 @@ pub(crate) fn says(reply: Value) -> ScriptedLm {
 
 pub(crate) fn user(request: &LmRequest) -> &str {
     &request.messages[1].content
+}
+
+/// A list of verdicts: a value of each item, with its number.
+pub(crate) fn items<T>(list: &[T], item: impl Fn(&T) -> Value) -> Value {
+    let numbered = list.iter().zip(1..).map(|(it, number)| {
+        let mut item = item(it);
+        item["item"] = json!(number);
+        item
+    });
+    numbered.collect()
+}
+
+/// As many strings as the list has items.
+pub(crate) fn named<T>(list: &[T]) -> Value {
+    list.iter().zip(1..).map(|(_, number)| json!(format!("s{number}"))).collect()
+}
+
+/// A model with a reply for each step by its name, and for the last call.
+pub(crate) fn lm<const N: usize>(
+    steps: [(&'static str, Value); N],
+    last: Value,
+) -> Arc<dyn LanguageModel> {
+    Arc::new(ScriptedLm::new().otherwise(move |request: &LmRequest| {
+        let step = request.purpose.split_once(", step ").map(|(_, step)| step);
+        match step.and_then(|step| steps.iter().find(|(name, _)| *name == step)) {
+            Some((name, value)) => json!({ *name: value.clone() }),
+            None => last.clone(),
+        }
+    }))
 }

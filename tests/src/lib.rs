@@ -1,11 +1,13 @@
 //! What several test binaries share. Tests live in the folders beside this one: one folder for each binary.
 
 mod peers;
+mod quirks;
 pub mod schema;
 mod skip;
 mod vectors;
 
 pub use peers::Peer;
+pub use quirks::{Quirks, SEVERAL, explain};
 pub use skip::{can_isolate, data, skip};
 pub use vectors::{lines, vectors};
 

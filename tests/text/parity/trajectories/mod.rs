@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use dsrs_metrics::metrics::{ToolCallF1, ToolCorrectness, TrajectoryF1, TrajectoryMatch};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::trajectory::{ArgsRule, CallOrder, MatchMode};
-use dsrs_metrics_tests::vectors;
+use dsrs_metrics_tests::{Quirks, SEVERAL, explain, vectors};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -69,29 +69,6 @@ fn calls(turns: &[Turn]) -> Vec<&Call> {
         Turn::Calls(calls) => &calls[..],
     };
     turns.iter().flat_map(of_turn).collect()
-}
-
-/// The reason of a difference that no quirk alone explains.
-const SEVERAL: &str = "several of them";
-
-/// A peer's quirks: what it does, and whether it is computed.
-type Quirks<const N: usize> = [bool; N];
-
-/// Counts the differences by the first quirk that alone explains one; by the last reason if several are needed.
-fn explain<const N: usize, T: PartialEq>(
-    counts: &mut BTreeMap<&'static str, usize>,
-    reasons: [&'static str; N],
-    ours: &T,
-    theirs: impl Fn(Quirks<N>) -> T,
-    is_same: impl Fn(&T, &T) -> bool,
-) {
-    assert!(is_same(&theirs([false; N]), ours), "without its quirks the peer's definition is ours");
-    if is_same(&theirs([true; N]), ours) {
-        return;
-    }
-    let without = |quirk: usize| std::array::from_fn(|at| at != quirk);
-    let alone = (0..N).find(|quirk| is_same(&theirs(without(*quirk)), ours));
-    *counts.entry(alone.map_or(SEVERAL, |quirk| reasons[quirk])).or_default() += 1;
 }
 
 /// Equality of JSON values in Python: `True` equals 1 and 1.0. Without the quirk, booleans are not numbers.
