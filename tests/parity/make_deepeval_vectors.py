@@ -7,7 +7,7 @@ Run with the version in PEER, in a virtual environment of its own:
     python tests/parity/make_deepeval_vectors.py            # writes the vectors
     python tests/parity/make_deepeval_vectors.py --check    # compares the committed ones with what deepeval computes now
 
-The seed is fixed. The scripted model replies with JSON that deepeval parses, as those of most providers. Scores are rounded to 12 digits.
+The seed is fixed. The scripted model replies with a string of JSON, as a model without structured output. Scores are rounded to 12 digits.
 
 A row of deepeval_vectors.jsonl.gz has the verdicts that a model may give. A verdict is a letter: "y" yes, "n" no, "b" borderline,
 "?" a word that is none of them.
@@ -31,9 +31,9 @@ A line of geval_vectors.jsonl.gz is a reply of a model that grades from 0 to 10,
   with "reason" and "score" in either order.
 - "score": deepeval's score. null is its `AttributeError`: no token equals the raw score; its caller then uses "raw".
 
-deepeval takes the alternatives of the last token that equals the raw score, wherever it is; drops alternatives with a probability
-under 0.01, and tokens that are not decimal digits, of any script, with nothing around them; keeps numbers beyond 10; and divides by the
-sum of what remains. If nothing remains, the score is the raw one.
+deepeval takes the alternatives of the last token that equals the raw score, also if that token is in the reason. It drops alternatives
+with a probability under 0.01, and those that are not only decimal digits; digits of any script count, and numbers beyond 10. The score is
+the mean of the remaining numbers, weighted by their probabilities, or the raw score if none remains.
 """
 
 import gzip
@@ -251,7 +251,7 @@ def alternatives(rng, token, is_grade):
     found.insert(rng.choice([0, 0, 0, 0, 1, 2]), token)
     weights = [math.exp(-at * rng.choice([0.5, 1.2, 2.5])) * rng.uniform(0.5, 1.0) for at in range(len(found))]
     if rng.random() < 0.1:
-        # As much on the tokens that do not count as on any.
+        # The most probable tokens are not numbers.
         found.sort(key=lambda it: it.isdecimal())
     total = sum(weights) * rng.choice([1.0, 1.0, 1.02, 1.3, 60.0])
     pairs = [[it, rounded(math.log(weight / total))] for it, weight in zip(found, weights)]
