@@ -2,6 +2,7 @@
 //! definition is computed with all of its quirks, which must be the committed score, and without any, which must be the library's.
 
 mod definitions;
+mod geval;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -151,7 +151,8 @@ fn fits(text: &str, value: &str) -> bool {
         return true;
     }
     let Some(rest) = text.strip_prefix(value) else { return false };
-    // `5.0` is an integer for JSON schema.
-    let rest = rest.strip_prefix('.').map_or(rest, |zeros| zeros.trim_start_matches('0'));
+    // `5.0` is an integer for JSON schema, and `5.` may go on as `5.5`.
+    let fraction = rest.strip_prefix('.').filter(|fraction| fraction.starts_with('0'));
+    let rest = fraction.map_or(rest, |fraction| fraction.trim_start_matches('0'));
     value.ends_with('"') || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '.')
 }
