@@ -21,10 +21,13 @@ struct Graded {
     score: u8,
 }
 
+/// A token, its log probability, and its alternatives.
+type Token = (String, f64, Vec<(String, f64)>);
+
 #[derive(Debug, Deserialize)]
 struct Vector {
     raw: Value,
-    tokens: Vec<(String, f64, Vec<(String, f64)>)>,
+    tokens: Vec<Token>,
     score: Option<f64>,
 }
 
@@ -53,8 +56,7 @@ fn deepeval(vector: &Vector, quirks: Quirks<8>) -> Option<f64> {
     let place = match last {
         true => vector.tokens.iter().rposition(|(token, ..)| *token == raw),
         false => {
-            let is_name =
-                |tokens: &[(String, f64, _)]| tokens[0].0 == "score" && tokens[1].0 == "\":";
+            let is_name = |tokens: &[Token]| tokens[0].0 == "score" && tokens[1].0 == "\":";
             let value = vector.tokens.windows(2).rposition(is_name).map(|at| at + 2);
             value.map(|at| at + usize::from(vector.tokens[at].0 == " "))
         }

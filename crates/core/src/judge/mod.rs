@@ -75,6 +75,7 @@ mod turns;
 mod turns_row;
 mod unsupported_params;
 mod untrusted;
+mod weighed_values;
 
 pub use schemars;
 pub use schemars::JsonSchema;

@@ -76,7 +76,7 @@ pub(super) fn hash_without_inputs(signature: &Signature, prompt: Prompt) -> Stri
 
 fn request_with(signature: &Signature, prompt: Prompt, sampling: Sampling) -> LmRequest {
     let mut request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
-    request.logprobs = signature.logprobs();
+    request.logprobs = signature.scoring.logprobs();
     let request = prompt
         .demos
         .into_iter()

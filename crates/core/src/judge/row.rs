@@ -21,6 +21,7 @@ use super::signature::Signature;
 use super::turns_row;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
+use super::weighed_values;
 use crate::declared::Declared;
 use crate::declared::requirements::{Requirement, Requires};
 use crate::lm::{LanguageModel, LmError, LmRequest, Usage};
@@ -114,7 +115,7 @@ fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeE
     let is_verdict = J::signature().turns.as_ref().is_some_and(|turns| turns.is_verdict);
     judge.panel().check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
-    J::signature().check_scoring()?;
+    weighed_values::check(J::signature())?;
     demos(judge)
 }
 
@@ -140,7 +141,7 @@ impl<J: Judge + Declared> Requires for J {
                 let prompt = Prompt::new(signature, &configured, settings, &demos, &[]);
                 let hash: Arc<str> =
                     hash_of_calls(self, hash_without_inputs(signature, prompt)).into();
-                let needs_logprobs = signature.logprobs().is_some();
+                let needs_logprobs = signature.scoring.logprobs().is_some();
                 let requirement = |lm| {
                     let requirement = Requirement::model(spec.name, lm).with_prompt(&hash);
                     if needs_logprobs { requirement.with_logprobs() } else { requirement }
@@ -216,7 +217,7 @@ impl Questions {
         let orders = orders(signature, contents);
         let prompts: Vec<Prompt> =
             orders.iter().map(|contents| prompt(judge, demos, contents)).collect();
-        let draws = signature.draws();
+        let draws = signature.scoring.draws();
         let mut requests = Vec::with_capacity(lms.len() * prompts.len() * draws as usize);
         let mut pipelines = Vec::new();
         let first = signature.steps.first().map_or(signature, |step| &step.call);
@@ -272,7 +273,7 @@ impl Questions {
     ) -> (Result<Judgement, JudgeError>, u64) {
         let Self { lms, requests, .. } = self;
         let questions = requests.len() / lms.len();
-        let draws = J::signature().draws() as usize;
+        let draws = J::signature().scoring.draws() as usize;
         let mut cost_msats: u64 = 0;
         let mut calls = Calls::default();
         let mut omitted = UnsupportedParams::new();
@@ -351,7 +352,7 @@ fn hash_of_calls<J: Judge>(judge: &J, last: String) -> String {
     for hash in hashes {
         all = hash::of_bytes(format!("{hash}{all}").as_bytes());
     }
-    match J::signature().draws() {
+    match J::signature().scoring.draws() {
         1 => all,
         draws => hash::of_bytes(format!("{draws} {all}").as_bytes()),
     }

@@ -1,11 +1,6 @@
 //! How the answer of a model becomes a score: as it is written, by the probabilities of its first token, or as the mean of several
 //! draws. The last two are those of G-Eval (Liu et al. 2023, section 2.3).
 
-use serde_json::{Value, json};
-
-use super::error::JudgeError;
-use super::output_spec::OutputSpec;
-use super::signature::Signature;
 use crate::lm::Logprobs;
 
 /// How the answer of a model becomes a score.
@@ -20,140 +15,20 @@ pub enum Scoring {
     Draws(u32),
 }
 
-/// The most values of an output: a model returns at most so many alternatives of a token.
-const MAX_VALUES: usize = 20;
-
-impl Signature {
+impl Scoring {
     /// Returns what a request asks for, if the score is computed from probabilities.
-    pub(super) fn logprobs(&self) -> Option<Logprobs> {
-        match self.scoring {
-            Scoring::Logprobs(output) => Some(Logprobs::of(output)),
-            Scoring::Text | Scoring::Draws(_) => None,
+    pub(super) fn logprobs(self) -> Option<Logprobs> {
+        match self {
+            Self::Logprobs(output) => Some(Logprobs::of(output)),
+            Self::Text | Self::Draws(_) => None,
         }
     }
 
     /// Returns how often each model answers about a row, or about each order of a pair.
-    pub(super) fn draws(&self) -> u32 {
-        match self.scoring {
-            Scoring::Draws(draws) => draws.max(1),
-            Scoring::Text | Scoring::Logprobs(_) => 1,
+    pub(super) fn draws(self) -> u32 {
+        match self {
+            Self::Draws(draws) => draws.max(1),
+            Self::Text | Self::Logprobs(_) => 1,
         }
-    }
-
-    /// Checks that the first token of the weighed output decides its value.
-    pub(super) fn check_scoring(&self) -> Result<(), JudgeError> {
-        let Scoring::Logprobs(output) = self.scoring else { return Ok(()) };
-        let invalid = |message: String| Err(JudgeError::Panel(message));
-        let Some(values) = self.output_spec(output).and_then(values) else {
-            return invalid(format!(
-                "`scoring = logprobs` needs an output with at most {MAX_VALUES} values, and `{output}` has more; make it a `bool`, an integer with `range = 0..=9`, a string with `labels`, or an enum without fields"
-            ));
-        };
-        let values: Vec<String> = values.iter().map(shown).collect();
-        let first = |value: &str| value.chars().next();
-        for (index, value) in values.iter().enumerate() {
-            let same = values[..index].iter().find(|earlier| first(earlier) == first(value));
-            if let Some(same) = same {
-                return invalid(format!(
-                    "`scoring = logprobs` needs values of `{output}` that begin differently, since the first token decides: `{same}` and `{value}` begin alike; rename one"
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Returns a value as the model writes it, without quotation marks.
-fn shown(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Returns all values of an output; `None` if there are too many.
-pub(super) fn values(output: &OutputSpec) -> Option<Vec<Value>> {
-    let values = match (&output.range, output.labels) {
-        (_, labels @ [_, ..]) => labels.iter().map(|label| json!(label)).collect(),
-        (Some(range), _) if output.schema["type"] == "integer" => {
-            let span = range.max.floor() - range.min.ceil();
-            // Few integers, so that the conversion is exact.
-            (span < MAX_VALUES as f64)
-                .then(|| (range.min.ceil() as i64..=range.max.floor() as i64).map(|n| json!(n)))?
-                .collect()
-        }
-        _ => of_schema(&output.schema)?,
-    };
-    (values.len() <= MAX_VALUES && !values.is_empty()).then_some(values)
-}
-
-/// Returns the values that a schema lists.
-fn of_schema(schema: &Value) -> Option<Vec<Value>> {
-    if schema["type"] == "boolean" {
-        return Some(vec![json!(true), json!(false)]);
-    }
-    if let Some(value) = schema.get("const") {
-        return Some(vec![value.clone()]);
-    }
-    if let Some(values) = schema["enum"].as_array() {
-        return values.iter().all(Value::is_string).then(|| values.clone());
-    }
-    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
-    let values: Option<Vec<_>> = branches.iter().map(of_schema).collect();
-    Some(values?.into_iter().flatten().collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::{Scoring, values};
-    use crate::judge::{OutputSpec, Signature};
-    use crate::spec::MetricSpec;
-
-    fn output(schema: Value) -> OutputSpec {
-        OutputSpec::new("grade", "", schema)
-    }
-
-    #[test]
-    fn the_values_of_an_output_are_those_of_its_schema() {
-        let integer = || output(json!({ "type": "integer" }));
-        assert_eq!(values(&integer().in_range(1.0, 3.0)), Some(vec![json!(1), json!(2), json!(3)]));
-        assert_eq!(values(&integer().in_range(0.5, 2.5)), Some(vec![json!(1), json!(2)]));
-        assert_eq!(values(&integer().in_range(0.0, 19.0)).map(|all| all.len()), Some(20));
-        assert_eq!(values(&integer().in_range(0.0, 20.0)), None);
-        assert_eq!(values(&integer().in_range(-1e300, 1e300)), None);
-        assert_eq!(values(&integer()), None);
-        assert_eq!(values(&output(json!({ "type": "number" })).in_range(0.0, 1.0)), None);
-        assert_eq!(values(&output(json!({ "type": "string" }))), None);
-        let bools = values(&output(json!({ "type": "boolean" })));
-        assert_eq!(bools, Some(vec![json!(true), json!(false)]));
-        let labelled = output(json!({ "type": "string" })).labelled(&["good", "bad"]);
-        assert_eq!(values(&labelled), Some(vec![json!("good"), json!("bad")]));
-        let documented = json!({ "oneOf": [
-            { "type": "string", "enum": ["Good", "Fair"] },
-            { "type": "string", "const": "Bad", "description": "unusable" },
-        ] });
-        assert_eq!(
-            values(&output(documented)),
-            Some(vec![json!("Good"), json!("Fair"), json!("Bad")])
-        );
-        let with_fields = json!({ "oneOf": [{ "const": "Good" }, { "type": "object" }] });
-        assert_eq!(values(&output(with_fields)), None);
-        assert_eq!(values(&output(json!({ "enum": ["a", 1] }))), None);
-    }
-
-    #[test]
-    fn values_that_begin_alike_are_an_error() {
-        let check = |output: OutputSpec| {
-            let signature = Signature::new(&MetricSpec::new("tone"), "").output(output);
-            let checked = signature.scoring(Scoring::Logprobs("grade")).check_scoring();
-            checked.map_err(|error| error.to_string())
-        };
-        let integers = |max: f64| output(json!({ "type": "integer" })).in_range(0.0, max);
-        assert_eq!(check(integers(9.0)), Ok(()));
-        let error = check(integers(10.0)).unwrap_err();
-        assert!(error.contains("`1` and `10` begin alike; rename one"), "{error}");
-        let labels = output(json!({ "type": "string" })).labelled(&["good", "bad", "great"]);
-        assert!(check(labels).unwrap_err().contains("`good` and `great` begin alike"));
-        let error = check(output(json!({ "type": "number" }))).unwrap_err();
-        assert!(error.contains("at most 20 values, and `grade` has more"), "{error}");
     }
 }

@@ -144,7 +144,7 @@ impl Signature {
 
     /// Returns the number of questions to each judge about a row: one for each draw, and for each order of a pair.
     pub(super) fn questions(&self) -> u64 {
-        u64::from(self.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
+        u64::from(self.scoring.draws()) * if self.pairwise.is_some() { 2 } else { 1 }
     }
 
     /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is the cost of one verdict of one model,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::json_object::object_text;
 use super::output_spec::OutputSpec;
-use super::scoring::values;
+use super::weighed_values::values;
 use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
 /// The probability that the values of an output must have together. The rest is that of other texts and of tokens beyond the
