@@ -1,9 +1,11 @@
 //! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
 //! row, repeats, observers, the journal.
 
+#[cfg(feature = "metrics")]
+pub use dsrs_metrics_builtin::SimulatedUser;
 pub use dsrs_metrics_core::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramOutput, ProgramReturn,
-    ProgramRun, ProgramUsage,
+    ProgramRun, ProgramRunError, ProgramUsage,
 };
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]

@@ -23,6 +23,7 @@ mod replies;
 mod scoring;
 mod setup;
 mod shipped;
+mod simulated_user;
 mod steps;
 mod traces;
 mod turns;

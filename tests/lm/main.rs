@@ -36,6 +36,7 @@ mod reported_models;
 mod server;
 mod settings;
 mod shared;
+mod simulated_user;
 mod spent;
 mod step_kills;
 mod wire;

@@ -89,7 +89,7 @@ fn command(dir: &Path, url: &str, out: &str, concurrency: usize) -> Command {
 }
 
 /// The number of replies in the journal.
-fn journaled(dir: &Path) -> usize {
+pub(crate) fn journaled(dir: &Path) -> usize {
     let content = fs::read(dir.join("journal/journal.log")).unwrap_or_default();
     let lines = content.split_inclusive(|byte| *byte == b'\n');
     let complete = lines.filter(|line| line.ends_with(b"\n"));

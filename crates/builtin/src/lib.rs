@@ -7,6 +7,9 @@ extern crate dsrs_metrics_values;
 
 pub mod metrics;
 pub mod shipped;
+mod simulated_user;
+
+pub use self::simulated_user::SimulatedUser;
 
 #[cfg(feature = "sparql")]
 use dsrs_metrics_code::sparql;

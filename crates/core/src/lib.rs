@@ -43,6 +43,8 @@ pub mod program;
 #[doc(hidden)]
 pub mod program_run;
 #[doc(hidden)]
+pub mod program_run_error;
+#[doc(hidden)]
 pub mod rows;
 #[doc(hidden)]
 pub mod score;
@@ -96,6 +98,7 @@ pub use crate::program::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
 };
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
+pub use crate::program_run_error::ProgramRunError;
 #[doc(hidden)]
 pub use crate::rows::by_name::NamedFields;
 pub use crate::rows::dynamic::{Example, Prediction, Trace, TraceStep};

@@ -1,6 +1,5 @@
 //! The programs under evaluation: [`Module`]s, and any async function from a row to a prediction.
 
-use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use futures_util::stream::FuturesUnordered;
 
 use crate::panic;
 use crate::program_run::ProgramOutput;
+use crate::program_run_error::ProgramRunError;
 use crate::rows::dynamic::{Example, Prediction};
 use crate::rows::inputs;
 
@@ -241,10 +241,7 @@ impl<T> Fallible<T> for T {
 
 impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     fn into_result(self) -> Result<T, String> {
-        self.map_err(|error| match boxed(&error) {
-            Some(error) => with_causes(error),
-            None => format!("{error:#}"),
-        })
+        self.map_err(|error| ProgramRunError::of_any(&error).message)
     }
 }
 
@@ -252,11 +249,11 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
 /// either.
 ///
 /// ```
-/// use dsrs_metrics::runs::{ProgramOutput, ProgramReturn};
+/// use dsrs_metrics::runs::{ProgramOutput, ProgramReturn, ProgramRunError};
 ///
 /// let output: ProgramOutput<i64> = Ok::<_, String>(42).into_output()?;
 /// assert_eq!(output, ProgramOutput::new(42));
-/// # Ok::<(), String>(())
+/// # Ok::<(), ProgramRunError>(())
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what a program returns for the prediction `{P}`",
@@ -264,48 +261,35 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing"
 )]
 pub trait ProgramReturn<P> {
-    /// Returns the output, or the message of the error as [`Fallible::into_result`] does.
+    /// Returns the output, or the error with its message as [`Fallible::into_result`] returns it.
     ///
     /// # Errors
-    /// The message of the error.
-    fn into_output(self) -> Result<ProgramOutput<P>, String>;
+    /// The error of the program.
+    fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError>;
 }
 
 impl<P> ProgramReturn<P> for P {
-    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+    fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError> {
         Ok(ProgramOutput::new(self))
     }
 }
 
 impl<P> ProgramReturn<P> for ProgramOutput<P> {
-    fn into_output(self) -> Result<Self, String> {
+    fn into_output(self) -> Result<Self, ProgramRunError> {
         Ok(self)
     }
 }
 
 impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<P, E> {
-    fn into_output(self) -> Result<ProgramOutput<P>, String> {
-        Fallible::<P>::into_result(self).map(ProgramOutput::new)
+    fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError> {
+        self.map(ProgramOutput::new).map_err(|error| ProgramRunError::of_any(&error))
     }
 }
 
 impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>, E> {
-    fn into_output(self) -> Result<ProgramOutput<P>, String> {
-        Fallible::<ProgramOutput<P>>::into_result(self)
+    fn into_output(self) -> Result<ProgramOutput<P>, ProgramRunError> {
+        self.map_err(|error| ProgramRunError::of_any(&error))
     }
-}
-
-/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
-/// implement `Error`, so there cannot be one impl for errors and another for boxes.
-fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
-    let error: &dyn Any = error;
-    if let Some(error) = error.downcast_ref::<ProgramError>() {
-        return Some(&**error);
-    }
-    if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
-        return Some(&**error);
-    }
-    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
 }
 
 /// A program that an evaluation can run: an async function or closure from a gold row to a prediction, to a
@@ -355,10 +339,11 @@ pub trait Program<G, P, Kind>: Send + Sync {
     /// run. A run may name the inputs of the rows that do not declare their own.
     ///
     /// ```
-    /// use dsrs_metrics::{prelude::*, runs::Program};
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::runs::{Program, ProgramRunError};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<(), String> {
+    /// # async fn main() -> Result<(), ProgramRunError> {
     /// let echo = |inputs: Example| async move { prediction! { "fields" => inputs.data.len() } };
     /// let row = example! { "question" => "Why?", "answer" => "Because." }.with_inputs(["question"]);
     /// let output = echo.output(&row, None).await?;
@@ -370,7 +355,7 @@ pub trait Program<G, P, Kind>: Send + Sync {
         &self,
         gold: &G,
         inputs_of_run: Option<&[String]>,
-    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
+    ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send;
 }
 
 /// Marks a [`Program`] that is a function.
@@ -393,9 +378,9 @@ where
         &self,
         gold: &G,
         inputs_of_run: Option<&[String]>,
-    ) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send {
+    ) -> impl Future<Output = Result<ProgramOutput<P>, ProgramRunError>> + Send {
         let answer = inputs::of_row(gold, inputs_of_run).map(self);
-        async move { answer.map_err(|error| error.to_string())?.await.into_output() }
+        async move { answer.map_err(|error| ProgramRunError::of(&error))?.await.into_output() }
     }
 }
 
@@ -405,25 +390,11 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
         &self,
         gold: &Example,
         inputs_of_run: Option<&[String]>,
-    ) -> Result<ProgramOutput, String> {
-        let inputs = gold.inputs_in(inputs_of_run).map_err(|error| error.to_string())?;
+    ) -> Result<ProgramOutput, ProgramRunError> {
+        let inputs = gold.inputs_in(inputs_of_run).map_err(|error| ProgramRunError::of(&error))?;
         let output = self.forward_traced(inputs).await;
-        output.map_err(|error| with_causes(&*error))
+        output.map_err(|error| ProgramRunError::of(&*error))
     }
-}
-
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        // Many errors already include the message of their cause.
-        let cause_text = error.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
@@ -453,7 +424,7 @@ mod tests {
 
     fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(program.output(&Example::default(), None)).unwrap_err()
+        runtime.block_on(program.output(&Example::default(), None)).unwrap_err().message
     }
 
     #[test]

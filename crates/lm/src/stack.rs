@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::client::Variables;
+use super::recording;
 use super::replay::{self, Replay};
 use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, ReplyCache};
 
@@ -178,7 +179,8 @@ impl LanguageModel for Lm {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         match Replay::current() {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
-            None => self.layers.complete(request).await,
+            // Also without a cache, and of a program, whose calls are no judge's.
+            None => recording::complete(&*self.layers, request).await,
         }
     }
 

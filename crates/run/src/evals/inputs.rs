@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::core::__private::ReadValue;
 use crate::core::program::ProgramReturn;
 use crate::core::program_run::ProgramOutput;
+use crate::core::program_run_error::ProgramRunError;
 use crate::core::rows::dynamic::Example;
 use crate::core::rows::field_error::FieldError;
 use crate::core::spec::FieldSpec;
@@ -46,7 +47,7 @@ pub fn inputs_as<T: DeserializeOwned>(row: Example) -> Result<T, String> {
 /// Returns the output of a program.
 ///
 /// # Errors
-/// The message of its error.
-pub fn returned<P, R: ProgramReturn<P>>(output: R) -> Result<ProgramOutput<P>, String> {
+/// Its error.
+pub fn returned<P, R: ProgramReturn<P>>(output: R) -> Result<ProgramOutput<P>, ProgramRunError> {
     output.into_output()
 }

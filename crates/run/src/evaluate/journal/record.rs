@@ -71,6 +71,9 @@ pub(crate) struct ProgramFailure {
     /// Whether the program returned no error: it panicked or was stopped, and `error` is a sentence about the program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_interrupted: bool,
+    /// The budget that did not cover a call of the program, in millisatoshis. Such a failure is not recorded.
+    #[serde(skip)]
+    pub(crate) budget_msats: Option<u64>,
 }
 
 /// A prediction.

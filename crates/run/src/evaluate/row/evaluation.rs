@@ -13,7 +13,6 @@ use crate::core::program::Program;
 use crate::core::score::outcome::Outcome;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::input::Input;
-use crate::evaluate::journal::ProgramFailure;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(crate) async fn finish<Kind>(
@@ -99,8 +98,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         if row.pred.is_none() {
             match self.predict(&row.gold, program, deadline, journal).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
-                Err(ProgramFailure { error, traceback, .. }) => {
-                    (row.outcomes, row.traceback) = (self.program_failed(&error), traceback);
+                Err(failure) => {
+                    (row.outcomes, row.traceback) =
+                        (self.program_failed(&failure), failure.traceback);
                 }
             }
         }

@@ -16,6 +16,7 @@ use crate::core::metric::call::MetricCall;
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::score::outcome::Outcome;
+use crate::evaluate::journal::ProgramFailure;
 
 /// How every row is evaluated.
 pub(crate) struct Plan<'a, G, P> {
@@ -99,8 +100,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         (0..self.metrics.len()).map(of_metric).collect()
     }
 
-    /// Returns the outcome of each metric on a row whose program failed.
-    pub(crate) fn program_failed(&self, error: &str) -> Vec<Outcome> {
-        vec![Outcome::ProgramFailed { error: error.into() }; self.metrics.len()]
+    /// Returns the outcome of each metric on a row whose program failed, or was not covered by a budget.
+    pub(crate) fn program_failed(&self, failure: &ProgramFailure) -> Vec<Outcome> {
+        let outcome = match failure.budget_msats {
+            Some(budget) => Outcome::Skipped { budget, cost_msats: 0 },
+            None => Outcome::ProgramFailed { error: failure.error.as_str().into() },
+        };
+        vec![outcome; self.metrics.len()]
     }
 }

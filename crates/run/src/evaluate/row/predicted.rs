@@ -2,12 +2,17 @@
 
 use crate::core::program::Program;
 use crate::core::program_run::ProgramOutput;
+use crate::core::program_run_error::ProgramRunError;
 
 /// The program of rows that already have predictions; it is never called.
 pub(crate) struct Predicted;
 
 impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
-    async fn output(&self, _: &G, _: Option<&[String]>) -> Result<ProgramOutput<P>, String> {
-        Err("the row has no prediction".to_owned())
+    async fn output(
+        &self,
+        _: &G,
+        _: Option<&[String]>,
+    ) -> Result<ProgramOutput<P>, ProgramRunError> {
+        Err("the row has no prediction".to_owned().into())
     }
 }

@@ -6,6 +6,7 @@ use super::attempt::Failure;
 use super::plan::Plan;
 use super::run_journal::{JournaledRow, ProgramResult};
 use crate::core::program::Program;
+use crate::core::program_run_error::ProgramRunError;
 use crate::evaluate::journal::ProgramFailure;
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
@@ -30,10 +31,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 program.output(gold, self.inputs.as_deref()).await?.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
-        let interrupted =
-            |error, traceback| Err(ProgramFailure { error, traceback, is_interrupted: true });
+        let interrupted = |error, traceback| {
+            Err(ProgramFailure { error, traceback, is_interrupted: true, budget_msats: None })
+        };
         let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
-            Ok(output) => output.map_err(|error| ProgramFailure { error, ..Default::default() }),
+            Ok(output) => output.map_err(|ProgramRunError { message, budget_msats, .. }| {
+                ProgramFailure { error: message, budget_msats, ..Default::default() }
+            }),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
                 interrupted(error, panic.traceback)
@@ -46,7 +50,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 interrupted(error, None)
             }
         };
-        if let Some(journal) = journal {
+        // A row that the budget skipped is evaluated again.
+        let is_skipped = predicted.as_ref().is_err_and(|failure| failure.budget_msats.is_some());
+        if let Some(journal) = journal.filter(|_| !is_skipped) {
             journal.record(&predicted);
         }
         predicted

@@ -173,7 +173,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         });
         let outcomes = |call: &Result<_, &ProgramFailure>| match call {
             Ok(_) => scored.next().unwrap_or_default(),
-            Err(failure) => self.program_failed(&failure.error),
+            Err(failure) => self.program_failed(failure),
         };
         let outcomes = calls.iter().map(outcomes).collect();
         let is_interrupted = |call: &Result<_, &ProgramFailure>| {

@@ -1,0 +1,212 @@
+//! A program that plays the user of an assistant, turn by turn. The model that writes the messages is asked as a judge is:
+//! `next_message.rs` has the question, `simulation.rs` one conversation.
+
+mod assistant;
+mod error;
+mod next_message;
+mod simulation;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::assistant::{Assistant, Of};
+use self::next_message::UserOfGoal;
+use self::simulation::Simulation;
+use crate::core::trajectory::Trajectory;
+use crate::core::{Example, Module, Prediction, Program, ProgramError, ProgramOutput};
+use crate::lm::IntoModel;
+
+/// A simulated user: a program that lets a language model talk to an assistant until the goal of the user is reached, the user
+/// gives up, or a limit of turns. It is evaluated like any other program; its prediction is the conversation.
+///
+/// The model sees the goal, the persona and the conversation, and no other field of the row. What the assistant wrote is between
+/// fences in its prompt, as the inputs of a judge are. The assistant, a [`Module`](crate::core::Module) or an async function,
+/// gets the conversation so far as `messages`, and the other inputs of the row; it gets neither goal nor persona.
+///
+/// | field of the prediction | value |
+/// | --- | --- |
+/// | `conversation` | the messages, as `{"role": "user", "content": ".."}` and with the role `assistant`; readable as a `Trajectory` |
+/// | `turns` | the number of replies of the assistant |
+/// | `stop_reason` | `goal_reached`, `gave_up`, `max_turns`, or `stopped` by [`stop_when`](Self::stop_when) |
+///
+/// The last message of a user who reached the goal or gave up is in the conversation; the assistant does not reply to it. Trace and
+/// usage are those of the calls of both; the cost is unknown if the assistant returns no usage. The model's calls have the purpose
+/// `judge simulated_user version 1`.
+///
+/// ```
+/// use dsrs_metrics::Evaluate;
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::runs::SimulatedUser;
+/// use serde_json::json;
+///
+/// async fn assistant(inputs: Example) -> Prediction {
+///     let messages = inputs.get("messages").and_then(|messages| messages.as_array().map(Vec::len));
+///     prediction! { "reply" => if messages == Some(1) { "For how many nights?" } else { "It is booked." } }
+/// }
+///
+/// /// Whether the user reached the goal.
+/// #[metric]
+/// fn reached(#[pred] stop_reason: &str) -> bool {
+///     stop_reason == "goal_reached"
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::runs::EvaluateError> {
+/// // Without `with_lm` the model is the one of the scope, or the one that `DSRS_LM` names.
+/// let says = |state: &str, message: &str| json!({ "reasoning": "", "state": state, "message": message });
+/// let user = ScriptedLm::new().replies([
+///     says("continue", "A room in Rome, please."),
+///     says("continue", "Two nights."),
+///     says("goal_reached", "Thank you!"),
+/// ]);
+/// let program = SimulatedUser::of(assistant).with_lm(user).max_turns(5);
+/// let devset = [example! { "goal" => "Book a room in Rome for two nights." }];
+/// let evaluate = Evaluate::builder().devset(devset).inputs(["goal"]).metric(Reached).build()?;
+/// let result = evaluate.run(program).await?;
+/// assert_eq!(result.score, Some(1.0));
+/// let pred = result.results[0].pred.as_ref().unwrap();
+/// assert_eq!(pred.get("turns"), Some(&json!(2)));
+/// assert_eq!(pred.get("conversation").unwrap()[4], json!({ "role": "user", "content": "Thank you!" }));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct SimulatedUser {
+    assistant: Arc<dyn Assistant>,
+    user: UserOfGoal,
+    goal_field: String,
+    persona_field: Option<String>,
+    reply_field: String,
+    max_turns: NonZeroU32,
+    stop_when: Option<Arc<StopRule>>,
+}
+
+type StopRule = dyn Fn(&Trajectory) -> bool + Send + Sync;
+
+impl SimulatedUser {
+    /// Returns a user of this assistant, with at most 10 turns, the goal in the input `goal` and no persona. The reply of the assistant
+    /// is the field `reply` of its prediction.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::runs::SimulatedUser;
+    ///
+    /// let echo = |inputs: Example| async move { prediction! { "reply" => inputs.get("messages").cloned() } };
+    /// let program = SimulatedUser::of(echo);
+    /// # drop(program);
+    /// ```
+    pub fn of<A, Kind>(assistant: A) -> Self
+    where
+        A: Program<Example, Prediction, Kind> + 'static,
+        Kind: 'static,
+    {
+        Self {
+            assistant: Arc::new(Of::new(assistant)),
+            user: UserOfGoal::default(),
+            goal_field: "goal".to_owned(),
+            persona_field: None,
+            reply_field: "reply".to_owned(),
+            max_turns: const { NonZeroU32::new(10).unwrap() },
+            stop_when: None,
+        }
+    }
+
+    setters! {
+        /// Sets the name of the input with the goal of the user, a string.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::{Module, SimulatedUser}};
+        /// # #[tokio::main(flavor = "current_thread")]
+        /// # async fn main() {
+        /// let assistant = |_: Example| async { prediction! { "reply" => "Good day." } };
+        /// let program = SimulatedUser::of(assistant).goal_field("task");
+        /// let error = program.forward(example! { "goal" => "Book a room." }).await.unwrap_err();
+        /// assert_eq!(
+        ///     error.to_string(),
+        ///     "expected the goal of the user as a string in the input `task`, found no such input; the inputs of the row are `goal`"
+        /// );
+        /// # }
+        /// ```
+        pub fn goal_field(name: impl Into<String>) => goal_field = name.into();
+
+        /// Sets the name of the input with the persona: who the user is and how the user writes, a string. A row may lack it.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
+        /// # let assistant = |_: Example| async { prediction! { "reply" => "Good day." } };
+        /// let program = SimulatedUser::of(assistant).persona_field("persona");
+        /// # drop(program);
+        /// ```
+        pub fn persona_field(name: impl Into<String>) => persona_field = Some(name.into());
+
+        /// Sets the field of the assistant's prediction that has the reply, a string.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
+        /// let assistant = |_: Example| async { prediction! { "answer" => "Good day." } };
+        /// let program = SimulatedUser::of(assistant).reply_field("answer");
+        /// # drop(program);
+        /// ```
+        pub fn reply_field(name: impl Into<String>) => reply_field = name.into();
+
+        /// Sets the most replies of the assistant; 0 counts as 1. After the last one the user is asked once more whether the goal
+        /// is reached: the conversation ends by `max_turns` only if the user would go on.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
+        /// # let assistant = |_: Example| async { prediction! { "reply" => "Good day." } };
+        /// let program = SimulatedUser::of(assistant).max_turns(4); // at most 5 calls of the user's model
+        /// # drop(program);
+        /// ```
+        pub fn max_turns(turns: u32) => max_turns = NonZeroU32::new(turns).unwrap_or(NonZeroU32::MIN);
+
+        /// Sets a rule that ends the conversation after a reply of the assistant, with the `stop_reason` `stopped`.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
+        /// # let assistant = |_: Example| async { prediction! { "reply" => "Goodbye." } };
+        /// let program = SimulatedUser::of(assistant).stop_when(|conversation| {
+        ///     conversation.messages().last().is_some_and(|message| message.text.contains("Goodbye"))
+        /// });
+        /// # drop(program);
+        /// ```
+        pub fn stop_when(rule: impl Fn(&Trajectory) -> bool + Send + Sync + 'static) => stop_when = Some(Arc::new(rule));
+    }
+
+    setters! {
+        /// Sets the model that plays the user: a name, or a model. Without it the model is the one of the scope
+        /// ([`Models`](crate::core::judge::Models)), or the one that `DSRS_LM` names, as for judges.
+        ///
+        /// ```
+        /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
+        /// # let assistant = |_: Example| async { prediction! { "reply" => "Good day." } };
+        /// let program = SimulatedUser::of(assistant).with_lm("openai:gpt-5-mini");
+        /// # drop(program);
+        /// ```
+        pub fn with_lm(lm: impl IntoModel) in user.with_lm;
+    }
+}
+
+impl fmt::Debug for SimulatedUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut user = f.debug_struct("SimulatedUser");
+        user.field("goal_field", &self.goal_field).field("max_turns", &self.max_turns);
+        user.finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Module for SimulatedUser {
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+        Ok(self.forward_traced(inputs).await?.prediction)
+    }
+
+    async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+        Ok(Simulation::new(self, inputs)?.run().await?)
+    }
+}
