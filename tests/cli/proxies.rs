@@ -198,7 +198,8 @@ fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
             &["char_order=0"],
             "no n-grams to compare; set `char_order`, `word_order` or both",
         ),
-        ("chrf", &["beta=-1"], "`beta` must be at least 0, found -1"),
+        ("chrf", &["beta=-1"], BETA),
+        ("factual_correctness", &["beta=-1"], BETA),
     ] {
         assert_eq!(rejected(metric, params), format!("`{metric}`: {message}"), "{params:?}");
     }
@@ -211,6 +212,8 @@ fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
         "{nothing}"
     );
 }
+
+const BETA: &str = "`beta` must be a finite number of at least 0, found -1; write 1 for precision and recall alike, 2 for recall twice as much";
 
 #[test]
 fn the_message_for_an_invalid_parameter_shows_its_form() {

@@ -1,6 +1,7 @@
 //! Judges from attribute to score, over scripted models.
 
 mod answers;
+mod beta;
 mod configured;
 mod deepeval;
 mod diff;

@@ -25,10 +25,10 @@ pub use crate::metric::param_group::{
 pub use crate::metric::params::read_param;
 pub use crate::metric::typed_rows::read_row;
 pub use crate::probe::{
-    FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles, FallbackOpaque,
-    FallbackRequires, FallbackSerialize, FallbackShown, FallbackText, FallbackValueType,
-    MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires, MaybeShown, MaybeString, MaybeText,
-    MaybeValueType,
+    FallbackChecksParams, FallbackDebug, FallbackEmbedder, FallbackEq, FallbackNamesFiles,
+    FallbackOpaque, FallbackRequires, FallbackSerialize, FallbackShown, FallbackText,
+    FallbackValueType, MaybeChecksParams, MaybeEmbedder, MaybeEq, MaybeNamesFiles, MaybeRequires,
+    MaybeShown, MaybeString, MaybeText, MaybeValueType,
 };
 pub use crate::rows::by_name::{Given, configured};
 pub use crate::rows::fields::{

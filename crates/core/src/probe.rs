@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::declared::requirements::{Requirement, Requires};
 use crate::files::{MetricFile, NamesFiles};
-use crate::judge::embedder_requirement;
+use crate::judge::{ChecksParams, embedder_requirement};
 use crate::lm::Embedder;
 use crate::messages::hash;
 use crate::rows::by_name::Given;
@@ -60,6 +60,29 @@ pub trait FallbackRequires {
 }
 
 impl<M> FallbackRequires for MaybeRequires<'_, M> {}
+
+/// A judge, which may implement [`ChecksParams`].
+#[derive(Debug)]
+pub struct MaybeChecksParams<'a, J>(pub &'a J);
+
+impl<J: ChecksParams> MaybeChecksParams<'_, J> {
+    /// Checks the parameters.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    pub fn check(&self) -> Result<(), String> {
+        self.0.check()
+    }
+}
+
+/// The fallback of [`MaybeChecksParams`]: a judge with any parameters.
+pub trait FallbackChecksParams {
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<J> FallbackChecksParams for MaybeChecksParams<'_, J> {}
 
 /// A parameter, whose type may implement [`NamesFiles`].
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use crate::{ParamGroup, metric};
 use super::StrOrList;
 use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
-use crate::core::score::check::{at_least, within};
+use crate::core::score::check::{valid_beta, within};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -126,7 +126,7 @@ fn validate_chrf(chrf: &Chrf) -> Result<(), String> {
     if chrf.char_order + chrf.word_order == 0 {
         return Err("no n-grams to compare; set `char_order`, `word_order` or both".to_owned());
     }
-    at_least("beta", chrf.beta, 0.0)
+    valid_beta(chrf.beta)
 }
 
 /// The largest number of word pairs (prediction times references) that ROUGE-Lsum compares.

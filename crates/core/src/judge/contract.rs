@@ -36,6 +36,15 @@ pub trait Judge: Send + Sync {
         Vec::new()
     }
 
+    /// Checks the parameters, before the first row and before each call.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    #[doc(hidden)]
+    fn check_params(&self) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Reads the output of a step from its reply; `false` if it is missing or invalid, in which case the reply records why.
     #[doc(hidden)]
     fn reads_step(&self, step: usize, reply: &mut Reply<'_>) -> bool {
@@ -52,4 +61,14 @@ pub trait Judge: Send + Sync {
 
     /// Returns the score of an answer.
     fn score_output(&self, output: Self::Output, overflow: &Overflow) -> f64;
+}
+
+/// A judge whose parameters are checked.
+#[doc(hidden)]
+pub trait ChecksParams {
+    /// As [`Judge::check_params`], which calls it.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    fn check(&self) -> Result<(), String>;
 }

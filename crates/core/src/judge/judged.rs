@@ -29,8 +29,8 @@ impl<K> Judged<K> {
         Self { result, cost_msats, kind: PhantomData }
     }
 
-    /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. The
-    /// confidence is the smaller of the two.
+    /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. It abstains if
+    /// one abstains and the other one does not fail. The confidence is the smaller of the two.
     #[doc(hidden)]
     pub fn with(
         self,
@@ -42,6 +42,7 @@ impl<K> Judged<K> {
         let both = match (self.result, other.result) {
             (Ok(first), Ok(second)) => Ok((first, second)),
             (Err(_), Err(error)) if error.budget_msats().is_some() => Err(error),
+            (Err(JudgeError::NoItems { .. }), Err(error)) => Err(error),
             (Err(error), _) | (_, Err(error)) => Err(error),
         };
         let result = both.map(|(first, second)| {
@@ -121,5 +122,37 @@ impl<K: Kind> MetricReturn for Judged<K> {
         let score = MetricScore { value, confidence, details, cost_msats: cost };
         let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
         Ok(scored.with_lost_judges(lost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_judges_abstain_if_one_abstains_and_none_fails() {
+        let abstained = || Err(JudgeError::NoItems { list: "claims" });
+        let failed = || Err(JudgeError::NoModel { has_stand_in: false });
+        let scored = || {
+            let (details, feedback, metadata, lost) = (None, None, Map::new(), None);
+            Ok(Judgement { value: 0.5, confidence: 1.0, details, feedback, metadata, lost })
+        };
+        let both = |first, second| {
+            let judged =
+                Judged::<f64>::new(first, 1).with(Judged::new(second, 2), ["a", "b"], f64::max);
+            assert_eq!(judged.cost_msats, 3);
+            judged.result.map(|judgement| judgement.value)
+        };
+        for (first, second) in
+            [(abstained(), scored()), (scored(), abstained()), (abstained(), abstained())]
+        {
+            assert_eq!(both(first, second), Err(JudgeError::NoItems { list: "claims" }));
+        }
+        for (first, second) in
+            [(abstained(), failed()), (failed(), abstained()), (failed(), scored())]
+        {
+            assert_eq!(both(first, second), Err(JudgeError::NoModel { has_stand_in: false }));
+        }
+        assert_eq!(both(scored(), scored()), Ok(0.5));
     }
 }

@@ -82,6 +82,8 @@ pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
+#[doc(hidden)]
+pub use self::contract::ChecksParams;
 pub use self::contract::Judge;
 #[doc(hidden)]
 pub use self::conversation::{ConversationInput, shown_calls, shown_conversation};

@@ -116,6 +116,7 @@ fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeE
     judge.panel().check(J::signature(), is_verdict || spec.kind == ScoreKind::Bool)?;
     J::signature().check_costs(spec.cost_msats)?;
     weighed_values::check(J::signature())?;
+    judge.check_params().map_err(JudgeError::Panel)?;
     demos(judge)
 }
 

@@ -189,6 +189,19 @@ pub fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
         .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
 }
 
+/// Checks the `beta` of F-beta.
+///
+/// # Errors
+/// What was found, and what to write.
+pub fn valid_beta(beta: f64) -> Result<(), String> {
+    (beta.is_finite() && beta >= 0.0).then_some(()).ok_or_else(|| {
+        format!(
+            "`beta` must be a finite number of at least 0, found {beta}; write 1 for precision and recall alike, 2 for recall twice \
+             as much"
+        )
+    })
+}
+
 impl Unscored {
     pub fn because(reason: impl std::fmt::Display) -> Self {
         Self::Because(reason.to_string())

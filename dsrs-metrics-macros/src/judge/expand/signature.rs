@@ -32,6 +32,14 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     });
     let params: Vec<_> = params.collect();
     let (reads_step, conversation) = (reads_step(cx), conversation(cx));
+    let check_params = cx.configs().next().map(|_| {
+        quote_spanned! {*span=>
+            fn check_params(&self) -> ::core::result::Result<(), #private::string::String> {
+                use #private::FallbackChecksParams as _;
+                #private::MaybeChecksParams(self).check()
+            }
+        }
+    });
     let configured = (!params.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn configured(
@@ -62,6 +70,8 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
             }
 
             #configured
+
+            #check_params
 
             #reads_step
 

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ClaimVerdict;
+use crate::core::judge::ChecksParams;
+use crate::core::score::check::valid_beta;
 use crate::metrics::SemanticSimilarity;
 use crate::metrics::rag::share_of;
 use crate::stats::f_beta;
@@ -53,7 +55,7 @@ pub struct CorrectnessOfClaims {
     /// The headline: `precision`, `recall` or `f`.
     #[param(default = FactualScore::F, in_prompt = false)]
     headline: FactualScore,
-    /// How much more recall counts than precision in `f`, above 0.
+    /// How much more recall counts than precision in `f`: a finite number, 0 or more.
     #[param(default = 1.0, in_prompt = false)]
     beta: f64,
     /// The atomicity of claims: `high` if each claim is a single fact, `low` if a claim may join facts that belong together.
@@ -74,6 +76,12 @@ pub struct CorrectnessOfClaims {
     verdicts: Vec<ClaimVerdict>,
     #[output(each = reference_claims, empty = abstain)]
     reference_verdicts: Vec<ClaimVerdict>,
+}
+
+impl ChecksParams for FactualCorrectness {
+    fn check(&self) -> Result<(), String> {
+        valid_beta(self.beta)
+    }
 }
 
 /// Precision, recall or F-beta. True positives are the claims of the answer that the reference supports, false positives its other
