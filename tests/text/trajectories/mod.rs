@@ -3,3 +3,4 @@
 mod fields;
 mod forms;
 mod laws;
+mod subagents;

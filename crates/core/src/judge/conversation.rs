@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::trace::{Limited, limited};
 use super::untrusted::{Content, Untrusted};
-use crate::trajectory::{Message, Role, Trajectory};
+use crate::trajectory::{Message, Role, Subagent, SubagentTrajectory, Trajectory};
 
 /// Types of a judge's input for a conversation: `Trajectory`, and `Option<Trajectory>`.
 #[doc(hidden)]
@@ -32,13 +32,16 @@ impl ConversationInput for Option<Trajectory> {
 #[must_use]
 #[doc(hidden)]
 pub fn shown_conversation<T: ConversationInput>(conversation: &Untrusted<T>) -> Content {
-    let messages = conversation.get().conversation().map(Trajectory::messages);
-    let text = messages.map(|messages| {
-        limited(messages.len(), |text, index, limit| {
-            write_message(text, index, &messages[index], limit)
+    let conversation = conversation.get().conversation();
+    let text = conversation.map(|conversation| {
+        let (messages, subagents) = (conversation.messages(), conversation.subagents());
+        limited(messages.len() + subagents.len(), |text, index, limit| match messages.get(index) {
+            Some(message) => write_message(text, index, message, limit),
+            None => write_subagent(text, &subagents[index - messages.len()], limit),
         })
     });
-    Content { text, is_blank: messages.is_some_and(<[Message]>::is_empty), items: 0 }
+    let is_blank = conversation.is_some_and(|it| it.messages().is_empty());
+    Content { text, is_blank, items: 0 }
 }
 
 /// Returns the tool calls of a trajectory as a numbered list, for an output with an item for each call.
@@ -76,6 +79,33 @@ fn write_message(text: &mut Limited, index: usize, message: &Message, limit: usi
     cut
 }
 
+/// Writes that the trajectory of a subagent is not shown, and returns how many bytes of its values are left out.
+fn write_subagent(text: &mut Limited, subagent: &Subagent, limit: usize) -> usize {
+    let _ = write!(text, "subagent");
+    let mut cut = 0;
+    if let Some(call) = &subagent.tool_call_id {
+        let _ = write!(text, " of the call ");
+        cut += text.json(call, limit);
+    }
+    match &subagent.trajectory {
+        SubagentTrajectory::Embedded(trajectory) => {
+            let (messages, calls) = (trajectory.messages().len(), trajectory.tool_calls().len());
+            let plural = |number: usize| if number == 1 { "" } else { "s" };
+            let (of_messages, of_calls) = (plural(messages), plural(calls));
+            let _ = write!(
+                text,
+                ": not shown, it has {messages} message{of_messages} and {calls} tool call{of_calls}"
+            );
+        }
+        SubagentTrajectory::External { path } => {
+            let _ = write!(text, ": not shown, its trajectory is in ");
+            cut += text.json(path, limit);
+        }
+    }
+    let _ = text.write_all(b"\n");
+    cut
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -99,5 +129,23 @@ mod tests {
         assert_eq!(shown.text.unwrap().lines().collect::<Vec<_>>(), expected);
         assert_eq!(shown_conversation(&Untrusted::new(None)).text, None);
         assert!(shown_conversation(&Untrusted::new(Trajectory::default())).is_blank);
+    }
+    #[test]
+    fn subagents_are_mentioned_and_not_shown() {
+        let delegated = json!({
+            "schema_version": "ATIF-v1.7",
+            "steps": [{"source": "agent", "message": "Done.", "observation": {"results": [
+                {"content": "ok", "subagent_trajectory_ref": [{"trajectory_id": "b"}, {"trajectory_path": "c.json\nx"}]},
+            ]}}],
+            "subagent_trajectories": [{"trajectory_id": "b", "steps": [{"source": "agent", "message": "secret"}]}],
+        });
+        let shown = shown_conversation(&Untrusted::new(Trajectory::from_json(delegated).unwrap()));
+        let expected = [
+            r#"message 1, assistant: "Done.""#,
+            r#"message 2, tool: "ok""#,
+            "subagent: not shown, it has 1 message and 0 tool calls",
+            r#"subagent: not shown, its trajectory is in "c.json\nx""#,
+        ];
+        assert_eq!(shown.text.unwrap().lines().collect::<Vec<_>>(), expected);
     }
 }

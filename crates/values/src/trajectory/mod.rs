@@ -14,15 +14,19 @@
 //! A string that contains one of these as JSON is read too. A result has the text of the tool's message, or the JSON value in other forms.
 //! Other mistakes are errors, which name the message: unknown roles, arguments that are not JSON, results whose id no earlier call
 //! has. In messages without ids a result belongs to the first call of the last message that has none.
+//! [`Trajectory::subagents`] has the trajectories of subagents that an ATIF document embeds, and the paths of others, which are not
+//! read. They count in no metric of the library; a judge's prompt states how many messages and calls it does not show.
 //! The metrics over trajectories are in `dsrs_metrics::metrics`.
 
 mod calls;
 mod compare;
 mod condition;
+mod from_json;
 mod loops;
 mod message;
 mod read;
 mod steps;
+mod subagent;
 
 pub use calls::ToolCalls;
 pub use compare::{
@@ -34,3 +38,4 @@ pub use loops::{CallLoop, LoopLimits};
 pub use message::{Message, Role, TokenUsage, ToolCall};
 pub use read::TrajectoryError;
 pub use steps::Trajectory;
+pub use subagent::{Subagent, SubagentTrajectory};

@@ -1,12 +1,10 @@
 //! A trajectory: the messages of an agent, as its steps.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde::{Serialize, Serializer};
 
 use super::calls::ToolCalls;
 use super::message::{Message, Role, TokenUsage, ToolCall};
-use super::read::{self, TrajectoryError};
+use super::subagent::Subagent;
 
 /// What an agent did: its messages and tool calls, in order.
 ///
@@ -46,15 +44,16 @@ use super::read::{self, TrajectoryError};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trajectory {
-    messages: Vec<Message>,
+    pub(super) messages: Vec<Message>,
     /// The tokens of the whole trajectory, if the format has them.
-    total: Option<TokenUsage>,
+    pub(super) total: Option<TokenUsage>,
+    pub(super) subagents: Vec<Subagent>,
 }
 
 impl Trajectory {
     /// Creates a trajectory of these messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self { messages: messages.into_iter().collect(), total: None }
+        Self { messages: messages.into_iter().collect(), ..Self::default() }
     }
 
     /// Creates a trajectory of calls, each a step of its own.
@@ -69,27 +68,6 @@ impl Trajectory {
         Self::new(calls.into_iter().map(|call| Message::calling([call])))
     }
 
-    /// Reads a trajectory in one of the forms that the [module](super) lists.
-    ///
-    /// # Errors
-    /// [`TrajectoryError`] if the value has none of these forms, or a message is invalid.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use serde_json::json;
-    ///
-    /// let trajectory = Trajectory::from_json(json!(["search", "book"]))?;
-    /// assert_eq!(trajectory.tool_calls().names(), ["search", "book"]);
-    ///
-    /// let error = Trajectory::from_json(json!([{"role": "human", "content": "Hello"}])).unwrap_err();
-    /// assert_eq!(error.to_string(), "message 1: unknown role `human`; write `user`");
-    /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
-    /// ```
-    pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
-        let (messages, total) = read::read(value)?;
-        Ok(Self { messages, total })
-    }
-
     /// Returns the messages, in order.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
@@ -100,6 +78,13 @@ impl Trajectory {
     #[must_use]
     pub fn tool_calls(&self) -> ToolCalls<'_> {
         self.messages.iter().flat_map(|message| &message.tool_calls).collect()
+    }
+
+    /// Returns the subagents of an ATIF trajectory, each once: in the order of the results that refer to them, then those to which
+    /// none refers. Their messages and calls count in no other method.
+    #[must_use]
+    pub fn subagents(&self) -> &[Subagent] {
+        &self.subagents
     }
 
     /// Returns the number of steps: the messages of the agent. In a list of calls or names, and in a trace, each call is a step.
@@ -132,24 +117,22 @@ impl Trajectory {
     }
 }
 
-impl<'de> Deserialize<'de> for Trajectory {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_json(Value::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
 /// Messages as OpenAI has them, but with the result of a call in the call.
 impl Serialize for Trajectory {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct WithTotal<'t> {
+        struct Whole<'t> {
             messages: &'t [Message],
-            usage: TokenUsage,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            usage: Option<TokenUsage>,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            subagents: &'t [Subagent],
         }
 
-        match self.total {
-            None => self.messages.serialize(serializer),
-            Some(usage) => WithTotal { messages: &self.messages, usage }.serialize(serializer),
+        let Self { messages, total: usage, subagents } = self;
+        match (usage, &**subagents) {
+            (None, []) => messages.serialize(serializer),
+            _ => Whole { messages, usage: *usage, subagents }.serialize(serializer),
         }
     }
 }

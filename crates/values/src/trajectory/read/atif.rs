@@ -1,20 +1,19 @@
 //! The Agent Trajectory Interchange Format of Harbor, versions 1.0 to 1.7 and later 1.x.
 //!
-//! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>. Trajectories of subagents are not read:
-//! they are trajectories of their own.
+//! <https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md>. Trajectories of subagents are in
+//! `subagents.rs`.
 
 use serde_json::{Map, Value};
 
 use super::error::{TrajectoryError, whole};
 use super::results::{CallResult, Results};
-use super::{call, content, messages, usage};
+use super::subagents::Subagents;
+use super::{Parts, call, content, messages, usage};
 use crate::json::describe::found;
 use crate::messages::escape::name;
-use crate::trajectory::message::{Message, Role, TokenUsage};
+use crate::trajectory::message::{Message, Role};
 
-pub(super) fn read(
-    mut root: Map<String, Value>,
-) -> Result<(Vec<Message>, Option<TokenUsage>), TrajectoryError> {
+pub(super) fn read(mut root: Map<String, Value>) -> Result<Parts, TrajectoryError> {
     let steps = match root.remove("steps") {
         Some(Value::Array(steps)) => steps,
         Some(other) => return whole(format!("`steps`: expected a list, found {}", found(&other))),
@@ -24,18 +23,23 @@ pub(super) fn read(
     let total = total.map_err(|reason| TrajectoryError::Whole {
         reason: format!("`final_metrics`: {reason}"),
     })?;
+    let mut subagents = Subagents::read(root.remove("subagent_trajectories"))?;
     let mut to = Results::with_capacity(steps.len());
     for (at, step) in steps.into_iter().enumerate() {
         let read = match step {
-            Value::Object(step) => read_step(step, &mut to),
+            Value::Object(step) => read_step(step, &mut to, &mut subagents),
             other => Err(format!("expected an object, found {}", found(&other))),
         };
         read.map_err(|reason| TrajectoryError::Item { item: "step", number: at + 1, reason })?;
     }
-    Ok((to.messages, total.flatten()))
+    Ok((to.messages, total.flatten(), subagents.all()))
 }
 
-fn read_step(mut step: Map<String, Value>, to: &mut Results) -> Result<(), String> {
+fn read_step(
+    mut step: Map<String, Value>,
+    to: &mut Results,
+    subagents: &mut Subagents,
+) -> Result<(), String> {
     let role = match step.get("source") {
         Some(Value::String(source)) => match &**source {
             "system" => Role::System,
@@ -72,6 +76,7 @@ fn read_step(mut step: Map<String, Value>, to: &mut Results) -> Result<(), Strin
             };
             let failed = call::has_failed(&result);
             let id = call::id(&mut result, &["source_call_id"])?;
+            subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
             let content = result.remove("content").unwrap_or_default();
             to.add(CallResult { id, result: content::as_result(content), failed })
         }),

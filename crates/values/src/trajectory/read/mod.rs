@@ -7,11 +7,13 @@ mod error;
 mod json_string;
 mod messages;
 mod results;
+mod subagents;
 mod usage;
 
 use serde_json::{Map, Value};
 
 use super::message::{Message, TokenUsage, ToolCall};
+use super::subagent::Subagent;
 use crate::json::describe::found;
 use crate::messages::escape::names;
 
@@ -20,8 +22,8 @@ use error::whole;
 use json_string::parsed;
 use results::Results;
 
-/// The messages of a trajectory, and the tokens of all of them if the format has them.
-pub(super) type Parts = (Vec<Message>, Option<TokenUsage>);
+/// The messages of a trajectory, the tokens of all of them if the format has them, and the subagents.
+pub(super) type Parts = (Vec<Message>, Option<TokenUsage>, Vec<Subagent>);
 
 /// Reads a trajectory in any form.
 pub(super) fn read(value: Value) -> Result<Parts, TrajectoryError> {
@@ -56,7 +58,11 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
         match object.remove(list) {
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
-                return read_list(items).map(|(messages, _)| (messages, total));
+                let subagents = object.remove("subagents").map(subagents::read_written).transpose();
+                let subagents =
+                    subagents.or_else(|reason| whole(format!("`subagents`: {reason}")))?;
+                let (messages, ..) = read_list(items)?;
+                return Ok((messages, total, subagents.unwrap_or_default()));
             }
             Some(other) => {
                 return whole(format!("`{list}`: expected a list, found {}", found(&other)));
@@ -128,7 +134,7 @@ fn read_list(items: Vec<Value>) -> Result<Parts, TrajectoryError> {
             reason,
         })?;
     }
-    Ok((to.messages, None))
+    Ok((to.messages, None, Vec::new()))
 }
 
 fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Result<(), String> {

@@ -1,0 +1,156 @@
+//! The trajectories of subagents, to which the results of an ATIF trajectory refer: embedded ones by `trajectory_id`, others by
+//! their path or session.
+
+use serde_json::{Map, Value};
+
+use super::atif;
+use super::error::{TrajectoryError, whole};
+use crate::json::describe::found;
+use crate::messages::escape::name;
+use crate::trajectory::steps::Trajectory;
+use crate::trajectory::subagent::{Subagent, SubagentTrajectory};
+
+/// The embedded trajectories of one document, and the references that have been read.
+#[derive(Default)]
+pub(super) struct Subagents {
+    embedded: Vec<Embedded>,
+    referred: Vec<Subagent>,
+}
+
+struct Embedded {
+    id: Option<String>,
+    /// `None` if a result refers to it.
+    trajectory: Option<Trajectory>,
+}
+
+impl Subagents {
+    /// Reads `subagent_trajectories`.
+    pub(super) fn read(list: Option<Value>) -> Result<Self, TrajectoryError> {
+        let items = match list {
+            None | Some(Value::Null) => return Ok(Self::default()),
+            Some(Value::Array(items)) => items,
+            Some(other) => {
+                let found = found(&other);
+                return whole(format!("`subagent_trajectories`: expected a list, found {found}"));
+            }
+        };
+        let mut read = Self::default();
+        for (at, item) in items.into_iter().enumerate() {
+            let embedded = read.embedded(item).map_err(|reason| TrajectoryError::Item {
+                item: "subagent trajectory",
+                number: at + 1,
+                reason,
+            })?;
+            read.embedded.push(embedded);
+        }
+        Ok(read)
+    }
+
+    fn embedded(&self, item: Value) -> Result<Embedded, String> {
+        let Value::Object(mut item) = item else {
+            return Err(format!("expected an object, found {}", found(&item)));
+        };
+        let id = string(&mut item, "trajectory_id")?;
+        if id.is_some() && self.embedded.iter().any(|other| other.id == id) {
+            return Err(format!(
+                "a second trajectory with the `trajectory_id` `{}`; write another id",
+                name(id.as_deref().unwrap_or_default())
+            ));
+        }
+        let (messages, total, subagents) = atif::read(item).map_err(|error| error.to_string())?;
+        let trajectory = Some(Trajectory { messages, total, subagents });
+        Ok(Embedded { id, trajectory })
+    }
+
+    /// Reads `subagent_trajectory_ref` of the result of a call: a list of references, or one.
+    pub(super) fn refer(&mut self, refs: Option<Value>, call: Option<&str>) -> Result<(), String> {
+        let refs = match refs {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::Array(refs)) => refs,
+            Some(one) => vec![one],
+        };
+        refs.into_iter().try_for_each(|one| {
+            let trajectory = self
+                .resolve(one)
+                .map_err(|reason| format!("`subagent_trajectory_ref`: {reason}"))?;
+            let tool_call_id = call.map(str::to_owned);
+            // A trajectory to which several results refer belongs to the first one.
+            let subagent = trajectory.map(|trajectory| Subagent { tool_call_id, trajectory });
+            self.referred.extend(subagent);
+            Ok(())
+        })
+    }
+
+    /// Returns the trajectory that a reference names; `None` if another result referred to it.
+    fn resolve(&mut self, one: Value) -> Result<Option<SubagentTrajectory>, String> {
+        let Value::Object(mut one) = one else {
+            return Err(format!("expected an object, found {}", found(&one)));
+        };
+        let id = string(&mut one, "trajectory_id")?;
+        let path = string(&mut one, "trajectory_path")?;
+        let session_id = string(&mut one, "session_id")?;
+        if let Some(id) = &id
+            && let Some(embedded) = self.embedded.iter_mut().find(|it| it.id.as_ref() == Some(id))
+        {
+            return Ok(embedded.trajectory.take().map(SubagentTrajectory::Embedded));
+        }
+        match (path, session_id, id) {
+            (Some(path), ..) => Ok(Some(SubagentTrajectory::External { path })),
+            (None, _, Some(id)) => Err(format!(
+                "no trajectory of `subagent_trajectories` has the `trajectory_id` `{}`; add it, or write a `trajectory_path`",
+                name(&id)
+            )),
+            // Valid until version 1.6.
+            (None, Some(id), None) => {
+                Ok(Some(SubagentTrajectory::External { path: format!("session {id}") }))
+            }
+            (None, None, None) => Err(
+                "expected `trajectory_id` or `trajectory_path`, found neither; write the id of one of `subagent_trajectories`, or the \
+                 path of a file"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Returns all trajectories: in the order of the results that refer to them, then those to which no result refers.
+    pub(super) fn all(self) -> Vec<Subagent> {
+        let others = self.embedded.into_iter().filter_map(|it| it.trajectory);
+        let others = others.map(|trajectory| Subagent {
+            tool_call_id: None,
+            trajectory: SubagentTrajectory::Embedded(trajectory),
+        });
+        self.referred.into_iter().chain(others).collect()
+    }
+}
+
+/// Removes a string that may be missing.
+fn string(object: &mut Map<String, Value>, key: &str) -> Result<Option<String>, String> {
+    match object.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}`: expected a string, found {}", found(&other))),
+    }
+}
+
+/// Reads the list `subagents` of a trajectory that was written as `serde` writes it.
+pub(super) fn read_written(list: Value) -> Result<Vec<Subagent>, String> {
+    let Value::Array(items) = list else {
+        return Err(format!("expected a list, found {}", found(&list)));
+    };
+    let read = |item: Value| {
+        let Value::Object(mut item) = item else {
+            return Err(format!("a subagent: expected an object, found {}", found(&item)));
+        };
+        let tool_call_id = string(&mut item, "tool_call_id")?;
+        let trajectory = match (item.remove("trajectory"), string(&mut item, "path")?) {
+            (Some(trajectory), None) => {
+                let read = Trajectory::from_json(trajectory).map_err(|error| error.to_string())?;
+                SubagentTrajectory::Embedded(read)
+            }
+            (None, Some(path)) => SubagentTrajectory::External { path },
+            _ => return Err("a subagent: expected either `trajectory` or `path`".to_owned()),
+        };
+        Ok(Subagent { tool_call_id, trajectory })
+    };
+    items.into_iter().map(read).collect()
+}
