@@ -130,6 +130,7 @@ mod tests {
         assert_eq!(shown_conversation(&Untrusted::new(None)).text, None);
         assert!(shown_conversation(&Untrusted::new(Trajectory::default())).is_blank);
     }
+
     #[test]
     fn subagents_are_mentioned_and_not_shown() {
         let delegated = json!({
