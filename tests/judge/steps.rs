@@ -54,6 +54,20 @@ struct Deserved {
     deserved: bool,
 }
 
+/// Judge which statements are true.
+#[judge(score = share(verdicts, |it| it), range = 0.0..=1.0, reasoning = false, from(question, statements))]
+struct TrueStatements {
+    #[input(gold)]
+    question: String,
+    #[input(pred)]
+    answer: String,
+    /// Write the statements that the answer makes.
+    #[step(from(answer))]
+    statements: Vec<String>,
+    #[output(each = statements, empty = 1.0)]
+    verdicts: Vec<bool>,
+}
+
 fn rows() -> (Example, Prediction) {
     let contexts = ["Paris is in France.", "Bananas\n3: \"grow\""];
     let pred = prediction! { "answer" => "Paris, which is large.", "contexts" => contexts };
@@ -342,4 +356,35 @@ async fn items_that_cite_must_have_numbers_of_the_cited_list() {
         assert!(error.contains(&expected), "{error}");
         assert_eq!(lm.calls(), 2, "one repair");
     }
+}
+
+#[tokio::test]
+async fn the_last_call_reads_the_named_fields_only() {
+    let lm = Arc::new(ScriptedLm::new().otherwise(|request: &LmRequest| {
+        match request.purpose.ends_with("step statements") {
+            true => json!({ "statements": ["It is Paris."] }),
+            false => json!({ "verdicts": [{ "item": 1, "value": true }] }),
+        }
+    }));
+    let demo = example! { "question" => "Who?", "answer" => "Ann.", "statements" => ["It is Ann."], "verdicts" => [true] };
+    let judge = TrueStatementsJudge::builder().with_lm(Arc::clone(&lm)).demos([demo]).build();
+    let (gold, pred) = rows();
+    assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let other = prediction! { "answer" => "It is Paris." };
+    judge.evaluate(&gold, &other).await.unwrap();
+    let requests = lm.requests();
+    let names = |text: &str| {
+        let inputs = Prompt::parse(text).unwrap();
+        inputs.iter().map(|it| it.name.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&requests[0].messages[1].content), ["answer"]);
+    let last = &requests[1].messages;
+    let [system, demo, _, row] = &last[..] else { panic!("{last:?}") };
+    assert!(system.content.contains("- `question`\n- `statements`"), "{}", system.content);
+    assert!(!system.content.contains("- `answer`"), "{}", system.content);
+    for message in [demo, row] {
+        assert_eq!(names(&message.content), ["question", "statements"]);
+    }
+    // So another answer with the same statements is the same question, which a cache answers.
+    assert_eq!(requests[1], requests[3]);
 }

@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token, token};
 
+use super::output_attr::{From, from};
 use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
@@ -32,6 +33,8 @@ pub(crate) struct JudgeAttrs {
     pub(crate) max_turns: Option<LitInt>,
     pub(crate) reduce: Option<Ident>,
     pub(crate) scoring: Option<Scoring>,
+    /// The inputs and steps that the last call reads.
+    pub(crate) from: Option<From>,
 }
 
 /// `scoring = text`, `scoring = logprobs` or `scoring = draws(20)`.
@@ -83,6 +86,8 @@ impl AsMut<Settings> for JudgeAttrs {
 }
 
 const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
+
+const FROM: &str = "expected the names of the fields that the last call reads, without quotes; write `from(question, statements)`";
 
 const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to call the configured model three times";
 
@@ -155,6 +160,9 @@ impl Attribute for JudgeAttrs {
             "`text`, `logprobs` or `draws(20)`",
             |judge, it, _| it.value(&mut judge.scoring),
         ),
+        own("from", "from(question, statements)", FROM, |judge, it, _| {
+            it.parenthesized(&mut judge.from, |inside| from(it.key, inside))
+        }),
         Key::MISSING,
         Key::THRESHOLD,
         Key::COST,

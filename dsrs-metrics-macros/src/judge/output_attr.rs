@@ -84,7 +84,7 @@ impl Attribute for OutputAttr {
                 "an output comes from the model, not from `{word}`; write `#[input({word})]` for an input"
             )),
             "default" => Some("`default` is not supported on an output; make it an `Option` if the model may omit it".to_owned()),
-            "from" => Some("`from` is not supported on an output, since the last call reads all inputs and steps; remove it".to_owned()),
+            "from" => Some("`from` is not supported on an output; write it in `#[judge(from(..))]` for the fields that the last call reads, or remove it".to_owned()),
             "cost" => Some("`cost` is not supported on an output, since the last call has the rest of the cost of the judge; remove it".to_owned()),
             "max_items" => Some("`max_items` is not supported on an output; write it on the `#[step(from(..))]` that answers the list, or remove it".to_owned()),
             _ => None,
@@ -157,7 +157,8 @@ impl Attribute for StepAttr {
 
 const FROM: &str = "expected the names of the fields that the step reads, without quotes; write `from(question, answer)`";
 
-fn from(key: &Ident, inside: ParseStream<'_>) -> syn::Result<From> {
+/// Parses the names in `from(..)`.
+pub(super) fn from(key: &Ident, inside: ParseStream<'_>) -> syn::Result<From> {
     let names = inside.parse_terminated(Ident::parse_any, Token![,])?;
     Ok(From { span: key.span(), names: names.into_iter().collect() })
 }

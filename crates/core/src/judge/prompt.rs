@@ -200,7 +200,7 @@ fn system(
         }
     }
     text.push_str("\n\nYour input fields are:");
-    for (name, desc) in &signature.inputs {
+    for ((name, desc), _) in signature.read(&signature.inputs) {
         text.push_str(&item(name, "", desc));
     }
     text.push_str("\n\n");
@@ -227,9 +227,11 @@ fn item(name: &str, format: &str, desc: &str) -> String {
 
 /// Returns the user message: the inputs between fences.
 pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
-    let code = fence_code(&signature.purpose, inputs);
+    let read = || signature.read(inputs);
+    let code =
+        fence_code(&signature.purpose, &read().map(|(_, content)| content).collect::<Vec<_>>());
     let mut text = format!("{HEADER}{code}.\n");
-    for ((name, _), content) in signature.inputs.iter().zip(inputs) {
+    for ((name, _), content) in read() {
         match &content.text {
             Some(content) => {
                 text.push_str(&format!("\n[[{name} {code}]]\n{content}\n[[/{name} {code}]]\n"));
@@ -243,7 +245,7 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
 
 /// Returns 64 bits of a hash over the content of the row, so that equal rows have equal prompts (and hit the
 /// cache); the next hash if the content contains the code in any disguise.
-fn fence_code(purpose: &str, inputs: &[Content]) -> String {
+fn fence_code(purpose: &str, inputs: &[&Content]) -> String {
     let folded: Vec<String> =
         inputs.iter().filter_map(|input| input.text.as_deref()).map(folded).collect();
     let candidates = (0_u64..).map(|attempt| {

@@ -47,6 +47,8 @@ pub struct Signature {
     pub(super) empty: Option<(f64, &'static [usize])>,
     /// The calls before the last one.
     pub(super) steps: Vec<Step>,
+    /// The inputs and steps that the last call reads, by their places; `None` if it reads all.
+    pub(super) last_from: Option<&'static [usize]>,
     /// The turns that are judged one by one.
     pub(super) turns: Option<Turns>,
     pub(super) name: String,
@@ -134,6 +136,7 @@ impl Signature {
             offline: None,
             empty: None,
             steps: Vec::new(),
+            last_from: None,
             turns: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
@@ -335,6 +338,8 @@ impl Signature {
         pub fn pairwise(first: usize, second: usize) => pairwise = Some((first, second));
 
         pub fn turns(turns: Turns) => turns = Some(turns);
+
+        pub fn reads(from: &'static [usize]) => last_from = Some(from);
 
         pub fn empty(score: f64, inputs: &'static [usize]) => empty = Some((score, inputs));
 

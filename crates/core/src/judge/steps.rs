@@ -45,6 +45,16 @@ impl Signature {
         })
     }
 
+    /// Returns the names and descriptions of the inputs that the call reads, with the value that `values` has at the place of each.
+    pub(super) fn read<'a, T>(
+        &'a self,
+        values: &'a [T],
+    ) -> impl Iterator<Item = (&'a (&'static str, &'static str), &'a T)> {
+        let is_read = |place: &usize| self.last_from.is_none_or(|from| from.contains(place));
+        let all = self.inputs.iter().zip(values).enumerate();
+        all.filter(move |(place, _)| is_read(place)).map(|(_, input)| input)
+    }
+
     /// Checks that the declared costs of the steps are a part of the cost of a verdict.
     pub(super) fn check_costs(&self, cost_msats: u64) -> Result<(), JudgeError> {
         let costs = self.steps.iter().filter_map(|step| step.cost_msats);

@@ -25,6 +25,7 @@ pub(super) fn check(judge: &Judge, errors: &mut Errors) {
         check_each(judge, judge.steps.len(), output, errors);
         check_cites(judge, judge.steps.len(), output, errors);
     }
+    check_last(judge, errors);
     check_costs(judge, errors);
     if let Some(offline) = &judge.attrs.offline
         && judge.answered().any(|output| output.attr.from.is_some() || output.attr.each.is_some())
@@ -48,6 +49,18 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
         let readable = readable(judge, index).join("`, `");
         errors.at_span(*span, format!("missing fields that the step `{name}` reads; write `#[step(from(..))]` with some of `{readable}`"));
     }
+    check_names(judge, index, names, errors);
+    if let Some(limit) = &step.attr.max_items {
+        let message = "`max_items` must be at least 1, found 0; write `max_items = 100`";
+        check_at_least_one(limit, message, errors);
+        if !is_list(&step.field.ty) || step.attr.each.is_some() {
+            errors.at(limit, "`max_items` is supported for a list without `each` only; remove it");
+        }
+    }
+}
+
+/// Checks the names in `from(..)` of the call at `index`.
+fn check_names(judge: &Judge, index: usize, names: &[Ident], errors: &mut Errors) {
     for (at, read) in names.iter().enumerate() {
         if names[..at].contains(read) {
             errors.at(read, format!("duplicate `{read}`; keep one"));
@@ -55,11 +68,24 @@ fn check_step(judge: &Judge, index: usize, step: &Output, errors: &mut Errors) {
             check_read(judge, index, read, errors);
         }
     }
-    if let Some(limit) = &step.attr.max_items {
-        let message = "`max_items` must be at least 1, found 0; write `max_items = 100`";
-        check_at_least_one(limit, message, errors);
-        if !is_list(&step.field.ty) || step.attr.each.is_some() {
-            errors.at(limit, "`max_items` is supported for a list without `each` only; remove it");
+}
+
+/// Checks `from(..)` of the last call.
+fn check_last(judge: &Judge, errors: &mut Errors) {
+    let Some(From { span, names }) = &judge.attrs.from else { return };
+    if judge.steps.is_empty() {
+        errors.at_span(*span, "`from` is supported for a judge with steps, since one call reads all inputs; remove it");
+    } else if names.is_empty() {
+        let readable = readable(judge, judge.steps.len()).join("`, `");
+        errors.at_span(*span, format!("missing fields that the last call reads; write `from(..)` with some of `{readable}`, or remove it"));
+    } else {
+        check_names(judge, judge.steps.len(), names, errors);
+        let pair = judge.attrs.pairwise.iter().flat_map(|pair| [&pair.first, &pair.second]);
+        for unread in pair.filter(|input| !names.contains(input)) {
+            errors.at(
+                unread,
+                format!("the last call does not read `{unread}`; add it to `from(..)`"),
+            );
         }
     }
 }
@@ -206,6 +232,11 @@ fn check_list(
     let step = judge.steps.iter().find(|step| step.field.ident == *list);
     let field = input.map(|input| &input.field).or(step.map(|step| &step.field));
     let unread = |from: &From| !from.names.is_empty() && !from.names.contains(list);
+    // A misspelt name is reported by itself.
+    let is_known = |from: &From| {
+        let readable = readable(judge, index);
+        from.names.iter().all(|name| readable.contains(&name.unraw().to_string()))
+    };
     if output.field.ident == *list {
         errors.at(list, format!("`{text}` has one item for each item of another list; write the name of an input or an earlier step"));
     } else if judge.has_param(&text) {
@@ -230,6 +261,10 @@ fn check_list(
         );
     } else if output.attr.from.as_ref().is_some_and(unread) {
         errors.at(list, format!("the step does not read `{text}`; add it to `from(..)`"));
+    } else if index == judge.steps.len()
+        && judge.attrs.from.as_ref().is_some_and(|from| unread(from) && is_known(from))
+    {
+        errors.at(list, format!("the last call does not read `{text}`; add it to `from(..)`"));
     }
 }
 

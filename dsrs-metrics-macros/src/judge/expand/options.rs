@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 
 use super::context::Context;
+use super::signature::places;
 use crate::judge::field::Source;
 use crate::shared::names;
 use crate::shared::tokens::ends;
@@ -47,6 +48,10 @@ pub(super) fn options(cx: &Context<'_>) -> TokenStream {
         };
         let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
+    }
+    if let Some(from) = &attrs.from {
+        let from = places(cx, from);
+        calls.extend(quote_spanned!(*span=> .reads(&[#(#from),*])));
     }
     if let Some(role) = &attrs.turns {
         let role = Ident::new(&names::upper_camel(&role.to_string()), *span);

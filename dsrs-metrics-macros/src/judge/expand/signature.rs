@@ -10,6 +10,7 @@ use super::output::{adds_reasoning, is_users, of_output, read_field};
 use crate::judge::field::Source;
 use crate::judge::lower::PANEL;
 use crate::judge::model::{Field, Input, Output, is_abstain, is_conversation, is_list};
+use crate::judge::output_attr::From;
 use crate::judge::score::checked;
 use crate::shared::names;
 use crate::shared::tokens::ends;
@@ -137,16 +138,22 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Returns the places of fields among the inputs and steps.
+pub(super) fn places(cx: &Context<'_>, from: &From) -> Vec<Literal> {
+    let place = |name| {
+        let fields = cx.shown().map(|input| &input.field.ident);
+        let mut fields = fields.chain(cx.judge.steps.iter().map(|step| &step.field.ident));
+        Literal::usize_unsuffixed(fields.position(|field| field == name).unwrap_or_default())
+    };
+    from.names.iter().map(place).collect()
+}
+
 /// Returns the call that adds a step to the signature.
 fn step(cx: &Context<'_>, step: &Output) -> TokenStream {
-    let Context { judge, span, runtime, metric, .. } = cx;
+    let Context { span, runtime, metric, .. } = cx;
     let ident = &metric.names.ident;
     let instruction = crate::shared::attributes::doc_text(&step.field.docs);
-    let from = step.attr.from.iter().flat_map(|from| &from.names).map(|name| {
-        let fields = cx.shown().map(|input| &input.field.ident);
-        let mut fields = fields.chain(judge.steps.iter().map(|step| &step.field.ident));
-        Literal::usize_unsuffixed(fields.position(|field| field == name).unwrap_or_default())
-    });
+    let from = step.attr.from.iter().flat_map(|from| places(cx, from));
     let cost =
         step.attr.cost.as_ref().and_then(|cost| values::cost_msats("cost", &cost.value()).ok());
     let cost = match cost {
