@@ -26,7 +26,7 @@ pub(super) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// The README and all pages of the documentation.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("dsrs-metrics/docs"), "md");
-    pages.extend(["README.md", "SECURITY.md"].map(|name| root().join(name)));
+    pages.extend(["COMPARE.md", "README.md", "SECURITY.md"].map(|name| root().join(name)));
     pages
 }
 
@@ -74,20 +74,80 @@ fn quoted_compile_errors_are_recorded_ones() {
     assert!(quoted > 0, "no page quotes a message");
 }
 
-/// Every relative link of a page leads to a file.
+/// The anchors of the headings of a page, as GitHub names them.
+fn anchors(page: &str) -> HashSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let headings = headings.map(|heading| heading.trim_start_matches('#').trim().to_lowercase());
+    let is_kept = |it: &char| it.is_alphanumeric() || " -_".contains(*it);
+    headings
+        .map(|heading| heading.chars().filter(is_kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+/// The names and targets of the links that a page defines below its text.
+fn definitions(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = page.lines().filter_map(|line| line.strip_prefix('['));
+    lines.filter_map(|line| line.split_once("]: "))
+}
+
+/// Every relative link of a page leads to a file, and to a heading if it names one.
 #[test]
 fn links_between_pages_lead_to_files() {
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        let folder = page.parent().unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let is_relative = link.ends_with(".md") && !link.contains("://");
-            assert!(!is_relative || folder.join(link).is_file(), "{}: {link}", page.display());
+        let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        let inline = inline.filter(|link| link.contains(".md"));
+        let links = inline.chain(definitions(&text).map(|(_, link)| link));
+        for link in links.filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = fs::read_to_string(page.parent().unwrap().join(file));
+            let has_anchor = |it: String| anchor.is_empty() || anchors(&it).contains(anchor);
+            assert!(target.is_ok_and(has_anchor), "{}: {link}", page.display());
         }
-        let definitions = text.lines().filter(|line| line.starts_with('['));
-        for (_, link) in definitions.filter_map(|line| line.split_once("]: ")) {
-            assert!(folder.join(link).is_file(), "{}: {link}", page.display());
+    }
+}
+
+/// Each table of the comparison has all libraries, each fact a link to its source, and each source a fact.
+#[test]
+fn each_fact_of_the_comparison_has_a_source() {
+    let libraries = [
+        "**dsrs-metrics**",
+        "DSPy",
+        "dspy-rs",
+        "inspect_ai",
+        "deepeval",
+        "ragas",
+        "pydantic-evals",
+        "promptfoo",
+        "mira",
+    ];
+    let page = fs::read_to_string(root().join("COMPARE.md")).unwrap();
+    let tables: Vec<&str> = page.split("\n\n").filter(|block| block.starts_with("| | ")).collect();
+    assert_eq!(tables.len(), 6);
+    for table in tables {
+        let rows = table.lines().map(|row| row.split('|').map(str::trim).collect::<Vec<&str>>());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        let names: Vec<&str> = rows.iter().skip(2).map(|row| row[1]).collect();
+        assert_eq!(names, libraries);
+        for row in &rows {
+            assert_eq!(row.len(), rows[0].len(), "{row:?}");
         }
+        let facts = rows.iter().skip(2).flat_map(|row| &row[2..]).filter(|fact| !fact.is_empty());
+        let without_source: Vec<_> = facts.filter(|fact| !fact.contains('[')).collect();
+        assert_eq!(without_source, Vec::<&&str>::new());
+    }
+    let named = page.split("][").skip(1).filter_map(|rest| rest.split(']').next());
+    let named: BTreeSet<&str> = named.collect();
+    let sources: BTreeSet<&str> = definitions(&page).map(|(name, _)| name).collect();
+    assert_eq!(named, sources);
+    for (name, source) in definitions(&page) {
+        let at_commit =
+            source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
+        let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
+        assert!(
+            is_at_commit || source.starts_with("https://pypi.org/project/"),
+            "{name}: {source}"
+        );
     }
 }
 
