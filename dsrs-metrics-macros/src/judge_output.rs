@@ -3,10 +3,12 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::{Data, DeriveInput, Error, Path};
 
-use crate::shared::attributes::derived_traits;
+use crate::shared::attributes::{derived_traits, is_cfg};
 use crate::shared::attrs::{self, Attribute, Key};
+use crate::shared::contract::hidden;
 use crate::shared::errors::Errors;
 use crate::shared::item_kind::item_kind;
 use crate::shared::names;
@@ -83,13 +85,41 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
         let path = at(&schemars);
         quote_spanned!(span=> #[schemars(crate = #path)])
     });
-    quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
+    let choice = is_choice(item).then(|| choice(item, &runtime));
+    quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item #choice)
 }
 
 /// Whether the item is an enum of names, without data.
 fn is_choice(item: &DeriveInput) -> bool {
     let is_name = |variant: &syn::Variant| matches!(variant.fields, syn::Fields::Unit);
     matches!(&item.data, Data::Enum(data) if data.variants.iter().all(is_name))
+}
+
+/// Emits the names of the variants, for decision trees.
+fn choice(item: &DeriveInput, runtime: &TokenStream) -> TokenStream {
+    let (ident, span) = (&item.ident, item.ident.span());
+    let Data::Enum(data) = &item.data else {
+        return TokenStream::new();
+    };
+    let arms = data.variants.iter().map(|variant| {
+        let (cfgs, name) = (variant.attrs.iter().filter(|attr| is_cfg(attr)), &variant.ident);
+        let text = name.unraw().to_string();
+        let cfgs = quote!(#(#cfgs)*);
+        (quote!(#cfgs #text), quote_spanned!(span=> #cfgs Self::#name => #text))
+    });
+    let (names, arms): (Vec<_>, Vec<_>) = arms.unzip();
+    let cfgs = item.attrs.iter().filter(|attr| is_cfg(attr));
+    let choice = quote_spanned! {span=>
+        #[automatically_derived]
+        impl #runtime::judge::Choice for #ident {
+            const VARIANTS: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+
+            fn name(self) -> &'static ::core::primitive::str {
+                match self { #(#arms,)* }
+            }
+        }
+    };
+    hidden(span, &quote!(#(#cfgs)*), &choice)
 }
 
 /// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.

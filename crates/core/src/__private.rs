@@ -7,11 +7,13 @@ pub use crate::dedup::key::{Configured, Key};
 pub use crate::gate_rules as gates;
 pub use crate::rows::absent::{Absent, is_scored};
 pub use crate::rows::field_error::FieldError;
+pub use crate::score::Scored;
 pub use crate::score::explanation::explained;
 pub use crate::score::missing::unreadable_field;
 pub use crate::score::row_answer::row_answer;
 
 pub use crate::declared::requirements::{Requirement, Requires};
+pub use crate::judge::Itself;
 pub use crate::judge::configured::{
     PANEL, panel_default, panel_key, panel_params, read_panel, shown_panel,
 };

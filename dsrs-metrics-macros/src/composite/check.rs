@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::attr::CompositeAttrs;
+use super::decision;
 use super::expression::{
     Combination, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold, parts_of,
 };
@@ -135,6 +136,7 @@ fn expression(root: &Expression, errors: &mut Errors) {
             reject_weights_and_thresholds("proxy", proxies, errors);
             reject_weights_and_thresholds("truth", truths, errors);
         }
+        Expression::Decision(decision) => decision::check(decision, errors),
     }
     parts_of(root).for_each(|part| expression(&part.expression, errors));
 }

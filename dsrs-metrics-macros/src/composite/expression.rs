@@ -10,6 +10,7 @@ pub(super) enum Expression {
     Component(Component),
     Combination(Combination),
     Gate(Gate),
+    Decision(Decision),
 }
 
 /// `entity_f1(similarity = 0.9)`.
@@ -51,6 +52,57 @@ pub(super) struct Gate {
     pub(super) truths: Vec<Part>,
 }
 
+/// A node of `tree(..)` with its branches: `has_headings { no => 0.0, yes => 1.0 }`.
+pub(super) struct Decision {
+    /// The component that is asked, and the expressions that branches lead to.
+    pub(super) parts: Vec<Part>,
+    pub(super) branches: Vec<Branch>,
+    /// Whether all branches are valid.
+    pub(super) is_complete: bool,
+    /// Whether this is the node of `tree(..)` itself.
+    pub(super) is_root: bool,
+    /// The position of `tree`, or of the node inside a branch.
+    pub(super) span: Span,
+}
+
+/// `Partly | Wrong => 0.0`.
+pub(super) struct Branch {
+    pub(super) answers: Vec<Ident>,
+    pub(super) to: Target,
+}
+
+/// Where a branch leads to.
+pub(super) enum Target {
+    Score(Expr),
+    /// The number of a part of the decision.
+    Part(usize),
+}
+
+impl Decision {
+    /// Returns the component that is asked.
+    pub(super) fn node(&self) -> Option<&Component> {
+        match self.parts.first().map(|node| &node.expression) {
+            Some(Expression::Component(node)) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// Returns the answers of all branches.
+    pub(super) fn answers(&self) -> impl Iterator<Item = &Ident> {
+        self.branches.iter().flat_map(|branch| &branch.answers)
+    }
+
+    /// Whether the branches are `yes` and `no`, or one of both.
+    pub(super) fn is_yes_or_no(&self) -> bool {
+        self.answers().any(is_yes_or_no)
+    }
+}
+
+/// Whether an answer is the one of a metric that returns a `bool`.
+pub(super) fn is_yes_or_no(answer: &Ident) -> bool {
+    answer == "yes" || answer == "no"
+}
+
 /// A part of a combinator.
 pub(super) struct Part {
     pub(super) expression: Expression,
@@ -65,6 +117,7 @@ impl Expression {
             Self::Component(component) => component.text.clone(),
             Self::Combination(combination) => format!("{}(..)", combination.word),
             Self::Gate(_) => "gate(..)".to_owned(),
+            Self::Decision(_) => "tree(..)".to_owned(),
         }
     }
 
@@ -74,6 +127,7 @@ impl Expression {
             Self::Component(component) => component.span,
             Self::Combination(combination) => combination.word.span(),
             Self::Gate(gate) => gate.word.span(),
+            Self::Decision(decision) => decision.span,
         }
     }
 }
@@ -95,12 +149,14 @@ pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
     matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }
 
-/// Returns the parts of a combinator, or the proxies and truths of a gate.
+/// Returns the parts of a combinator, the proxies and truths of a gate, or the node of a decision and the expressions in its
+/// branches.
 pub(super) fn parts_of(expression: &Expression) -> impl Iterator<Item = &Part> {
     let (first, second): (&[Part], &[Part]) = match expression {
         Expression::Component(_) => (&[], &[]),
         Expression::Combination(combination) => (&combination.parts, &[]),
         Expression::Gate(gate) => (&gate.proxies, &gate.truths),
+        Expression::Decision(decision) => (&decision.parts, &[]),
     };
     first.iter().chain(second)
 }

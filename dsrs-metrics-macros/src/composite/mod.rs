@@ -3,6 +3,7 @@
 mod attr;
 mod check;
 mod component;
+mod decision;
 mod expand;
 mod expression;
 mod item;

@@ -1,4 +1,4 @@
-//! Parses the expression of a composite: components, combinations and gates.
+//! Parses the expression of a composite: components, combinations and gates. Decision trees are in `decision.rs`.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
@@ -6,7 +6,7 @@ use syn::parse::ParseStream;
 use syn::{Error, Expr, Ident, Token, token};
 
 use super::component::{content, not_a_part};
-use super::expression::{Combination, Component, Expression, Gate, Kind, Part};
+use super::expression::{Combination, Component, Decision, Expression, Gate, Kind, Part};
 use crate::shared::combinators::is_combinator;
 use crate::shared::errors::Errors;
 use crate::shared::list;
@@ -42,6 +42,7 @@ impl Expression {
             "min" => Kind::Min,
             "max" => Kind::Max,
             "invert" => Kind::Invert,
+            "tree" => return Decision::parse_tree(&word, content, errors).map(Self::Decision),
             _ => return Gate::parse(word, content, errors).map(Self::Gate),
         };
         if content.is_empty() {
@@ -65,6 +66,7 @@ pub(super) fn form(word: &str) -> &'static str {
         "min" => "min(first, second)",
         "max" => "max(first, second)",
         "invert" => "invert(metric)",
+        "tree" => "tree(metric { yes => 1.0, no => 0.0 })",
         _ => "gate(proxy(cheap) >= 0.5, truth(expensive))",
     }
 }

@@ -163,9 +163,6 @@ impl Attribute for JudgeAttrs {
         own("from", "from(question, statements)", FROM, |judge, it, _| {
             it.parenthesized(&mut judge.from, |inside| from(it.key, inside))
         }),
-        own("from", "from(question, statements)", FROM, |judge, it, _| {
-            it.parenthesized(&mut judge.from, |inside| from(it.key, inside))
-        }),
         Key::MISSING,
         Key::THRESHOLD,
         Key::COST,

@@ -2,7 +2,7 @@
 
 use super::names::nearest;
 
-const COMBINATORS: [&str; 7] = ["weighted", "all", "any", "min", "max", "gate", "invert"];
+const COMBINATORS: [&str; 8] = ["weighted", "all", "any", "min", "max", "gate", "invert", "tree"];
 
 pub(crate) fn is_combinator(word: &str) -> bool {
     COMBINATORS.contains(&word)

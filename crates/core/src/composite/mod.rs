@@ -41,11 +41,12 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 /// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
 #[doc(hidden)]
 pub mod compiled {
+    pub use super::legality::cost::{dearest, total_cost};
     pub use super::legality::derived::Derived;
     pub use super::legality::fields::{FieldList, configured, count, union};
     pub use super::legality::rules::*;
-    pub use super::plan::Plan;
-    pub use super::shape::{Leaf, Named, Shape};
+    pub use super::plan::{KeyOfTree, Plan};
+    pub use super::shape::{Leaf, Named, Reads, Shape};
     pub use crate::sentence::check;
 }
 

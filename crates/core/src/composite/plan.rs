@@ -1,13 +1,16 @@
 //! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
 //! share it.
 
+use std::any::type_name;
+use std::marker::PhantomData;
+
 use super::OnMissing;
 use super::eval::{Node, Run, Tree};
 use super::legality::check::{Leaves, resolve};
 use super::legality::error::Mistake;
-use super::shape::{Named, Shape};
+use super::shape::{Leaf as _, Named, Shape};
 use crate::declared::requirements::Requirement;
-use crate::dedup::key::Key;
+use crate::dedup::key::{Configured, Key};
 use crate::dedup::memo::Sharing;
 use crate::interned_names;
 use crate::metric::Metric;
@@ -20,6 +23,8 @@ use crate::spec::MetricSpec;
 #[derive(Debug)]
 pub struct Plan {
     tree: Result<Tree, Mistake>,
+    /// The settings of a declared composite with a decision tree, to compare it with one of another run.
+    settings: Vec<(&'static str, String)>,
     names: &'static [&'static str],
     on_missing: OnMissing,
     /// The keys of the components, by number.
@@ -39,15 +44,16 @@ impl Plan {
         all: &[Key],
         specs: &[MetricSpec<'_>],
     ) -> Self {
+        let settings = expression.settings(on_missing);
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
         let tree = resolve(expression, &mut leaves).map(|(node, _)| Tree::new(node));
         let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
         let tree = own_setting.map_or(tree, Err);
-        let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
+        let name = |leaf: &Named| format!("{}{}", leaf.name(), leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
-        Self { tree, names, on_missing, keys, sharing: Sharing::among(all) }
+        Self { tree, settings, names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
     pub(super) fn checked(
@@ -57,7 +63,8 @@ impl Plan {
         keys: Vec<Option<Key>>,
         all: &[Key],
     ) -> Self {
-        Self { tree: Ok(Tree::new(node)), names, on_missing, keys, sharing: Sharing::among(all) }
+        let (tree, settings) = (Ok(Tree::new(node)), Vec::new());
+        Self { tree, settings, names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
     /// Adds the requirement of a composite that cannot be evaluated.
@@ -122,4 +129,35 @@ fn memoized<'a, G: Sync, P: Sync>(
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
     let unexpected = "a component is asynchronous, but its spec declares that it is synchronous";
     answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))).into()
+}
+
+/// The key of a declared composite with a decision tree, whose parameters are the paths with their scores.
+#[derive(Debug)]
+pub struct KeyOfTree<M>(&'static Plan, PhantomData<fn() -> M>);
+
+impl<M: 'static> KeyOfTree<M> {
+    /// Returns the key.
+    pub fn key(plan: &'static Plan) -> Key {
+        Key::of(&Self(plan, PhantomData))
+    }
+}
+
+impl<M> Clone for KeyOfTree<M> {
+    fn clone(&self) -> Self {
+        Self(self.0, PhantomData)
+    }
+}
+
+impl<M: 'static> Configured for KeyOfTree<M> {
+    fn has_same_parameters(&self, _: &Self) -> bool {
+        true
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
+        self.0.settings.iter().map(|(name, value)| (*name, Some(value.clone()))).collect()
+    }
+
+    fn metric() -> &'static str {
+        type_name::<M>()
+    }
 }

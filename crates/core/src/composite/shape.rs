@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use super::OnMissing;
+use crate::interned_names::intern;
+use crate::judge::{Answers, Choice, NoAnswer, answer_of};
 use crate::metric::Metric;
+use crate::score::Scored;
 use crate::spec::MetricSpec;
 
 /// A component, or a combination of components.
@@ -35,6 +38,48 @@ pub enum Shape<L> {
     Invert(Box<Self>),
     /// The component with the smallest value that is a pass.
     AtLeast(Box<Self>, f64),
+    /// A node of a decision tree: a component, and a branch for each of its answers.
+    Decision {
+        /// The component.
+        node: L,
+        /// How its answer is read.
+        reads: Reads,
+        /// The branches, each with the answers that lead to it.
+        branches: Vec<(&'static [&'static str], Self)>,
+    },
+    /// A number at the end of a decision tree.
+    Number(f64),
+}
+
+/// How a node of a decision tree reads the answer of its component.
+#[derive(Debug, Clone, Copy)]
+pub enum Reads {
+    /// The component returns a `bool`, and the answers are `yes` and `no`.
+    Bool,
+    /// The component is a judge that answers with an enum.
+    Enum {
+        /// All answers, as the source code names them.
+        answers: &'static [&'static str],
+        /// Returns the answer of a row.
+        read: fn(&Scored) -> Result<&'static str, NoAnswer>,
+    },
+}
+
+impl Reads {
+    /// Reads the answers of a judge.
+    #[must_use]
+    pub const fn of<J: Answers<Answer: Choice>>() -> Self {
+        Self::Enum { answers: J::Answer::VARIANTS, read: answer_of::<J> }
+    }
+
+    /// Returns all answers.
+    #[must_use]
+    pub const fn answers(&self) -> &'static [&'static str] {
+        match self {
+            Self::Bool => &["yes", "no"],
+            Self::Enum { answers, .. } => answers,
+        }
+    }
 }
 
 /// A component, as far as the rules need it.
@@ -43,6 +88,10 @@ pub trait Leaf {
     fn name(&self) -> &str;
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
+    /// Returns the suffix of its name in results: its configuration.
+    fn configured(&self) -> &str {
+        ""
+    }
     /// Returns whether both are the same component, which is evaluated once per row.
     fn is(&self, other: &Self) -> bool;
 }
@@ -81,6 +130,10 @@ impl Leaf for Named {
         *self.spec
     }
 
+    fn configured(&self) -> &str {
+        self.configured
+    }
+
     fn is(&self, other: &Self) -> bool {
         self.index == other.index
     }
@@ -99,6 +152,8 @@ impl<L: Leaf> Shape<L> {
             Self::Gate { .. } => "gate(..)".to_owned(),
             Self::Invert(part) => format!("invert({})", part.name()),
             Self::AtLeast(part, _) => part.name(),
+            Self::Decision { .. } => "tree(..)".to_owned(),
+            Self::Number(number) => number.to_string(),
         }
     }
 
@@ -111,19 +166,38 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
+    /// Returns the paths of a decision tree with what they lead to, or the whole expression of a composite that has trees among
+    /// its components.
+    pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
+        if !matches!(self, Self::Decision { .. }) {
+            return vec![("expression", self.shown(on_missing))];
+        }
+        let mut all = Vec::new();
+        if on_missing != OnMissing::Fail {
+            all.push(("on_missing", format!("{on_missing:?}").to_lowercase()));
+        }
+        self.each_path("", &mut all);
+        all
+    }
+
+    fn each_path(&self, path: &str, all: &mut Vec<(&'static str, String)>) {
+        let Self::Decision { node, branches, .. } = self else {
+            return all.push((intern(path), self.expression()));
+        };
+        let separator = if path.is_empty() { "" } else { ", " };
+        for (answers, to) in branches {
+            for answer in *answers {
+                let node = format!("{}{}", node.name(), node.configured());
+                to.each_path(&format!("{path}{separator}{node}: {answer}"), all);
+            }
+        }
+    }
+
     fn expression(&self) -> String {
         let list =
             |parts: &[Self]| parts.iter().map(Self::expression).collect::<Vec<_>>().join(", ");
         match self {
-            Self::Leaf(leaf) => {
-                let spec = leaf.spec();
-                let range = spec.range.map(|range| format!(" in {range}"));
-                let threshold =
-                    spec.threshold.map(|threshold| format!(" with threshold {threshold}"));
-                let strict = if spec.strict { ", strict" } else { "" };
-                let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
-                format!("{}{range}{threshold}{strict}", leaf.name())
-            }
+            Self::Leaf(leaf) => component(leaf),
             Self::Weighted(parts) => {
                 let part =
                     |(part, weight): &(Self, f64)| format!("{} = {weight}", part.expression());
@@ -138,6 +212,14 @@ impl<L: Leaf> Shape<L> {
             }
             Self::Invert(part) => format!("invert({})", part.expression()),
             Self::AtLeast(part, bound) => format!("{} at least {bound}", part.expression()),
+            Self::Decision { node, branches, .. } => {
+                let branch = |(answers, to): &(&[&str], Self)| {
+                    format!("{} => {}", answers.join(" | "), to.expression())
+                };
+                let branches: Vec<String> = branches.iter().map(branch).collect();
+                format!("{} {{ {} }}", component(node), branches.join(", "))
+            }
+            Self::Number(number) => number.to_string(),
         }
     }
 
@@ -149,4 +231,14 @@ impl<L: Leaf> Shape<L> {
             _ => None,
         }
     }
+}
+
+/// Returns a component with its settings.
+fn component(leaf: &impl Leaf) -> String {
+    let spec = leaf.spec();
+    let range = spec.range.map(|range| format!(" in {range}"));
+    let threshold = spec.threshold.map(|threshold| format!(" with threshold {threshold}"));
+    let strict = if spec.strict { ", strict" } else { "" };
+    let (range, threshold) = (range.unwrap_or_default(), threshold.unwrap_or_default());
+    format!("{}{range}{threshold}{strict}", leaf.name())
 }

@@ -41,6 +41,7 @@
 
 mod aggregation;
 mod builder;
+mod choice;
 #[doc(hidden)]
 pub mod configured;
 mod contract;
@@ -82,6 +83,9 @@ pub use schemars::JsonSchema;
 
 pub use self::aggregation::Aggregation;
 pub use self::builder::JudgeBuilder;
+pub use self::choice::{Answers, Choice};
+#[doc(hidden)]
+pub use self::choice::{Itself, NoAnswer, answer_of};
 #[doc(hidden)]
 pub use self::contract::ChecksParams;
 pub use self::contract::Judge;

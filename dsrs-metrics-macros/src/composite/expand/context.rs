@@ -1,9 +1,11 @@
 //! A composite with the names that its expansion uses.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::composite::expression::{Component, Expression, parts_of};
+use crate::composite::expression::{Component, Expression, Target, parts_of};
 use crate::composite::item::Item;
 use crate::shared::contract::Paths;
 use crate::shared::names;
@@ -22,11 +24,15 @@ pub(super) struct Context<'a> {
     pub(super) compiled: TokenStream,
     /// The distinct components, in the order of the expression.
     pub(super) leaves: Vec<&'a Component>,
+    /// The components on each path through the expression, if it has a decision tree.
+    pub(super) paths: Option<Vec<BTreeSet<usize>>>,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(item: &'a Item, attrs: &'a Settings, root: &'a Expression) -> Self {
         let span = item.ident().span();
+        let leaves = leaves(root);
+        let paths = has_tree(root).then(|| paths(root, &leaves));
         let runtime = names::runtime(attrs.krate.as_ref(), span);
         Self {
             item,
@@ -37,7 +43,8 @@ impl<'a> Context<'a> {
             private: quote_spanned!(span=> #runtime::__private),
             compiled: quote_spanned!(span=> #runtime::__private::compiled),
             runtime,
-            leaves: leaves(root),
+            leaves,
+            paths,
         }
     }
 
@@ -47,7 +54,7 @@ impl<'a> Context<'a> {
 
     /// Returns the index of a component.
     pub(super) fn index(&self, component: &Component) -> usize {
-        self.leaves.iter().position(|leaf| leaf.key() == component.key()).unwrap_or_default()
+        index(&self.leaves, component)
     }
 
     /// Returns the alias of a component's type.
@@ -70,4 +77,42 @@ fn collect<'a>(expression: &'a Expression, found: &mut Vec<&'a Component>) {
         found.push(component);
     }
     parts_of(expression).for_each(|part| collect(&part.expression, found));
+}
+
+fn index(leaves: &[&Component], component: &Component) -> usize {
+    leaves.iter().position(|leaf| leaf.key() == component.key()).unwrap_or_default()
+}
+
+fn has_tree(expression: &Expression) -> bool {
+    matches!(expression, Expression::Decision(_))
+        || parts_of(expression).any(|part| has_tree(&part.expression))
+}
+
+/// The paths of a composite for which its cost is exact. One with more has the cost of the components of all paths together.
+const MAX_PATHS: usize = 1 << 10;
+
+/// Returns the components that are evaluated on each path through an expression: one path for each end of a decision tree.
+fn paths(expression: &Expression, leaves: &[&Component]) -> Vec<BTreeSet<usize>> {
+    match expression {
+        Expression::Component(component) => vec![BTreeSet::from([index(leaves, component)])],
+        Expression::Decision(decision) => {
+            let node: BTreeSet<usize> =
+                decision.node().map(|node| index(leaves, node)).into_iter().collect();
+            let ends = decision.branches.iter().flat_map(|branch| match branch.to {
+                Target::Score(_) => vec![BTreeSet::new()],
+                Target::Part(part) => paths(&decision.parts[part].expression, leaves),
+            });
+            ends.map(|end| &node | &end).collect()
+        }
+        _ => {
+            let parts = parts_of(expression).map(|part| paths(&part.expression, leaves));
+            parts.fold(vec![BTreeSet::new()], |before, part| {
+                let both = before.iter().flat_map(|path| part.iter().map(move |it| path | it));
+                if before.len() * part.len() > MAX_PATHS {
+                    return vec![before.iter().chain(&part).flatten().copied().collect()];
+                }
+                both.collect()
+            })
+        }
+    }
 }

@@ -5,6 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr};
 
 use super::context::Context;
+use super::cost;
 use super::leaves::bounds;
 use super::tree::{Tree, threshold};
 use crate::composite::expression::Component;
@@ -38,7 +39,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let all_keys = of_components(cx, "keys");
     let all_requirements = of_components(cx, "requirements");
     let all_files = of_components(cx, "files");
-    let costs = of_components(cx, "max_cost");
+    let max_cost = cost::of_values(cx, &of_components(cx, "max_cost"));
     let specs = of_components(cx, "spec");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
@@ -65,9 +66,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         }
 
         fn __max_cost() -> ::core::primitive::u64 {
-            let cost: ::core::primitive::u64 = 0;
-            #(let cost = ::core::primitive::u64::saturating_add(cost, #costs);)*
-            cost
+            #max_cost
         }
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
@@ -97,14 +96,18 @@ fn of_components(cx: &Context<'_>, method_name: &str) -> Vec<TokenStream> {
 
 /// The composite's own key, and the keys, requirements and files of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, .. } = cx;
+    let Context { span, private, compiled, .. } = cx;
+    let key = match cx.paths {
+        Some(_) => quote_spanned!(*span=> #compiled::KeyOfTree::<Self>::key(&__PLAN)),
+        None => quote_spanned!(*span=> #private::Key::of_type::<Self>()),
+    };
     quote_spanned! {*span=>
         fn key(&self) -> ::core::option::Option<#private::Key> {
-            ::core::option::Option::Some(#private::Key::of_type::<Self>())
+            ::core::option::Option::Some(#key)
         }
 
         fn keys(&self, all: &mut #private::vec::Vec<#private::Key>) {
-            all.push(#private::Key::of_type::<Self>());
+            all.push(#key);
             __keys(all);
         }
 
@@ -201,6 +204,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     };
     let version =
         cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
+    let cost = cx.paths.as_ref().map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
     let fields = |side: &str| {
         let side = Ident::new(side, *span);
         quote_spanned!(*span=> &__SPECS, #runtime::__private::Side::#side)
@@ -212,6 +216,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         const __SPEC: #runtime::__private::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
+            #cost
             .with_fields(#compiled::FieldList::as_slice(&__GOLD), #compiled::FieldList::as_slice(&__PRED))
             #version;
     }

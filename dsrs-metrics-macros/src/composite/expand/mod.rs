@@ -3,6 +3,7 @@
 
 mod context;
 mod contract;
+mod cost;
 mod leaves;
 mod tree;
 mod types;

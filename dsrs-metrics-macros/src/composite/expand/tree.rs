@@ -1,13 +1,15 @@
 //! Emits for each part of the expression the constant that the compiler derives for it, and the
 //! rules for it. A violated rule is a constant whose evaluation fails at the token in question.
 
+mod decision;
+
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
 
 use super::context::Context;
-use super::leaves;
+use super::{cost, leaves};
 use crate::composite::expression::{
     Combination, Component, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold,
 };
@@ -31,6 +33,7 @@ const SETTINGS: [&str; 3] = ["threshold", "strict", "cost_msats"];
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
+    writer.items.extend(cost::declared(cx));
     let Node { derived, shape } = writer.expression(cx.root);
     writer.fields_are_known();
     writer.settings_are_params();
@@ -115,23 +118,28 @@ impl Writer<'_> {
             Expression::Component(component) => self.component(component),
             Expression::Combination(combination) => self.combination(combination),
             Expression::Gate(gate) => self.gate(gate),
+            Expression::Decision(decision) => self.decision(decision),
         }
     }
 
     fn component(&self, component: &Component) -> Node {
         let Context { span, compiled, .. } = self.cx;
-        let index = self.cx.index(component);
-        let derived = leaves::derived(self.cx, index);
+        let derived = leaves::derived(self.cx, self.cx.index(component));
+        let named = self.named(component);
+        Node { derived, shape: quote_spanned!(*span=> #compiled::Shape::Leaf(#named)) }
+    }
+
+    fn named(&self, component: &Component) -> TokenStream {
+        let Context { span, compiled, .. } = self.cx;
         let configured = &component.configured;
-        let index = Literal::usize_unsuffixed(index);
-        let shape = quote_spanned! {*span=>
-            #compiled::Shape::Leaf(#compiled::Named {
+        let index = Literal::usize_unsuffixed(self.cx.index(component));
+        quote_spanned! {*span=>
+            #compiled::Named {
                 index: #index,
                 configured: #configured,
                 spec: const { &__SPECS[#index] },
-            })
-        };
-        Node { derived, shape }
+            }
+        }
     }
 
     fn combination(&mut self, combination: &Combination) -> Node {
@@ -339,7 +347,7 @@ impl Writer<'_> {
             && let Ok(msats) = cost_msats("budget", &budget.value())
         {
             let msats = Literal::u64_unsuffixed(msats);
-            let args = quote_spanned!(*span=> #msats, &__SPECS);
+            let args = quote_spanned!(*span=> #msats, __COST);
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
         // Errors that are visible in the tokens are already reported.

@@ -101,7 +101,9 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
         Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }) => {
             quote_spanned!(*span=> #private::Decided)
         }
-        Expression::Combination(_) => quote_spanned!(*span=> #private::Undecided),
+        Expression::Combination(_) | Expression::Decision(_) => {
+            quote_spanned!(*span=> #private::Undecided)
+        }
         Expression::Gate(gate) => match &gate.truths[..] {
             [only] => verdict_of(cx, &only.expression),
             _ => quote_spanned!(*span=> #private::Undecided),

@@ -1,6 +1,7 @@
 //! Expands a checked judge into the struct as written, its `Input` and `Output`, the metric, and
 //! the `Judge` impl that connects them; and the judge as a `Module`.
 
+mod answers;
 mod context;
 mod module;
 mod options;
@@ -26,6 +27,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
         signature::judge(cx),
         setters::setters(cx),
         module::module(cx),
+        answers::answers(cx).unwrap_or_default(),
         not_the_metric(cx),
     ];
     let metric = function::expand_judge(metric, &quote!(#(#parts)*));

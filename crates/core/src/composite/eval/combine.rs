@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::tree::{Child, Node, Term, Weighted};
 use crate::composite::{IsMissing, OnMissing};
+use crate::judge::NoAnswer;
 use crate::score::component_results::ComponentResult;
 use crate::score::outcome::Outcome;
 use crate::spec::ScoreRange;
@@ -31,6 +32,8 @@ pub(super) enum Missing {
     Leaf(usize),
     /// Proxies of a gate of the expression rejected the row.
     Gated { by: String },
+    /// The component with this number has a score, but no answer that the decision tree can follow.
+    NoAnswer(usize, NoAnswer),
 }
 
 /// Values of operands; the usual number of them is stored inline.
@@ -113,6 +116,8 @@ impl Combine<'_> {
                 }
                 other => return other,
             },
+            Node::Decision(decision) => self.decision(decision),
+            Node::Number(value) => Ok(Value { value: *value, passed: None }),
         };
         value.map_or_else(Resolved::from, Resolved::Value)
     }
@@ -128,7 +133,7 @@ impl Combine<'_> {
 
     /// An operand's value, or its replacement if it is missing; `None` leaves it out.
     #[inline]
-    fn child(&mut self, child: &Child) -> Result<Option<Value>, Stop> {
+    pub(super) fn child(&mut self, child: &Child) -> Result<Option<Value>, Stop> {
         let resolved = match &child.node {
             Node::Leaf(index) => self.leaf(*index),
             node => self.node(node),

@@ -2,6 +2,7 @@
 //! their scores.
 
 mod combine;
+mod decision;
 mod numbers;
 mod run;
 mod schedule;
@@ -9,4 +10,4 @@ mod tree;
 
 pub(super) use self::combine::Value;
 pub(super) use self::run::Run;
-pub(super) use self::tree::{Child, Node, Tree, Weighted};
+pub(super) use self::tree::{Child, Decision, Node, Tree, Weighted};

@@ -1,14 +1,15 @@
-//! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens,
-//! asynchronous components concurrently.
+//! The order in which components are evaluated: each once per row, components behind a gate only if the gate opens, components
+//! in a branch only if it is taken, asynchronous components concurrently.
 
 use std::cell::Cell;
 
 use futures_util::future::{BoxFuture, join_all};
 
 use super::combine::{Missing, Resolved, Value, combine, resolved};
+use super::decision::path;
 use super::numbers;
 use super::schedule::next;
-use super::tree::Tree;
+use super::tree::{Node, Tree};
 use crate::composite::OnMissing;
 use crate::dedup::key::Key;
 use crate::metric::Metric;
@@ -216,6 +217,9 @@ impl<'a> Row<'a> {
                 let numbers = component_results::numbers(&results);
                 // Results that are numbers only are in the numbers of the composite.
                 let is_read = is_explained || !results.iter().all(ComponentResult::is_plain);
+                if is_explained && run.tree.has_decisions {
+                    return with_path(&run, value, numbers, results);
+                }
                 let components = is_read.then(|| Components { names: run.components, results });
                 Scored::of_components(value, numbers, components, run.name, run.spec)
             }
@@ -241,10 +245,18 @@ impl<'a> Row<'a> {
     fn reason(&self) -> MetricErrorKind {
         let index = match &self.missing {
             Missing::Gated { by } => return MetricErrorKind::Gated { by: by.clone() },
+            Missing::NoAnswer(index, reason) => {
+                let component = self.run.components[*index].to_owned();
+                return MetricErrorKind::MissingComponent { component, reason: reason.to_string() };
+            }
             Missing::Leaf(index) => *index,
         };
         let outcome = self.results[index].outcome();
         match outcome.as_deref() {
+            // The score of a tree is that of one path, so without it there is nothing to score.
+            Some(Outcome::Abstained) if matches!(self.run.tree.node, Node::Decision(_)) => {
+                MetricErrorKind::Abstained
+            }
             Some(Outcome::Gated { by }) => MetricErrorKind::Gated { by: by.clone() },
             Some(Outcome::Skipped { budget, .. }) => {
                 MetricErrorKind::OverBudget { budget_msats: *budget }
@@ -259,6 +271,21 @@ impl<'a> Row<'a> {
             }
         }
     }
+}
+
+/// The score of a composite with decision trees, whose details are the paths.
+#[cold]
+fn with_path(
+    run: &Run<'_>,
+    value: f64,
+    numbers: (u64, f64),
+    results: Box<[ComponentResult]>,
+) -> Result<Scored> {
+    let path = path(&run.tree.node, run.components, &results);
+    let components = Components { names: run.components, results };
+    let mut scored = Scored::of_components(value, numbers, Some(components), run.name, run.spec)?;
+    scored.score.details = path;
+    Ok(scored)
 }
 
 /// Returns whether the result of one component decides that the composite has no score.

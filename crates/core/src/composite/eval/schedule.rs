@@ -1,11 +1,12 @@
-//! Finds the components of a composite with gates that can be evaluated next. Their scores are combined in `combine.rs`.
+//! Finds the components of a composite with gates or decisions that can be evaluated next. Their scores are combined in `combine.rs`.
 
 use super::combine::{Combine, Missing, Resolved, Stop, resolved};
-use super::tree::{Child, Node};
+use super::tree::{Child, Decision, Node};
 use crate::composite::OnMissing;
 use crate::score::component_results::ComponentResult;
 
-/// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row.
+/// Returns the components to evaluate next. Components behind a gate wait until every proxy has accepted the row, those in a
+/// branch until its node has the answer.
 ///
 /// # Errors
 /// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in
@@ -41,6 +42,7 @@ impl Search<'_> {
         match node {
             Node::Leaf(index) => self.leaf(*index),
             Node::Gate { proxies, at_least, truths, .. } => self.gate(proxies, *at_least, truths),
+            Node::Decision(decision) => self.decision(decision),
             _ => self.parts(node.operands()),
         }
     }
@@ -87,6 +89,29 @@ impl Search<'_> {
             // All proxies are missing, but the composite may have a value without this gate.
             Err(Stop::Missing) => Ok(()),
             Err(Stop::Gated) => Err(Stop::Gated),
+        }
+    }
+
+    fn decision(&mut self, decision: &Decision) -> Result<(), Stop> {
+        let (unfinished, estimated) = (self.unfinished, self.estimated);
+        self.leaf(decision.node)?;
+        if self.unfinished > unfinished {
+            return Ok(());
+        }
+        if self.estimated > estimated {
+            // Any branch may be taken.
+            return self.parts(decision.branches.iter().map(|(_, to)| to));
+        }
+        match decision.taken(self.results) {
+            Ok(taken) => self.node(&taken.to.node),
+            Err(missing) => {
+                *self.missing = missing;
+                match self.on_missing {
+                    OnMissing::Fail => Err(Stop::Missing),
+                    // The composite may have a value without this tree.
+                    OnMissing::Skip | OnMissing::Zero => Ok(()),
+                }
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::slice;
 
 use super::combine::{Value, stable_sum, within};
+use crate::composite::shape::Reads;
 use crate::score::component_results::{ComponentResult, Number};
 use crate::spec::ScoreRange;
 
@@ -18,6 +19,18 @@ pub(in crate::composite) enum Node {
     Gate { proxies: Vec<Child>, at_least: f64, truths: Vec<Child>, range: Option<ScoreRange> },
     Invert(Box<Child>, ScoreRange),
     AtLeast(Box<Child>, f64),
+    Decision(Decision),
+    Number(f64),
+}
+
+/// A node of a decision tree.
+#[derive(Debug)]
+pub(in crate::composite) struct Decision {
+    /// The component that is asked.
+    pub(in crate::composite) node: usize,
+    pub(in crate::composite) reads: Reads,
+    /// The answers that lead to each branch.
+    pub(in crate::composite) branches: Vec<(&'static [&'static str], Child)>,
 }
 
 /// A weighted mean.
@@ -87,10 +100,10 @@ impl Weighted {
 }
 
 impl Node {
-    /// Returns the operands. The operands of a gate are its proxies.
+    /// Returns the operands. The operands of a gate are its proxies; a decision has none.
     pub(super) fn operands(&self) -> impl Iterator<Item = &Child> {
         let (parts, terms): (&[Child], &[Term]) = match self {
-            Self::Leaf(_) => (&[], &[]),
+            Self::Leaf(_) | Self::Decision(_) | Self::Number(_) => (&[], &[]),
             Self::Weighted(weighted) => (&[], &weighted.terms),
             Self::All(parts) | Self::Any(parts) | Self::Min(parts) | Self::Max(parts) => {
                 (parts, &[])
@@ -99,6 +112,19 @@ impl Node {
             Self::Invert(part, _) | Self::AtLeast(part, _) => (slice::from_ref(part), &[]),
         };
         parts.iter().chain(terms.iter().map(|term| &term.child))
+    }
+
+    /// Returns the operands that are evaluated after the others: the truths of a gate.
+    pub(super) fn later_operands(&self) -> &[Child] {
+        match self {
+            Self::Gate { truths, .. } => truths,
+            _ => &[],
+        }
+    }
+
+    fn has_decisions(&self) -> bool {
+        let mut parts = self.operands().chain(self.later_operands());
+        matches!(self, Self::Decision(_)) || parts.any(|part| part.node.has_decisions())
     }
 }
 
@@ -120,28 +146,31 @@ pub(in crate::composite) struct Child {
     pub(in crate::composite) name: String,
 }
 
-/// An expression, and the number of components that come before the first one behind a gate.
+/// An expression, and the number of components that come before the first one behind a gate or in a branch.
 #[derive(Debug)]
 pub(in crate::composite) struct Tree {
     pub(in crate::composite) node: Node,
     pub(in crate::composite) ungated: usize,
+    pub(super) has_decisions: bool,
 }
 
 impl Tree {
     pub(in crate::composite) fn new(node: Node) -> Self {
         let (mut ungated, mut is_behind_gate) = (0, false);
         ungated_in(&node, &mut ungated, &mut is_behind_gate);
-        Self { node, ungated }
+        let has_decisions = node.has_decisions();
+        Self { node, ungated, has_decisions }
     }
 }
 
-/// Counts the components before the first gate's truths. Components are numbered in the order of their first use.
+/// Counts the components before the truths of the first gate or the branches of the first decision. Components are numbered in
+/// the order of their first use.
 fn ungated_in(node: &Node, ungated: &mut usize, is_behind_gate: &mut bool) {
-    if let Node::Leaf(index) = node
+    if let Node::Leaf(index) | Node::Decision(Decision { node: index, .. }) = node
         && !*is_behind_gate
     {
         *ungated = (*ungated).max(index + 1);
     }
     node.operands().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
-    *is_behind_gate |= matches!(node, Node::Gate { .. });
+    *is_behind_gate |= matches!(node, Node::Gate { .. } | Node::Decision(_));
 }

@@ -1,10 +1,11 @@
 //! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or a mistake.
 
-use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
+use super::cost::total_cost;
+use super::derived::{Bound, Derived, is_weight, wrong_sum};
 use super::error::Mistake;
 use crate::composite::OnMissing;
-use crate::composite::eval::{Child, Node, Value, Weighted};
-use crate::composite::shape::{Leaf, Shape};
+use crate::composite::eval::{Child, Decision, Node, Value, Weighted};
+use crate::composite::shape::{Leaf, Reads, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components of an expression, without duplicates.
@@ -41,7 +42,10 @@ pub(in crate::composite) fn resolve<L: Leaf>(
         Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
             Err(Mistake::Corpus { component: component.spec().name.to_owned() })
         }
-        Shape::Leaf(component) => Ok(leaf(component, leaves)),
+        Shape::Leaf(component) => {
+            let (index, derived) = leaf(component, leaves);
+            Ok((Node::Leaf(index), derived))
+        }
         Shape::Weighted(parts) => weighted(parts, leaves),
         Shape::All(parts) => verdicts("all", parts, leaves, Node::All),
         Shape::Any(parts) => verdicts("any", parts, leaves, Node::Any),
@@ -56,6 +60,11 @@ pub(in crate::composite) fn resolve<L: Leaf>(
         Shape::Gate { proxies, at_least, truths } => gate(proxies, at_least, truths, leaves),
         Shape::Invert(part) => invert(*part, leaves),
         Shape::AtLeast(part, bound) => at_least(*part, bound, leaves),
+        Shape::Decision { node, reads, branches } => {
+            let (node, known) = leaf(node, leaves);
+            decision((node, known), reads, branches, leaves)
+        }
+        Shape::Number(number) => Ok((Node::Number(number), Derived::constant(number))),
     }
 }
 
@@ -65,14 +74,34 @@ fn range_of(derived: &Derived, name: &str, within: &'static str) -> Result<Score
     derived.range.ok_or_else(unknown)
 }
 
-fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
+/// Returns the number of a component.
+fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (usize, Derived) {
     let derived = Derived::of(&component.spec());
     let known = leaves.all.iter().position(|leaf| leaf.is(&component));
     let index = known.unwrap_or_else(|| {
         leaves.all.push(component);
         leaves.all.len() - 1
     });
-    (Node::Leaf(index), derived)
+    (index, derived)
+}
+
+fn decision<L: Leaf>(
+    (node, known_node): (usize, Derived),
+    reads: Reads,
+    branches: Vec<(&'static [&'static str], Shape<L>)>,
+    leaves: &mut Leaves<L>,
+) -> Result<(Node, Derived), Mistake> {
+    let (mut children, mut known) = (Vec::new(), Vec::new());
+    for (answers, branch) in branches {
+        let name = branch.name();
+        siblings("tree", &[&branch])?;
+        let (node, derived) = resolve(branch, leaves)?;
+        range_of(&derived, &name, "tree")?;
+        children.push((answers, Child { node, worst: leaves.worst(&derived), name }));
+        known.push(derived);
+    }
+    let decision = Decision { node, reads, branches: children };
+    Ok((Node::Decision(decision), Derived::decision(&known_node, &known)))
 }
 
 /// Checks that the name is in snake case, as `#[metric]` requires.

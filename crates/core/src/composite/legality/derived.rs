@@ -2,6 +2,7 @@
 //! uses them for a `#[metric]` composite, and `check.rs` for a composite that is built at run time. Rules that
 //! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
 
+use super::cost::total_cost;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
 /// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.
@@ -143,6 +144,23 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
+    /// Derives the properties of a number at the end of a decision tree.
+    #[must_use]
+    pub const fn constant(number: f64) -> Self {
+        Self::number(Some(ScoreRange { min: number, max: number }), MetricTier::Proxy)
+    }
+
+    /// Derives the properties of a node of a decision tree with its branches: the range includes the range of each branch.
+    #[must_use]
+    pub const fn decision(node: &Self, branches: &[Self]) -> Self {
+        let is_truth = node.is_truth() || matches!(highest_tier(branches), MetricTier::Truth);
+        let range = match branches {
+            [first, ..] => first.range,
+            [] => None,
+        };
+        Self::number(range, tier(is_truth)).or_fewer(branches)
+    }
+
     /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
     /// range includes the range of each component.
     #[must_use]
@@ -219,17 +237,6 @@ impl Derived {
             _ => Bound::Fits,
         }
     }
-}
-
-/// Returns the largest expected cost of all components together, in millisatoshis.
-pub(super) const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
-    let mut total: u64 = 0;
-    let mut index = 0;
-    while index < components.len() {
-        total = total.saturating_add(components[index].cost_msats);
-        index += 1;
-    }
-    total
 }
 
 const fn is_async(components: &[MetricSpec<'_>]) -> bool {

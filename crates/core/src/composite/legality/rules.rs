@@ -1,7 +1,8 @@
 //! The rules of `#[metric]` composites that need the components' specs. Each returns the message that
 //! `cargo check` shows if it is broken: the mistake, the value that was found, a correction. The macro provides the place.
 
-use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
+use super::derived::{Bound, Derived, is_weight, wrong_sum};
+use crate::composite::shape::Reads;
 use crate::sentence::{Sentence, same};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
@@ -154,6 +155,111 @@ pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     Some(found.text("; write it in `proxy(..)`, or outside of the gate"))
 }
 
+/// A node of a decision tree with the branches `yes` and `no` must be true or false.
+#[must_use]
+pub const fn is_yes_or_no(node: &str, derived: &Derived) -> Option<Sentence> {
+    // A corpus metric breaks another rule.
+    if derived.is_bool() || derived.is_corpus() {
+        return None;
+    }
+    let found = names(node).text(" returns a number, and `yes` and `no` are branches of a `bool`");
+    let found = found.text("; write the variants of the enum that a judge answers with, or a composite such as `#[metric(all(");
+    let half = match derived.range {
+        Some(range) => range.min / 2.0 + range.max / 2.0,
+        None => 0.5,
+    };
+    Some(
+        found
+            .text(node)
+            .text(" >= ")
+            .decimal(half)
+            .text("))] struct Good;` and `good` as the node"),
+    )
+}
+
+/// A branch of a decision tree must be an answer of its node.
+#[must_use]
+pub const fn is_answer(node: &str, branch: &str, reads: &Reads) -> Option<Sentence> {
+    if contains(reads.answers(), branch) {
+        return None;
+    }
+    let found = names(branch).text(" is not an answer of ").name(node);
+    Some(list(found.text("; write one of "), reads.answers(), &[]))
+}
+
+/// The branches of a node must be all answers.
+#[must_use]
+pub const fn branches_are_complete(
+    node: &str,
+    branches: &[&str],
+    reads: &Reads,
+) -> Option<Sentence> {
+    let mut index = 0;
+    while index < branches.len() {
+        if !contains(reads.answers(), branches[index]) {
+            // It breaks another rule, and may be the missing one misspelt.
+            return None;
+        }
+        index += 1;
+    }
+    let mut answer = 0;
+    while answer < reads.answers().len() && contains(branches, reads.answers()[answer]) {
+        answer += 1;
+    }
+    if answer == reads.answers().len() {
+        return None;
+    }
+    let found = list(says("missing branches of ").name(node).text(": "), reads.answers(), branches);
+    Some(found.text("; write `").text(reads.answers()[answer]).text(" => 0.0`"))
+}
+
+const fn contains(all: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < all.len() {
+        if same(all[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Appends all names but the excepted ones.
+const fn list(mut sentence: Sentence, all: &[&str], except: &[&str]) -> Sentence {
+    let (mut index, mut is_first) = (0, true);
+    while index < all.len() {
+        if !contains(except, all[index]) {
+            sentence = if is_first { sentence } else { sentence.text(", ") };
+            sentence = sentence.name(all[index]);
+            is_first = false;
+        }
+        index += 1;
+    }
+    sentence
+}
+
+/// A score at the end of a decision tree must be a finite number.
+#[must_use]
+pub const fn score_is_finite(branch: &str, score: f64) -> Option<Sentence> {
+    if score.is_finite() {
+        return None;
+    }
+    let found = says("the score ").decimal(score).text(" of the branch ").name(branch);
+    Some(found.text(" is not a finite number; write a number such as `0.5`"))
+}
+
+/// A decision tree must have different scores.
+#[must_use]
+pub const fn scores_differ(derived: &Derived) -> Option<Sentence> {
+    match derived.range {
+        Some(range) if range.min == range.max && range.min.is_finite() => {
+            let found = says("the score is ").decimal(range.min).text(" on every path");
+            Some(found.text("; write different scores, or remove the tree"))
+        }
+        _ => None,
+    }
+}
+
 /// A weight must be a finite number of at least 0.
 #[must_use]
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
@@ -205,10 +311,9 @@ pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Opt
     ))
 }
 
-/// The components together must not cost more than the budget.
+/// The components together, or those of the dearest path, must not cost more than the budget.
 #[must_use]
-pub const fn is_within_budget(budget: u64, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
-    let cost = total_cost(specs);
+pub const fn is_within_budget(budget: u64, cost: u64) -> Option<Sentence> {
     if cost <= budget {
         return None;
     }

@@ -1,0 +1,159 @@
+//! The choice of a judge whose only output is an enum: what a decision tree branches on.
+
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::score::Scored;
+use crate::score::replied_by::JUDGES;
+
+/// An enum whose variants have no data, as a judge answers with. `#[judge_output]` implements it.
+///
+/// ```
+/// use dsrs_metrics::judge::Choice as _;
+/// use dsrs_metrics::prelude::*;
+///
+/// #[judge_output]
+/// enum Tone {
+///     Friendly,
+///     Rude,
+/// }
+///
+/// assert_eq!(Tone::VARIANTS, ["Friendly", "Rude"]);
+/// assert_eq!(Tone::Rude.name(), "Rude");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an enum whose variants have no data",
+    label = "its answers cannot be branches",
+    note = "branches are the variants of the enum that a judge answers with: write `#[judge_output]` above the enum, and no data\nin its variants"
+)]
+pub trait Choice: DeserializeOwned + Copy + Eq {
+    /// The names of the variants in the source code.
+    const VARIANTS: &'static [&'static str];
+
+    /// Returns the name of the variant in the source code.
+    fn name(self) -> &'static str;
+}
+
+/// A judge with one output besides `reasoning` and `feedback`, of a type of yours. `#[judge]` implements it. If the type is a
+/// [`Choice`], the judge can be a node of a decision tree with a branch for each answer.
+///
+/// ```
+/// use dsrs_metrics::judge::{Answers, Choice};
+/// use dsrs_metrics::prelude::*;
+///
+/// #[judge_output]
+/// enum Tone {
+///     Friendly,
+///     Rude,
+/// }
+///
+/// /// Judge the tone of the reply.
+/// #[judge(score = tone != Tone::Rude)]
+/// struct ReplyTone {
+///     #[input(pred)]
+///     reply: String,
+///     #[output]
+///     tone: Tone,
+/// }
+///
+/// fn is_a_node<J: Answers<Answer: Choice>>() -> &'static str {
+///     J::OUTPUT
+/// }
+/// assert_eq!(is_a_node::<ReplyToneJudge>(), "tone");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not answer with an enum",
+    label = "not a judge with an enum as its only output",
+    note = "branches are the variants of the enum that a judge answers with, in its only output; write `yes => ..` and `no => ..`\nfor a metric that returns a `bool`, and no branches for a metric whose score is the score of the tree"
+)]
+pub trait Answers {
+    /// The type of the output.
+    type Answer;
+
+    /// The name of the output.
+    const OUTPUT: &'static str;
+}
+
+/// Why a judge that scored a row has no answer that a decision tree can follow.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[doc(hidden)]
+pub enum NoAnswer {
+    #[error("it was scored without an answer, and the tree branches on the answer")]
+    Missing,
+    #[error("its answers in both orders of the pair differ, `{first}` and `{second}`")]
+    Orders { first: &'static str, second: &'static str },
+    #[error(
+        "no answer has more than half of the votes of {judges} judges: {votes}; use an odd number of judges, or more of them"
+    )]
+    Tied { judges: usize, votes: String },
+    #[error("its answer `{answer}` has no branch")]
+    NoBranch { answer: &'static str },
+}
+
+/// Returns the name of the answer of a judge on a row: of a panel, the answer of more than half of the judges that answered. A judge whose
+/// answers in both orders of a pair differ votes for neither.
+///
+/// # Errors
+/// No answer has a majority, or the row was scored without a call.
+#[doc(hidden)]
+pub fn answer_of<J: Answers<Answer: Choice>>(scored: &Scored) -> Result<&'static str, NoAnswer> {
+    let metadata = scored.metadata().ok_or(NoAnswer::Missing)?;
+    let read = |answer: &Map<String, Value>| J::Answer::deserialize(answer.get(J::OUTPUT)?).ok();
+    let votes: Vec<Vec<J::Answer>> = match metadata.get(JUDGES).and_then(Value::as_array) {
+        Some(judges) => {
+            let answers = |judge: &Value| -> Option<Vec<J::Answer>> {
+                let orders = judge.get("answers")?.as_array()?;
+                orders.iter().map(|answer| read(answer.as_object()?)).collect()
+            };
+            judges.iter().map(answers).collect::<Option<_>>().ok_or(NoAnswer::Missing)?
+        }
+        // The answer of the offline stand-in.
+        None => {
+            let answer = metadata.get("answer").and_then(Value::as_object).and_then(read);
+            vec![vec![answer.ok_or(NoAnswer::Missing)?]]
+        }
+    };
+    majority(&votes).map(Choice::name)
+}
+
+/// Returns the answer of more than half of the judges. Each judge has one answer, or one in each order of a pair.
+fn majority<A: Choice>(judges: &[Vec<A>]) -> Result<A, NoAnswer> {
+    let mut counts: Vec<(A, usize)> = Vec::new();
+    for answers in judges {
+        let first = *answers.first().ok_or(NoAnswer::Missing)?;
+        if let Some(second) = answers.iter().find(|answer| **answer != first) {
+            if let [_] = judges {
+                return Err(NoAnswer::Orders { first: first.name(), second: second.name() });
+            }
+            continue;
+        }
+        match counts.iter_mut().find(|(answer, _)| *answer == first) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((first, 1)),
+        }
+    }
+    if let Some((answer, _)) = counts.iter().find(|(_, count)| 2 * count > judges.len()) {
+        return Ok(*answer);
+    }
+    let sure: usize = counts.iter().map(|(_, count)| count).sum();
+    let mut votes: Vec<String> =
+        counts.iter().map(|(answer, count)| format!("{count} `{}`", answer.name())).collect();
+    if sure < judges.len() {
+        votes.push(format!("{} with another answer in each order", judges.len() - sure));
+    }
+    match judges.len() {
+        0 => Err(NoAnswer::Missing),
+        judges => Err(NoAnswer::Tied { judges, votes: votes.join(", ") }),
+    }
+}
+
+/// The type itself. Named in this way, it may be less visible than the impl that names it.
+#[doc(hidden)]
+pub trait Itself {
+    type Itself;
+}
+
+impl<T> Itself for T {
+    type Itself = T;
+}

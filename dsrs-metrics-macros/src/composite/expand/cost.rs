@@ -1,0 +1,41 @@
+//! The largest cost of a composite on one row: of all components, or of the dearest path through a decision tree.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote_spanned;
+
+use super::context::Context;
+
+/// Emits the largest cost of one row by the declarations: of all components, or of the dearest path through a decision tree.
+pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
+    let Context { span, compiled, .. } = cx;
+    let Some(paths) = &cx.paths else {
+        return quote_spanned! {*span=>
+            const __COST: ::core::primitive::u64 = #compiled::total_cost(&__SPECS);
+        };
+    };
+    let paths = paths.iter().map(|path| {
+        let path = path.iter().map(|index| Literal::usize_unsuffixed(*index));
+        quote_spanned!(*span=> &[#(#path),*])
+    });
+    let costs = (0..cx.leaves.len()).map(|index| {
+        let index = Literal::usize_unsuffixed(index);
+        quote_spanned!(*span=> __SPECS[#index].cost_msats)
+    });
+    quote_spanned! {*span=>
+        const __PATHS: &[&[::core::primitive::usize]] = &[#(#paths),*];
+        const __COST: ::core::primitive::u64 = #compiled::dearest(&[#(#costs),*], __PATHS);
+    }
+}
+
+/// Emits the sum of the components' own costs, or of those on the dearest path through a decision tree.
+pub(super) fn of_values(cx: &Context<'_>, costs: &[TokenStream]) -> TokenStream {
+    let Context { span, compiled, .. } = cx;
+    match cx.paths {
+        Some(_) => quote_spanned!(*span=> #compiled::dearest(&[#(#costs),*], __PATHS)),
+        None => quote_spanned! {*span=>
+            let cost: ::core::primitive::u64 = 0;
+            #(let cost = ::core::primitive::u64::saturating_add(cost, #costs);)*
+            cost
+        },
+    }
+}
