@@ -27,5 +27,6 @@ mod shipped;
 mod simulated_user;
 mod steps;
 mod traces;
+mod trees;
 mod turns;
 mod without_answer;

@@ -212,6 +212,22 @@ async fn behind_a_gate_whatever_may_be_called_is_counted() {
     assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0, 0));
 }
 
+/// A polite answer is graded, and any other one is compared in both orders.
+#[metric(tree(polite_judge { yes => grade_judge, no => better_judge }))]
+struct Branched;
+
+#[tokio::test]
+async fn all_branches_of_a_tree_are_counted_until_the_answer_of_its_node_is_known() {
+    let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
+    let model = || model(&server, dir.path());
+    let answers = ["kind", "rude"];
+    let unknown = estimated(Branched, None, &answers, model()).await;
+    assert_eq!((calls(&unknown), msats(&unknown)), ((8, 0, 0), (260, 260, 0)));
+    evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
+    let known = estimated(Branched, None, &answers, model()).await;
+    assert_eq!((calls(&known), msats(&known)), ((3, 0, 2), (30, 30, 0)), "1 grade, 2 orders");
+}
+
 /// A function that makes a score of the error of a call.
 #[metric(tier = proxy, range = 0.0..=1.0, cost = "1 msat")]
 async fn lenient(#[pred] answer: &str) -> f64 {

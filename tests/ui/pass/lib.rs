@@ -42,6 +42,7 @@ cases! {
     raw_identifiers
     shadowed_prelude
     strictest_lints
+    trees
     two_metrics_in_one_module
     visibility
     written_by_another_macro

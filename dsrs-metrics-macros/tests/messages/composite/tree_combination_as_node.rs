@@ -1,0 +1,2 @@
+#[metric(tree(all(polite, brief) { yes => 1.0, no => 0.0 }))]
+struct Whole;

@@ -1,0 +1,2 @@
+#[metric(tree(stars { 1 => 0.0, 2 => 1.0 }))]
+struct Whole;

@@ -1,0 +1,2 @@
+#[metric(tree(polite { yes =>, no => 0.0 }))]
+struct Whole;

@@ -1,0 +1,2 @@
+#[metric(tree(tone_judge { Tone::Friendly => 1.0, Rude => 0.0 }))]
+struct Whole;

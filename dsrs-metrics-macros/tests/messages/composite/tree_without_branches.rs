@@ -1,0 +1,2 @@
+#[metric(tree(polite))]
+struct Whole;
