@@ -20,7 +20,8 @@ use crate::program::ProgramError;
 ///
 /// let spent = LmErrorKind::BudgetExceeded { budget_msats: 50, remaining_msats: 2, needed_msats: 3 };
 /// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-5-mini", spent).into());
-/// assert_eq!(returned.into_output().unwrap_err().budget_msats, Some(50));
+/// let error = ProgramReturn::<Prediction>::into_output(returned).unwrap_err();
+/// assert_eq!(error.budget_msats, Some(50));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
