@@ -28,14 +28,15 @@ pub(super) fn answers(cx: &Context<'_>) -> Option<TokenStream> {
 }
 
 /// Returns the output of a judge that has one, besides its reasoning and its feedback. A judge of turns has an answer for each
-/// turn, and none for the row.
+/// turn, and a judge that draws several answers has these; neither has one for the row.
 fn only_output<'a>(cx: &Context<'a>) -> Option<&'a Output> {
     let judge = cx.judge;
     let explains = |output: &&Output| {
         ["reasoning", "feedback"].iter().any(|name| output.field.name() == *name)
     };
     let mut outputs = judge.outputs.iter().filter(|output| !explains(output));
-    let only =
-        outputs.next().filter(|_| outputs.next().is_none() && judge.attrs.turns.is_none())?;
+    let draws = judge.attrs.scoring.as_ref().is_some_and(|scoring| scoring.draws.is_some());
+    let has_one = judge.attrs.turns.is_none() && !draws;
+    let only = outputs.next().filter(|_| outputs.next().is_none() && has_one)?;
     (is_users(&only.field.ty) && !is_list(&only.field.ty)).then_some(only)
 }
