@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTree};
 
 /// The packages in `crates` and the facade, each with the packages of this workspace that it depends on.
-const PACKAGES: [(&str, &[&str]); 9] = [
+const PACKAGES: [(&str, &[&str]); 10] = [
     ("crates/values", &[]),
     ("crates/sandbox", &["values"]),
     ("crates/lm", &["values"]),
@@ -20,10 +20,11 @@ const PACKAGES: [(&str, &[&str]); 9] = [
     ("crates/core", &["lm", "macros", "values"]),
     ("crates/builtin", &["code", "core", "lm", "sandbox", "values"]),
     ("crates/run", &["core", "lm", "values"]),
-    ("crates/cli", &["builtin", "core", "lm", "run", "sandbox", "values"]),
+    ("crates/formats", &["core", "run", "values"]),
+    ("crates/cli", &["builtin", "core", "formats", "lm", "run", "sandbox", "values"]),
     (
         "dsrs-metrics",
-        &["builtin", "cli", "code", "core", "lm", "macros", "run", "sandbox", "values"],
+        &["builtin", "cli", "code", "core", "formats", "lm", "macros", "run", "sandbox", "values"],
     ),
 ];
 

@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::accept::AcceptArguments;
 use crate::compare::CompareArguments;
-use crate::data::{Format, Mapping};
+use crate::data::{Format, Mapping, NamedFile};
+use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::rejudge::RejudgeArguments;
@@ -75,8 +76,10 @@ pub(super) struct ScoreArguments {
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", conflicts_with = "from")]
     pub(super) format: Option<FormatArgument>,
+    #[command(flatten)]
+    pub(super) from: FromArgument,
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet;
     /// and what was measured to FILE.manifest.json
     #[arg(long, value_name = "FILE")]
@@ -88,7 +91,7 @@ pub(super) struct ScoreArguments {
     /// that file instead. If the run ends early, nothing is written
     #[arg(
         long,
-        conflicts_with_all = ["with_rows", "label", "tags", "repeats", "failure_score", "format"]
+        conflicts_with_all = ["with_rows", "label", "tags", "repeats", "failure_score", "format", "from"]
     )]
     pub(super) append: bool,
     /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
@@ -160,6 +163,17 @@ pub(super) struct ScoreArguments {
     /// Whether the rows are kept in memory, for another command.
     #[arg(skip)]
     pub(super) keep_rows: bool,
+    /// The converted files, one for each of DATA; none if they are read as they are.
+    #[arg(skip)]
+    pub(super) converted: Vec<PathBuf>,
+}
+
+impl ScoreArguments {
+    /// Returns the files that are read, with the names of DATA.
+    pub(super) fn inputs(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        let paths = if self.converted.is_empty() { &self.data } else { &self.converted };
+        self.data.iter().zip(paths).map(|(name, path)| NamedFile { path, name })
+    }
 }
 
 /// The options of the commands that evaluate rows.
@@ -271,6 +285,8 @@ pub(super) struct AgreeArguments {
     /// A file written by `score --out`: .jsonl, .json or .csv; `-` is standard input
     #[arg(value_name = "RESULTS")]
     pub(super) results: PathBuf,
+    #[command(flatten)]
+    pub(super) from: FromArgument,
     /// The attribute that contains the label, or a dotted path to it
     #[arg(long, value_name = "FIELD")]
     pub(super) label: String,

@@ -62,6 +62,14 @@ pub(super) enum CliError {
         "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
     )]
     NoLm { option: &'static str },
+    #[error(
+        "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
+    )]
+    FromStandardInput,
+    #[error("--from: cannot create the folder of the converted rows: {0}")]
+    TemporaryFolder(io::Error),
+    #[error(transparent)]
+    Import(#[from] dsrs_metrics_formats::ImportError),
     #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
     StandardInputTwice,
     #[error("{} and {} are the same file; name it once", first.display(), second.display())]

@@ -13,6 +13,7 @@ mod compare;
 mod error;
 mod exit;
 mod files;
+mod from;
 mod hint;
 mod limit;
 mod list;

@@ -1,13 +1,13 @@
 //! How the commands that read result files judge their scores: failed rows, and the direction of metrics.
 
 use std::collections::HashSet;
-use std::path::Path;
 
 use clap::Args;
 
 use super::error::CliError;
 use super::value_parsers::finite;
 use crate::core::spec::Direction;
+use crate::data::NamedFile;
 use crate::metrics::Registry;
 use crate::results::{ComparisonBuilder, ReportRun, ResultsError, RunScores};
 
@@ -27,7 +27,7 @@ impl RunArguments {
     /// Reads what a report by groups needs.
     pub(crate) fn read_report(
         &self,
-        file: &Path,
+        file: NamedFile<'_>,
         group: Option<&str>,
     ) -> Result<ReportRun<'static>, ResultsError> {
         let run = ReportRun::read(file, group)?;
@@ -41,9 +41,9 @@ impl RunArguments {
     pub(crate) fn read_scores(
         &self,
         comparison: &ComparisonBuilder,
-        file: &Path,
+        file: NamedFile<'_>,
     ) -> Result<RunScores, ResultsError> {
-        let scores = comparison.read(file)?;
+        let scores = comparison.read_named(file)?;
         Ok(match self.failure_score {
             Some(score) => scores.with_failure_score(score),
             None => scores,

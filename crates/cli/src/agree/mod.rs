@@ -10,12 +10,14 @@ mod results;
 use std::path::Path;
 use std::process::ExitCode;
 
+use dsrs_metrics_formats::Epochs;
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::args::AgreeArguments;
 use super::error::CliError;
 use super::files::Files;
+use super::from::InputFiles;
 use super::hint::Hint;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
@@ -74,7 +76,10 @@ fn is_zero(rows: &u64) -> bool {
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
     Files::new().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
     check_unique(&args.metrics)?;
-    let mut results = results::read(&args.results, &args.metrics, &args.label)?;
+    let files = std::slice::from_ref(&args.results);
+    let files = InputFiles::open(args.from, Epochs::Repeats, files, false)?;
+    let file = files.named().next().unwrap_or((&args.results).into());
+    let mut results = results::read(file, &args.metrics, &args.label)?;
     check_metrics(&results, args)?;
     let labels = labels_of(&mut results, &args.label, args.labels.as_deref())?;
     let mut metrics = IndexMap::new();
@@ -104,7 +109,7 @@ pub(super) fn labels(
     label: &str,
     labels: Option<&Path>,
 ) -> Result<Labels, AgreeError> {
-    labels_of(&mut results::read(results, &[], label)?, label, labels)
+    labels_of(&mut results::read(results.into(), &[], label)?, label, labels)
 }
 
 /// Returns the labels in the file, or else in the results.

@@ -10,6 +10,7 @@ use super::error::AgreeError;
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::core::metric::identity::MetricIdentity;
+use crate::data::NamedFile;
 use crate::evaluate::{JudgedBy, JudgedByTally};
 use crate::json::describe::found;
 use crate::results::{
@@ -38,9 +39,13 @@ pub(super) struct Results {
 
 /// Reads the ratings by these metrics, or by all if the list is empty, and the labels in this
 /// field.
-pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Results, AgreeError> {
+pub(super) fn read(
+    file: NamedFile<'_>,
+    metrics: &[String],
+    label: &str,
+) -> Result<Results, AgreeError> {
     let new = || {
-        let mut results = Results::new(file);
+        let mut results = Results::new(file.name);
         results.ratings.extend(metrics.iter().map(|name| (name.clone(), Vec::new())));
         results
     };
@@ -48,7 +53,7 @@ pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Resul
     let mut results = new();
     let reads = Reads::scores(Some(label), true);
     let references = read_rows(file, reads, new, add, |block| results.append(block))?;
-    results.manifest = read_manifest(file, &references).map_err(ResultsError::from)?;
+    results.manifest = read_manifest(file.path, &references).map_err(ResultsError::from)?;
     Ok(results)
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::from::FromArgument;
 use crate::runs::RunArguments;
 
 /// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
@@ -41,6 +42,8 @@ pub(crate) struct CompareArguments {
     /// The second run, usually the newer one
     #[arg(value_name = "B")]
     pub(super) b: PathBuf,
+    #[command(flatten)]
+    pub(super) from: FromArgument,
     /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
     /// a metric, NAME.corpus its score of all rows
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]

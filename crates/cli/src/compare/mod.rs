@@ -4,11 +4,13 @@ mod args;
 
 use std::process::ExitCode;
 
+use dsrs_metrics_formats::Epochs;
 use indexmap::IndexSet;
 
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
+use super::from::InputFiles;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};
 use super::stdio::{print, print_error, print_json};
@@ -81,8 +83,13 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
         // The text shows fewer, and JSON all.
         builder = builder.listed_rows(100);
     }
-    let read = |file| args.runs.read_scores(&builder, file);
-    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let files = [args.a.clone(), args.b.clone()];
+    let files = InputFiles::open(args.from, Epochs::Repeats, &files, false)?;
+    let mut runs = files.named().map(|file| args.runs.read_scores(&builder, file));
+    let (Some(a), Some(b)) = (runs.next(), runs.next()) else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (a, b) = (a?, b?);
     let markdown = args.markdown.as_ref();
     let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
     let named: Vec<&str> = match &*args.metrics {

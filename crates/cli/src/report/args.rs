@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::from::FromArgument;
 use crate::runs::RunArguments;
 
 /// Write result files as one HTML page: scores, distributions, rows
@@ -30,6 +31,8 @@ pub(crate) struct ReportArguments {
     /// input
     #[arg(value_name = "RESULTS", required = true)]
     pub(super) results: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) from: FromArgument,
     /// The HTML file
     #[arg(long, value_name = "FILE")]
     pub(super) out: PathBuf,

@@ -5,8 +5,11 @@ mod args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use dsrs_metrics_formats::Epochs;
+
 use super::error::CliError;
 use super::files::Files;
+use super::from::InputFiles;
 use crate::metrics::Registry;
 use crate::results::{CompareError, HtmlError, HtmlReport, ReportRun, ResultsError};
 
@@ -66,8 +69,9 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() == 1 && !args.allow_different.is_empty() {
         return Err(ReportError::NothingToCompare);
     }
-    let read = |file: &PathBuf| args.runs.read_report(file, args.group.as_deref());
-    let runs = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let files = InputFiles::open(args.from, Epochs::Repeats, &args.results, false)?;
+    let read = |file| args.runs.read_report(file, args.group.as_deref());
+    let runs = files.named().map(read).collect::<Result<Vec<_>, _>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);
     let mut report = HtmlReport::of_runs(&runs)
         .lower_is_better(args.runs.lower_is_better(registry, metrics))

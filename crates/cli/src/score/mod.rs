@@ -35,11 +35,13 @@ use super::args::ScoreArguments;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
+use super::from::InputFiles;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
 use crate::evaluate::{Evaluate, EvaluationResult};
 use crate::metrics::Registry;
+use dsrs_metrics_formats::Epochs;
 #[cfg(feature = "lm")]
 pub(super) use estimate::run as estimate;
 pub(super) use limits::violations;
@@ -59,6 +61,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
+    let input = InputFiles::open(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
+    let args = &ScoreArguments { converted: input.converted(), ..args.clone() };
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args);

@@ -206,14 +206,14 @@ fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<Str
 
 /// Returns the attributes of the first row and the paths of its fields, to name one in an error. A stream has none.
 fn groups_of_first_row(args: &ScoreArguments) -> Vec<String> {
-    let Some(file) = args.data.first().filter(|file| is_regular(file)) else {
+    let Some(file) = args.inputs().next().filter(|file| is_regular(file.path)) else {
         return Vec::new();
     };
     let mut reader = DataReader::new();
     if let Some(format) = args.format {
         reader = reader.with_format(format.into());
     }
-    let first = reader.read([file]).ok().and_then(|mut rows| rows.next()?.ok());
+    let first = reader.read_named([file]).ok().and_then(|mut rows| rows.next()?.ok());
     first.map_or_else(Vec::new, |Pair { gold, pred, attributes, .. }| {
         let gold = gold.keys().map(|name| format!("gold.{name}"));
         let pred = pred.keys().map(|name| format!("pred.{name}"));

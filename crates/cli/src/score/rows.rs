@@ -26,7 +26,7 @@ pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result
         reader = reader.with_mapping(mapping.clone());
     }
     check_mappings(args, metrics)?;
-    Ok(reader.read(&args.data)?)
+    Ok(reader.read_named(args.inputs())?)
 }
 
 /// Checks that no mapping has a misspelt field: one that nothing reads, beside a field of a similar name that is read and

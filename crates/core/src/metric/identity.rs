@@ -11,7 +11,7 @@ use crate::files::{self, Contents};
 use crate::messages::escape;
 use crate::metric::Metric;
 use crate::score::OFFLINE_JUDGE;
-use crate::spec::{Direction, ScoreRange};
+use crate::spec::{Direction, MetricSpec, ScoreRange};
 
 /// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
 /// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
@@ -123,6 +123,18 @@ impl MetricIdentity {
             requirements.iter().filter_map(|it| it.prompt().map(str::to_owned)).collect();
         prompts.dedup();
         Self { spec: value, parameters: numbered(parameters), files, models, embedders, prompts }
+    }
+
+    /// Returns the identity of a metric that another program evaluated: its declaration and its parameters.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_other_program(spec: &MetricSpec<'_>, parameters: BTreeMap<String, String>) -> Self {
+        let mut spec = serde_json::to_value(spec).unwrap_or_default();
+        if let Some(fields) = spec.as_object_mut() {
+            fields.remove("doc");
+        }
+        let (models, embedders, prompts, files) = Default::default();
+        Self { spec, parameters, files, models, embedders, prompts }
     }
 
     /// Returns the models that the metric calls, with their endpoints, or `offline-lexical` if a judge scores offline.

@@ -418,6 +418,21 @@ impl Scored {
         Self { score, passed: None, note: Note::Critique(Box::new(critique)) }
     }
 
+    /// Returns a score that another program computed, with its verdict and the values that the program returned with it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_other_program(
+        score: MetricScore,
+        passed: Option<bool>,
+        metadata: Map<String, Value>,
+    ) -> Self {
+        let note = match metadata.is_empty() {
+            true => Note::None,
+            false => Note::Critique(Box::new(Critique { metadata, ..Critique::default() })),
+        };
+        Self { score, passed, note }
+    }
+
     /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         match &mut self.note {

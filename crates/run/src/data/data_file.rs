@@ -146,8 +146,7 @@ impl DataFileRecord {
         progress.hash.update(bytes);
     }
 
-    /// Reads a whole file that its reader reads in another order.
-    #[cfg(feature = "parquet")]
+    /// Reads a whole file that its reader reads in another order, or in another form.
     pub(super) fn add_all(&self, mut file: impl Read) -> io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
         loop {

@@ -47,4 +47,6 @@ pub use object_rows::{ObjectRow, ObjectRows};
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
 pub(crate) use result_row::{ATTRIBUTES, OUTCOME, attribute_columns};
+#[doc(hidden)]
+pub use row_file::NamedFile;
 pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};

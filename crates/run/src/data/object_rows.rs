@@ -10,7 +10,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::row::{LocatedRow, Row, ValidRow, validated_object};
-use super::row_file::{RowFile, UnopenedFile};
+use super::row_file::{NamedFile, RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 use crate::in_order::in_order;
 
@@ -90,7 +90,7 @@ impl ObjectRow {
 /// first error, and is the last one. Rows in lines for which `is_read` returns false are skipped. `scan` adds a line of JSON
 /// and returns true, or returns false; `add` adds every row that `scan` did not.
 pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError>>(
-    file: &Path,
+    file: NamedFile<'_>,
     is_read: impl Fn(u64) -> bool + Sync,
     new: impl Fn() -> B + Sync,
     scan: impl Fn(&mut B, &str, &dyn Fn() -> Origin) -> Result<bool, D> + Sync,
@@ -127,7 +127,10 @@ pub(crate) fn read_objects<B: Send, D: From<DataError> + Send, E: From<DataError
     )
 }
 
-pub(super) fn open(file: &Path, format: Option<Format>) -> Result<RowFile, DataError> {
+pub(super) fn open<'f>(
+    file: impl Into<NamedFile<'f>>,
+    format: Option<Format>,
+) -> Result<RowFile, DataError> {
     UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes, None, false)
 }
 

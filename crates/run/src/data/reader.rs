@@ -11,7 +11,7 @@ use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
 use super::pairing::Pairing;
-use super::row_file::{RowFile, UnopenedFile};
+use super::row_file::{NamedFile, RowFile, UnopenedFile};
 use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 
@@ -133,6 +133,19 @@ impl DataReader {
             .map(|file| UnopenedFile::new(file.as_ref(), self.format))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(self.pairs(files))
+    }
+
+    /// As [`read`](Self::read), of files with names for messages.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    #[doc(hidden)]
+    pub fn read_named<'f>(
+        &self,
+        files: impl IntoIterator<Item = NamedFile<'f>>,
+    ) -> Result<Pairs, DataError> {
+        let open = |file| UnopenedFile::new(file, self.format);
+        Ok(self.pairs(files.into_iter().map(open).collect::<Result<Vec<_>, _>>()?))
     }
 
     /// Returns the rows of any reader. `name` is used in errors and origins, like a file name.

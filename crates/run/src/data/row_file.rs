@@ -26,6 +26,22 @@ use super::whole_file::WholeFile;
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
+/// A file, and the name that messages and outputs show: that of the file which it was converted from.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct NamedFile<'a> {
+    /// The file that is read.
+    pub path: &'a Path,
+    /// The name.
+    pub name: &'a Path,
+}
+
+impl<'a, F: AsRef<Path> + ?Sized> From<&'a F> for NamedFile<'a> {
+    fn from(file: &'a F) -> Self {
+        Self { path: file.as_ref(), name: file.as_ref() }
+    }
+}
+
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {
     name: PathBuf,
@@ -34,14 +50,19 @@ pub(super) struct UnopenedFile {
 }
 
 enum Source {
-    File,
+    /// A file with this path.
+    File(PathBuf),
     StandardInput,
     Reader(Box<dyn BufRead + Send>),
 }
 
 impl UnopenedFile {
     /// Checks that the file exists and has a format; `-` is standard input.
-    pub(super) fn new(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
+    pub(super) fn new<'f>(
+        file: impl Into<NamedFile<'f>>,
+        format: Option<Format>,
+    ) -> Result<Self, DataError> {
+        let NamedFile { path: file, name } = file.into();
         if file.as_os_str() == "-" {
             return Ok(Self {
                 name: "<stdin>".into(),
@@ -49,7 +70,7 @@ impl UnopenedFile {
                 source: Source::StandardInput,
             });
         }
-        let name = file.to_path_buf();
+        let name = name.to_path_buf();
         match fs::metadata(file) {
             Err(reason) => return Err(DataError::Unreadable { file: name, reason }),
             Ok(metadata) if metadata.is_dir() => return Err(DataError::Directory { file: name }),
@@ -61,13 +82,15 @@ impl UnopenedFile {
                 None => DataError::UnknownFormat { file: name },
             });
         };
-        Ok(Self { name, format, source: Source::File })
+        Ok(Self { name, format, source: Source::File(file.to_path_buf()) })
     }
 
     /// Returns whether reading may block for long.
     pub(super) fn may_block(&self) -> bool {
-        !matches!(self.source, Source::File)
-            || !fs::metadata(&self.name).is_ok_and(|it| it.is_file())
+        match &self.source {
+            Source::File(path) => !fs::metadata(path).is_ok_and(|it| it.is_file()),
+            Source::StandardInput | Source::Reader(_) => true,
+        }
     }
 
     /// Reads from `reader`; `name` is used in errors and origins.
@@ -97,7 +120,7 @@ impl UnopenedFile {
         let record = Arc::new(DataFileRecord::new(&name, is_hashed));
         let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
         let input = |source: Source| {
-            let reader = source.reader(&name, &record).map_err(unreadable)?;
+            let reader = source.reader(&name, &record, is_hashed).map_err(unreadable)?;
             Input::new(Arc::clone(&name), reader, row_limit)
         };
         let rows: Chunks = match format {
@@ -121,10 +144,10 @@ impl UnopenedFile {
             Format::Parquet => {
                 let (file, pairing) = (Arc::clone(&name), pairing.cloned());
                 match source {
-                    Source::File => {
-                        let reader = fs::File::open(&name).map_err(unreadable)?;
+                    Source::File(path) => {
+                        let reader = fs::File::open(&path).map_err(unreadable)?;
                         if is_hashed {
-                            let file = fs::File::open(&name).map_err(unreadable)?;
+                            let file = fs::File::open(&path).map_err(unreadable)?;
                             record.add_all(file).map_err(unreadable)?;
                         }
                         let open = move || reader.try_clone();
@@ -133,7 +156,8 @@ impl UnopenedFile {
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
-                        let reader = stream.reader(&name, &record).map_err(unreadable)?;
+                        let reader =
+                            stream.reader(&name, &record, is_hashed).map_err(unreadable)?;
                         let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
                         let (mut reader, mut bytes) =
                             (reader.take(limit.saturating_add(1)), Vec::new());
@@ -156,14 +180,24 @@ impl UnopenedFile {
 impl Source {
     fn reader(
         self,
-        file: &Path,
+        name: &Path,
         record: &Arc<DataFileRecord>,
+        is_hashed: bool,
     ) -> io::Result<Box<dyn BufRead + Send>> {
         const BUFFER: usize = 1 << 16;
+        if let Self::File(path) = &self
+            && path != name
+        {
+            // The record is of the file that this one was converted from.
+            if is_hashed {
+                record.add_all(fs::File::open(name)?)?;
+            }
+            return Ok(Box::new(BufReader::with_capacity(BUFFER, WholeFile::open(path)?)));
+        }
         let reader: Box<dyn io::Read + Send> = match self {
             Self::Reader(reader) => Box::new(reader),
             Self::StandardInput => Box::new(io::stdin()),
-            Self::File => Box::new(WholeFile::open(file)?),
+            Self::File(path) => Box::new(WholeFile::open(&path)?),
         };
         Ok(Box::new(BufReader::with_capacity(BUFFER, Recorded::new(reader, record))))
     }

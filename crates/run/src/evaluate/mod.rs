@@ -40,7 +40,7 @@ pub use self::journal::JournalUse;
 pub use self::manifest::{JudgeReplies, JudgedBy};
 pub use self::observer::{Observer, RunStart};
 pub use self::row::{BudgetReport, Repeat, RolloutNumber, RowResult, Spending};
-pub(crate) use self::row::{Gate, ScoredRollouts};
+pub(crate) use self::row::{Gate, ScoredRollouts, reduced};
 pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
 };

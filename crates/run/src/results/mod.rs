@@ -11,6 +11,7 @@ mod compare;
 mod error;
 mod file;
 mod file_manifest;
+mod foreign_rows;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
@@ -41,6 +42,8 @@ pub use error::ResultsError;
 pub use file::Results;
 #[doc(hidden)]
 pub use file_manifest::{manifest_of, read_manifest};
+#[doc(hidden)]
+pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport, ReportRun};
 pub use markdown::markdown;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::error::ResultsError;
 use super::parse::UncheckedRow;
 use super::scan::{Reads, Shape};
-use crate::data::{DataError, read_objects};
+use crate::data::{DataError, NamedFile, read_objects};
 use crate::evaluate::manifest::{self, MANIFEST_SUFFIX, manifest_path};
 use crate::evaluate::report::ResultRow;
 
@@ -33,27 +33,27 @@ pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsE
 /// block, with whether it contains its id; the id of a row without one is its line. It may take the content of the row.
 /// Returns the references of manifests that the rows contain.
 #[doc(hidden)]
-pub fn read_rows<B: Send, E: From<ResultsError> + Send>(
-    file: &Path,
+pub fn read_rows<'f, B: Send, E: From<ResultsError> + Send>(
+    file: impl Into<NamedFile<'f>>,
     reads: Reads,
     new: impl Fn() -> B + Sync,
     add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
     merge: impl FnMut(B) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
-    read_lines(file, reads, |_| true, new, add, merge)
+    read_lines(file.into(), reads, |_| true, new, add, merge)
 }
 
 /// Reads the rows in the lines for which `is_read` returns true, as [`read_rows`].
 pub(super) fn read_lines<B: Send, E: From<ResultsError> + Send>(
-    file: &Path,
+    file: NamedFile<'_>,
     reads: Reads,
     is_read: impl Fn(u64) -> bool + Sync,
     new: impl Fn() -> B + Sync,
     add: impl Fn(&mut B, &mut ResultRow, bool) -> Result<(), E> + Sync,
     mut merge: impl FnMut(B) -> Result<(), E>,
 ) -> Result<Vec<String>, E> {
-    check_is_no_manifest(file)?;
-    manifest::check_version_of(file).map_err(ResultsError::from)?;
+    check_is_no_manifest(file.path)?;
+    manifest::check_version_of(file.path).map_err(ResultsError::from)?;
     let (mut complete, mut references) = (0, Vec::new());
     let new = || Block {
         rows: new(),

@@ -1,13 +1,12 @@
 //! [`Run`]: the name, the metrics and the manifest of a run.
 
-use std::path::Path;
-
 use indexmap::IndexMap;
 
 use super::error::{MAX_METRICS, ResultsError};
 use crate::core::metric::identity::MetricIdentity;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::{Direction, ScoreKind};
+use crate::data::NamedFile;
 use crate::evaluate::manifest::{Manifest, NO_MANIFEST};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 
@@ -85,7 +84,8 @@ pub(super) fn entry<'m, V: Default>(
 }
 
 /// Returns the name of the run in a file.
-pub(super) fn name_of(file: &Path) -> String {
+pub(super) fn name_of<'f>(file: impl Into<NamedFile<'f>>) -> String {
+    let file = file.into().name;
     match file.as_os_str() == "-" {
         true => "<stdin>".to_owned(),
         false => file.to_string_lossy().into_owned(),

@@ -1,7 +1,5 @@
 //! [`RunScores`]: the outcomes and values of a run, in columns of a few bytes for each row.
 
-use std::path::Path;
-
 use indexmap::{IndexMap, IndexSet};
 
 use super::error::ResultsError;
@@ -13,6 +11,7 @@ use super::run::{Run, entry, name_of};
 use super::scan::Reads;
 use super::selected::{Score, Selected};
 use crate::core::score::counted::Counted;
+use crate::data::NamedFile;
 use crate::evaluate::manifest::Manifest;
 use crate::evaluate::report::{ResultOutcome, ResultRow};
 use crate::json::describe;
@@ -55,7 +54,7 @@ pub(super) struct Usage {
 
 impl RunScores {
     /// Reads a result file.
-    pub(super) fn read(file: &Path, columns: &Columns) -> Result<Self, ResultsError> {
+    pub(super) fn read(file: NamedFile<'_>, columns: &Columns) -> Result<Self, ResultsError> {
         let mut scores = Self::new(Run::new(name_of(file)), columns);
         let has_part = columns.names.iter().any(|name| name.contains('.'));
         let references = read_rows(
@@ -70,7 +69,7 @@ impl RunScores {
             },
             |block| scores.append(block),
         )?;
-        scores.run.set_manifest(read_manifest(file, &references)?);
+        scores.run.set_manifest(read_manifest(file.path, &references)?);
         Ok(scores)
     }
 

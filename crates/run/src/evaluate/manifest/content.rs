@@ -341,6 +341,18 @@ pub(crate) enum InvalidDescription {
 }
 
 impl RunDescription {
+    /// Returns a string of another program as a label, or the name or value of a tag: without control characters, and cut off.
+    pub(crate) fn valid_text(text: &str) -> Option<String> {
+        let printable = |found: char| if found.is_control() { ' ' } else { found };
+        let mut text: String = text.chars().map(printable).collect();
+        while text.len() > MAX_LENGTH {
+            text.truncate(
+                (MAX_LENGTH..text.len()).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0),
+            );
+        }
+        (!text.trim().is_empty()).then_some(text)
+    }
+
     pub(crate) fn check(&self) -> Result<(), InvalidDescription> {
         if let Some(label) = &self.label {
             check_text("label", label)?;

@@ -33,6 +33,7 @@ pub(super) use self::predicted::Predicted;
 pub(super) use self::preflight::Preflight;
 pub use self::repeats::Repeat;
 pub(super) use self::repeats::counted;
+pub(crate) use self::repeats::reduced;
 pub use self::rollouts::RolloutNumber;
 pub use self::row_result::RowResult;
 pub(crate) use self::row_result::ScoredRollouts;

@@ -93,11 +93,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
 
     /// Returns the outcome of each metric over the repeats of a row.
     pub(crate) fn reduced(&self, repeats: &[Repeat<P>]) -> Vec<Outcome> {
-        let of_metric = |metric: usize| {
-            let outcomes: Vec<_> = repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
-            repeats::reduce(&outcomes, self.options.failure_score)
-        };
-        (0..self.metrics.len()).map(of_metric).collect()
+        repeats::reduced(repeats, self.metrics.len(), self.options.failure_score)
     }
 
     /// Returns the outcome of each metric on a row whose program failed, or was not covered by a budget.

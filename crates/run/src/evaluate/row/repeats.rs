@@ -26,9 +26,22 @@ pub(crate) enum RepeatPred<P> {
     None,
 }
 
+/// Returns the outcome of each metric over the repeats of a row.
+pub(crate) fn reduced<P>(
+    repeats: &[Repeat<P>],
+    metrics: usize,
+    failure_score: f64,
+) -> Vec<Outcome> {
+    let of_metric = |metric: usize| {
+        let outcomes: Vec<_> = repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
+        reduce(&outcomes, failure_score)
+    };
+    (0..metrics).map(of_metric).collect()
+}
+
 /// Returns the outcome of a row over its repeats: the mean, where a failed repeat counts as the failure score. Without a
 /// score it is the first failure, or else the first outcome.
-pub(crate) fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
+fn reduce(outcomes: &[&Outcome], failure_score: f64) -> Outcome {
     let scored: Vec<&Scored> = outcomes.iter().filter_map(|outcome| outcome.scored()).collect();
     let Some(first) = scored.first() else {
         let failure = outcomes.iter().find(|outcome| outcome.is_failure());

@@ -73,15 +73,20 @@ impl<G, P> RowResult<G, P> {
                 (index.to_string(), gold, None, Fields::default(), None)
             }
         };
+        Self { pred, run: given_run, origin, ..Self::of_parts(id, gold, attributes) }
+    }
+
+    /// A row without evaluations.
+    pub(crate) fn of_parts(id: String, gold: Arc<G>, attributes: Fields) -> Self {
         Self {
             id,
             gold,
-            pred,
-            run: given_run,
+            pred: None,
+            run: None,
             outcomes: Vec::new(),
             repeats: Vec::new(),
             attributes,
-            origin,
+            origin: None,
             traceback: None,
             gated: None,
         }

@@ -14,6 +14,7 @@ use super::metric::{MetricComparison, adjust};
 use super::pairs::{ComparedRows, Pairs};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
+use crate::data::NamedFile;
 use crate::evaluate::manifest::FormatVersion;
 use crate::in_order::in_order;
 use crate::results::ResultsError;
@@ -127,7 +128,16 @@ impl ComparisonBuilder {
     /// # Errors
     /// [`ResultsError`], as [`Results::read`].
     pub fn read(&self, file: impl AsRef<Path>) -> Result<RunScores, ResultsError> {
-        RunScores::read(file.as_ref(), &self.columns())
+        self.read_named(NamedFile::from(file.as_ref()))
+    }
+
+    /// As [`read`](Self::read), of a file with a name for messages.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    #[doc(hidden)]
+    pub fn read_named(&self, file: NamedFile<'_>) -> Result<RunScores, ResultsError> {
+        RunScores::read(file, &self.columns())
     }
 
     /// Returns the ids, outcomes and values that this comparison needs.

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::totals::Totals;
+use crate::data::NamedFile;
 use crate::evaluate::report::{Progress, ProgressDisplay, ResultRow};
 use crate::messages::escape;
 use crate::results::file::Results;
@@ -36,7 +37,12 @@ impl ReportRun<'static> {
     ///
     /// # Errors
     /// [`ResultsError`], as [`Results::read`].
-    pub fn read(file: &Path, group: Option<&str>) -> Result<Self, ResultsError> {
+    pub fn read<'f>(
+        file: impl Into<NamedFile<'f>>,
+        group: Option<&str>,
+    ) -> Result<Self, ResultsError> {
+        let named = file.into();
+        let file = named.path;
         let is_file = file.as_os_str() != "-" && fs::metadata(file).is_ok_and(|it| it.is_file());
         let reads = if is_file { Reads::scores(group, true) } else { Reads::all() };
         let columns = columns(group);
@@ -46,9 +52,9 @@ impl ReportRun<'static> {
             rows: Rows::InMemory(Vec::new().into()),
         };
         let (mut run, mut progress) =
-            (empty(name_of(file)), Progress::new(ProgressDisplay::Terminal, None));
+            (empty(name_of(named)), Progress::new(ProgressDisplay::Terminal, None));
         let references = read_rows(
-            file,
+            named,
             reads,
             || empty(String::new()),
             |block, row, has_id| {
@@ -154,7 +160,7 @@ impl<'a> ReportRun<'a> {
         let lines: HashSet<u64> = places.iter().map(|place| index.at(*place).line).collect();
         let mut found = Vec::with_capacity(places.len());
         read_lines(
-            file,
+            NamedFile { path: file, name: Path::new(self.name()) },
             Reads::all(),
             |line| lines.contains(&line),
             Vec::new,
@@ -172,7 +178,7 @@ impl<'a> ReportRun<'a> {
             },
         )?;
         if !found.iter().map(|(place, _)| place).eq(places) {
-            return Err(ResultsError::Changed { file: file.clone() });
+            return Err(ResultsError::Changed { file: self.name().into() });
         }
         Ok(found.into_iter().map(|(_, row)| row).collect())
     }

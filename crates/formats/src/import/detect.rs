@@ -1,0 +1,111 @@
+//! What a file is that has another format than the one that was named.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use super::error::{ImportError, Input};
+use crate::messages::escape;
+
+/// The bytes from which a format is recognized.
+const START: u64 = 64 << 10;
+
+/// Returns the error of a file of another format than `expected`.
+pub(super) fn other_format(input: Input<'_>, expected: &'static str) -> ImportError {
+    let mut start = Vec::new();
+    if let Err(reason) =
+        File::open(input.file).and_then(|file| file.take(START).read_to_end(&mut start))
+    {
+        return input.unreadable(reason);
+    }
+    ImportError::OtherFormat { file: input.file.to_owned(), expected, found: describe(&start) }
+}
+
+/// Describes a file by its first bytes.
+fn describe(start: &[u8]) -> String {
+    if start.trim_ascii().is_empty() {
+        return "an empty file".to_owned();
+    }
+    if start.starts_with(b"PK") {
+        return "a ZIP archive, as logs of inspect_ai are (`--from inspect`)".to_owned();
+    }
+    if [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"].iter().any(|magic| start.starts_with(magic)) {
+        return "a compressed file; decompress it".to_owned();
+    }
+    let keys = first_keys(start);
+    let has = |key: &str| keys.iter().any(|found| found == key);
+    match () {
+        () if has("scores") && has("id") && !has("epoch") => {
+            "a result file of this program; leave out --from".to_owned()
+        }
+        () if has("gold") || has("pred") => {
+            "rows of gold labels and predictions; leave out --from".to_owned()
+        }
+        () if has("eval") && has("version") => {
+            "a log of inspect_ai (`--from inspect`)".to_owned()
+        }
+        () if has("doc_id") => "samples of lm-eval (`--from lm-eval`)".to_owned(),
+        () if has("results") && has("configs") => {
+            "the results of lm-eval, which have no samples; write its samples_TASK_DATE.jsonl, which `--log_samples` saves"
+                .to_owned()
+        }
+        () if has("resourceSpans") => "spans of OpenTelemetry (`--from otlp`)".to_owned(),
+        () if has("schema_version") && has("steps") => {
+            "a trajectory of ATIF (`--from atif`)".to_owned()
+        }
+        () if !keys.is_empty() => {
+            format!("an object with {}", escape::names(keys.iter().take(8).map(String::as_str)))
+        }
+        () if start.trim_ascii_start().starts_with(b"[") => "a list".to_owned(),
+        () => "a file without objects of JSON".to_owned(),
+    }
+}
+
+/// Returns the keys of the first object of JSON, as far as it is there.
+fn first_keys(start: &[u8]) -> Vec<String> {
+    let (mut keys, mut depth, mut key, mut from) = (Vec::new(), 0_u32, None, None::<usize>);
+    let mut at = start.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    if start.get(at) != Some(&b'{') {
+        return keys;
+    }
+    while let Some(byte) = start.get(at) {
+        match (from, byte) {
+            (Some(_), b'\\') => at += 1,
+            (Some(begin), b'"') => {
+                key = Some(&start[begin..at]);
+                from = None;
+            }
+            (Some(_), _) => {}
+            (None, b'"') => from = Some(at + 1),
+            (None, b'{' | b'[') => depth += 1,
+            (None, b'}' | b']') if depth <= 1 => break,
+            (None, b'}' | b']') => depth -= 1,
+            (None, b':') if depth == 1 => {
+                keys.extend(key.take().map(|key| String::from_utf8_lossy(key).into_owned()));
+            }
+            (None, _) => {}
+        }
+        at += 1;
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe;
+
+    #[test]
+    fn a_file_is_described_by_its_first_object() {
+        for (text, expected) in [
+            ("  \n", "an empty file"),
+            (r#"{"id":"a","scores":{"em":{}}}"#, "a result file of this program; leave out --from"),
+            (r#"{"gold":{"doc_id":1}}"#, "rows of gold labels and predictions; leave out --from"),
+            (r#"{"version":2,"eval":{"#, "a log of inspect_ai (`--from inspect`)"),
+            (r#"{"a":"x\":{","resourceSpans":[]}"#, "spans of OpenTelemetry (`--from otlp`)"),
+            ("{\"x\":[1,{\"doc_id\":2}]}\n{\"doc_id\":1}", "an object with `x`"),
+            ("[1]", "a list"),
+            ("7", "a file without objects of JSON"),
+        ] {
+            assert_eq!(describe(text.as_bytes()), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What lm-eval measured: `results_DATE.json` beside the samples.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::OfTask;
+use crate::core::{Direction, MetricIdentity, MetricSpec};
+use crate::import::error::{ImportError, Input};
+use crate::import::text::{ROW_LIMIT, parse};
+use crate::messages::escape;
+use crate::results::ForeignRun;
+
+/// The task of the samples, and the results of the run that has it.
+pub(super) struct Run {
+    task: String,
+    /// The name of the file of results, and its content if it exists.
+    results: Option<(PathBuf, Option<Results>)>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Results {
+    model_name: Option<String>,
+    config: Map<String, Value>,
+    versions: Map<String, Value>,
+    higher_is_better: BTreeMap<String, Value>,
+    task_hashes: Map<String, Value>,
+    #[serde(rename = "n-shot")]
+    shots: Map<String, Value>,
+    git_hash: Value,
+    lm_eval_version: Value,
+    chat_template_sha: Value,
+}
+
+impl Run {
+    /// Reads the results of the same date, if the file has the name that lm-eval gives it.
+    pub(super) fn read(input: Input<'_>) -> Result<Self, ImportError> {
+        let name = input.file.file_name().unwrap_or_default().to_string_lossy();
+        let Some((task, date)) = name
+            .strip_prefix("samples_")
+            .and_then(|name| name.strip_suffix(".jsonl"))
+            .and_then(|name| name.rsplit_once('_'))
+        else {
+            return Ok(Self { task: name.trim_end_matches(".jsonl").to_owned(), results: None });
+        };
+        let path = input.file.with_file_name(format!("results_{date}.json"));
+        let mut text = Vec::new();
+        let read =
+            File::open(&path).and_then(|file| file.take(ROW_LIMIT as u64).read_to_end(&mut text));
+        let results = match read {
+            Ok(_) => {
+                let beside = Input { file: &path };
+                Some(parse(&text).map_err(|reason| beside.whole(reason))?)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Input { file: &path }.unreadable(error)),
+        };
+        Ok(Self { task: task.to_owned(), results: Some((path, results)) })
+    }
+
+    /// Returns what was measured, and notes on what is not known.
+    pub(super) fn finish(self, metrics: &IndexMap<String, OfTask>) -> (ForeignRun, Vec<String>) {
+        let Self { task, results } = self;
+        let mut run = ForeignRun::default();
+        run.tags.insert("task".to_owned(), task.clone());
+        let results = match results {
+            Some((_, Some(results))) => results,
+            Some((path, None)) => {
+                let path = escape::name(&path.to_string_lossy()).into_owned();
+                return (run, vec![format!("no `{path}`: {UNKNOWN}")]);
+            }
+            None => {
+                let name = "the name of the file is not samples_TASK_DATE.jsonl";
+                return (run, vec![format!("{name}: {UNKNOWN}")]);
+            }
+        };
+        results.add_tags(&task, &mut run.tags);
+        run.label = run.tags.get("model").cloned();
+        for (name, OfTask { metric, filter }) in metrics {
+            run.metrics.insert(name.clone(), results.identity(&task, metric, filter));
+        }
+        (run, Vec::new())
+    }
+}
+
+/// What is not known without the results.
+const UNKNOWN: &str = "the version of the task and the direction of its metrics are unknown";
+
+impl Results {
+    fn add_tags(&self, task: &str, tags: &mut BTreeMap<String, String>) {
+        let config = |key: &str| self.config.get(key).unwrap_or(&Value::Null);
+        let model = match &self.model_name {
+            Some(name) if !name.is_empty() => Value::from(name.clone()),
+            _ => config("model").clone(),
+        };
+        let none = Value::Null;
+        let values = [
+            ("model", &model),
+            ("model_source", config("model")),
+            ("model_args", config("model_args")),
+            ("gen_kwargs", config("gen_kwargs")),
+            ("limit", config("limit")),
+            ("lm_eval_version", &self.lm_eval_version),
+            ("git_hash", &self.git_hash),
+            ("task_hash", self.task_hashes.get(task).unwrap_or(&none)),
+            ("chat_template_sha", &self.chat_template_sha),
+        ];
+        let values = values.into_iter().filter_map(|(name, value)| Some((name, shown(value)?)));
+        tags.extend(values.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    /// The identity of a metric: the version of its task, the number of examples in the prompt, and the filter.
+    fn identity(&self, task: &str, metric: &str, filter: &str) -> MetricIdentity {
+        let version = self.versions.get(task).and_then(shown).unwrap_or_else(|| "unknown".into());
+        let is_better = self.higher_is_better.get(task).and_then(|of_task| of_task.get(metric));
+        let mut spec = MetricSpec::new(metric);
+        spec.version = &version;
+        if is_better.and_then(Value::as_bool) == Some(false) {
+            spec.direction = Direction::LowerIsBetter;
+        }
+        let shots = self.shots.get(task).and_then(shown);
+        let parameters = [
+            ("task", Some(task.to_owned())),
+            ("filter", Some(filter.to_owned())),
+            ("num_fewshot", shots),
+        ];
+        let parameters = parameters
+            .into_iter()
+            .filter_map(|(key, value)| Some((format!("lm_eval.{key}"), value?)));
+        MetricIdentity::of_other_program(&spec, parameters.collect())
+    }
+}
+
+/// A value as a string; `None` of null and of an empty one.
+fn shown(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        other => Some(other.to_string()).filter(|text| text != "{}"),
+    }
+}

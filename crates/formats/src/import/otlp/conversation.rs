@@ -1,0 +1,253 @@
+//! The messages of the spans below a root, as a trajectory.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Map, Value, json};
+
+use super::document::Span;
+
+/// The operations of spans in which a model replies.
+const REPLIES: [&str; 3] = ["chat", "generate_content", "text_completion"];
+
+/// The messages of a row, in OpenAI's form.
+#[derive(Default)]
+pub(super) struct Conversation {
+    pub(super) messages: Vec<Value>,
+    /// How often each message is there.
+    counts: HashMap<String, usize>,
+    /// The calls so far, and their places by id.
+    calls: Vec<Call>,
+    by_id: HashMap<String, usize>,
+    /// The places of calls that may have no result yet, by the name of the tool.
+    open: HashMap<String, VecDeque<usize>>,
+    /// The tokens of the model's calls.
+    pub(super) tokens: Option<[u64; 2]>,
+}
+
+struct Call {
+    id: String,
+    has_result: bool,
+}
+
+impl Conversation {
+    /// Returns the messages of spans, which are in the order of their start.
+    pub(super) fn of(spans: &[Span]) -> Self {
+        let mut conversation = Self::default();
+        let is = |span: &&Span, names: &[&str]| names.contains(&operation(span));
+        // An agent's span has the messages of the model's calls below it once more.
+        let has_replies = spans.iter().any(|span| is(&span, &REPLIES));
+        let mut later: Vec<(u64, &Span)> = Vec::new();
+        for span in spans {
+            let replies = is(&span, &REPLIES) || !has_replies && operation(span) == "invoke_agent";
+            if replies || operation(span) == "execute_tool" {
+                // A tool returns while others run, and a reply is there at the end of its span.
+                later.push((if replies { span.start } else { span.end }, span));
+            }
+        }
+        later.sort_by_key(|(time, _)| *time);
+        for (_, span) in later {
+            match operation(span) {
+                "execute_tool" => conversation.add_tool(span),
+                _ => conversation.add_replies(span),
+            }
+        }
+        conversation
+    }
+
+    /// Returns the text of the last reply.
+    pub(super) fn answer(&self) -> Option<&str> {
+        self.texts("assistant").last()
+    }
+
+    /// Returns the text of the first message of the user.
+    pub(super) fn question(&self) -> Option<&str> {
+        self.texts("user").next()
+    }
+
+    fn texts(&self, role: &str) -> impl Iterator<Item = &str> {
+        let of_role = self.messages.iter().filter(move |it| it["role"] == role);
+        of_role.filter_map(|it| it["content"].as_str()).filter(|text| !text.is_empty())
+    }
+
+    fn add_replies(&mut self, span: &Span) {
+        let tokens = ["input_tokens", "output_tokens"]
+            .map(|key| attribute(span, &format!("gen_ai.usage.{key}")).and_then(Value::as_u64));
+        if tokens.iter().any(Option::is_some) {
+            let sum = self.tokens.get_or_insert_default();
+            for (sum, more) in sum.iter_mut().zip(tokens) {
+                *sum = sum.saturating_add(more.unwrap_or(0));
+            }
+        }
+        let mut input = Vec::new();
+        let instructions = structured(attribute(span, "gen_ai.system_instructions"));
+        if let Some(parts @ Value::Array(_)) = instructions {
+            input.extend(read(&json!({ "role": "system", "parts": parts })));
+        }
+        if let Some(Value::Array(messages)) = structured(attribute(span, "gen_ai.input.messages")) {
+            for message in &messages {
+                input.extend(read(message));
+            }
+        }
+        // The input of a later call has the messages of earlier calls.
+        let mut seen = HashMap::<String, usize>::new();
+        for message in input {
+            let key = message.to_string();
+            let count = seen.entry(key.clone()).or_default();
+            *count += 1;
+            if *count > self.counts.get(&key).copied().unwrap_or(0) {
+                self.push(message, key);
+            }
+        }
+        if let Some(Value::Array(messages)) = structured(attribute(span, "gen_ai.output.messages"))
+        {
+            for message in messages.iter().flat_map(read) {
+                let key = message.to_string();
+                self.push(message, key);
+            }
+        }
+    }
+
+    fn add_tool(&mut self, span: &Span) {
+        let text = |key: &str| attribute(span, key).and_then(Value::as_str);
+        let name = text("gen_ai.tool.name").unwrap_or(&span.name);
+        let id = text("gen_ai.tool.call.id");
+        let known = match id {
+            Some(id) => self.by_id.get(id).copied(),
+            None => self.open_call(name),
+        };
+        let id = match known {
+            Some(known) if self.calls[known].has_result => return,
+            Some(known) => self.calls[known].id.clone(),
+            None => {
+                let id = id.unwrap_or(&span.id).to_owned();
+                let args = structured(attribute(span, "gen_ai.tool.call.arguments"));
+                let call =
+                    json!({ "id": id, "name": name, "args": args.unwrap_or_else(|| json!({})) });
+                let message = json!({ "role": "assistant", "content": "", "tool_calls": [call] });
+                let key = message.to_string();
+                self.push(message, key);
+                id
+            }
+        };
+        let result = attribute(span, "gen_ai.tool.call.result").cloned().unwrap_or_default();
+        if !result.is_null() || span.error.is_some() {
+            let mut message = tool_message(&id, result);
+            if span.error.is_some() {
+                message["is_error"] = true.into();
+            }
+            let key = message.to_string();
+            self.push(message, key);
+        }
+    }
+
+    /// Returns the first call of a tool without a result.
+    fn open_call(&mut self, name: &str) -> Option<usize> {
+        let open = self.open.get_mut(name)?;
+        while open.front().is_some_and(|place| self.calls[*place].has_result) {
+            open.pop_front();
+        }
+        open.front().copied()
+    }
+
+    /// Adds a message, unless it is a second result of a call.
+    fn push(&mut self, message: Value, key: String) {
+        *self.counts.entry(key).or_default() += 1;
+        if let Some(id) = message["tool_call_id"].as_str() {
+            match self.by_id.get(id).map(|place| &mut self.calls[*place]) {
+                Some(call) if call.has_result => return,
+                Some(call) => call.has_result = true,
+                // The call is not in the spans.
+                None => {
+                    let mut message = message;
+                    if let Some(fields) = message.as_object_mut() {
+                        fields.remove("tool_call_id");
+                    }
+                    return self.messages.push(message);
+                }
+            }
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            let text = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
+            let place = self.calls.len();
+            self.by_id.insert(text("id"), place);
+            self.open.entry(text("name")).or_default().push_back(place);
+            self.calls.push(Call { id: text("id"), has_result: false });
+        }
+        self.messages.push(message);
+    }
+}
+
+/// Returns a message of the conventions in OpenAI's form, and its results of tools as messages of their own.
+fn read(message: &Value) -> Vec<Value> {
+    let role = match message["role"].as_str() {
+        Some(role @ ("system" | "user" | "tool")) => role,
+        Some("developer") => "system",
+        _ => "assistant",
+    };
+    let (mut text, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(content) = message["content"].as_str() {
+        text.push(content);
+    }
+    for part in message["parts"].as_array().into_iter().flatten() {
+        match part["type"].as_str() {
+            Some("text") => text.extend(part["content"].as_str()),
+            Some("tool_call") => {
+                let args = structured(part.get("arguments")).unwrap_or_else(|| json!({}));
+                let mut call = Map::new();
+                call.insert("id".to_owned(), part["id"].clone());
+                call.insert("name".to_owned(), part["name"].as_str().unwrap_or("unknown").into());
+                call.insert("args".to_owned(), args);
+                calls.push(Value::Object(call));
+            }
+            Some("tool_call_response") => {
+                let result = part.get("response").or_else(|| part.get("result"));
+                let id = part["id"].as_str().unwrap_or_default();
+                results.push(tool_message(id, result.cloned().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    let mut messages = Vec::new();
+    if results.is_empty() || !text.is_empty() {
+        let mut message = json!({ "role": role, "content": text.join("\n") });
+        // Calls are the agent's.
+        if !calls.is_empty() {
+            message["role"] = "assistant".into();
+            message["tool_calls"] = calls.into();
+        }
+        messages.push(message);
+    }
+    messages.extend(results);
+    messages
+}
+
+fn tool_message(id: &str, result: Value) -> Value {
+    let content = match result {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    json!({ "role": "tool", "tool_call_id": id, "content": content })
+}
+
+/// The operation of a span: `chat`, `execute_tool`, `invoke_agent`.
+pub(super) fn operation(span: &Span) -> &str {
+    attribute(span, "gen_ai.operation.name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns an attribute of the span, or of the event with the details of its operation.
+pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
+    let details = span.events.iter().filter(|it| it.name.ends_with(".operation.details"));
+    span.attributes.get(key).or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
+}
+
+/// Returns a structured value, which spans may have as a string of JSON.
+fn structured(value: Option<&Value>) -> Option<Value> {
+    match value? {
+        Value::Null => None,
+        Value::String(json) => {
+            Some(serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.clone())))
+        }
+        other => Some(other.clone()),
+    }
+}

@@ -1,0 +1,202 @@
+//! Documents of OTLP's JSON, and their spans.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use crate::import::error::ImportError;
+use crate::json::describe::found;
+
+/// A document, as a collector receives it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Document {
+    #[serde(alias = "resource_spans")]
+    resource_spans: Vec<ResourceSpans>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceSpans {
+    #[serde(default)]
+    resource: Resource,
+    #[serde(default, alias = "scope_spans")]
+    scope_spans: Vec<ScopeSpans>,
+}
+
+#[derive(Deserialize, Default)]
+struct Resource {
+    #[serde(default)]
+    attributes: Vec<KeyValue>,
+}
+
+#[derive(Deserialize)]
+struct ScopeSpans {
+    #[serde(default)]
+    spans: Vec<WrittenSpan>,
+}
+
+#[derive(Deserialize)]
+struct KeyValue {
+    key: String,
+    #[serde(default)]
+    value: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenSpan {
+    #[serde(alias = "trace_id")]
+    trace_id: String,
+    #[serde(alias = "span_id")]
+    span_id: String,
+    #[serde(default, alias = "parent_span_id")]
+    parent_span_id: Option<String>,
+    #[serde(default)]
+    name: String,
+    #[serde(default, alias = "start_time_unix_nano")]
+    start_time_unix_nano: Value,
+    #[serde(default, alias = "end_time_unix_nano")]
+    end_time_unix_nano: Value,
+    #[serde(default)]
+    attributes: Vec<KeyValue>,
+    #[serde(default)]
+    events: Vec<WrittenEvent>,
+    #[serde(default)]
+    status: Status,
+}
+
+#[derive(Deserialize)]
+struct WrittenEvent {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    attributes: Vec<KeyValue>,
+}
+
+#[derive(Deserialize, Default)]
+struct Status {
+    #[serde(default)]
+    code: Value,
+    #[serde(default)]
+    message: Option<String>,
+}
+
+/// A span with the attributes that are read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Span {
+    pub(super) trace: String,
+    pub(super) id: String,
+    pub(super) parent: Option<String>,
+    pub(super) name: String,
+    /// In nanoseconds.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    pub(super) attributes: Map<String, Value>,
+    pub(super) events: Vec<Event>,
+    /// The message of the status, if it is an error.
+    pub(super) error: Option<String>,
+    pub(super) service: Option<String>,
+}
+
+/// An event of the conventions for generative AI.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Event {
+    pub(super) name: String,
+    pub(super) attributes: Map<String, Value>,
+}
+
+impl Document {
+    /// Calls a function with each span, or with why it is invalid.
+    pub(super) fn each_span(
+        self,
+        mut each: impl FnMut(Result<Span, String>) -> Result<(), ImportError>,
+    ) -> Result<(), ImportError> {
+        for ResourceSpans { resource, scope_spans } in self.resource_spans {
+            let service = resource.attributes.into_iter().find(|it| it.key == "service.name");
+            let service = service.and_then(|it| plain(it.value).as_str().map(str::to_owned));
+            for span in scope_spans.into_iter().flat_map(|scope| scope.spans) {
+                each(span.read(service.as_ref()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl WrittenSpan {
+    fn read(self, service: Option<&String>) -> Result<Span, String> {
+        let (trace, id) = (self.trace_id, self.span_id);
+        if trace.is_empty() || id.is_empty() {
+            return Err("a span without `traceId` or `spanId`; write both".to_owned());
+        }
+        let time = |key: &str, value: &Value| {
+            nanoseconds(value).ok_or_else(|| {
+                format!("span {id}: `{key}`: expected nanoseconds, found {}", found(value))
+            })
+        };
+        let start = time("startTimeUnixNano", &self.start_time_unix_nano)?;
+        let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
+        let is_error = self.status.code == 2 || self.status.code == "STATUS_CODE_ERROR";
+        let events = self.events.into_iter().filter(|event| event.name.starts_with("gen_ai."));
+        let event = |event: WrittenEvent| Event {
+            attributes: read_attributes(event.attributes),
+            name: event.name,
+        };
+        Ok(Span {
+            trace,
+            parent: self.parent_span_id.filter(|parent| !parent.is_empty()),
+            name: self.name,
+            start,
+            end,
+            attributes: read_attributes(self.attributes),
+            events: events.map(event).collect(),
+            error: is_error.then(|| self.status.message.unwrap_or_default()),
+            service: service.cloned(),
+            id,
+        })
+    }
+}
+
+/// A time, which is a string in JSON, since it has 64 bits. An absent one is 0.
+fn nanoseconds(value: &Value) -> Option<u64> {
+    match value {
+        Value::Null => Some(0),
+        Value::String(digits) => digits.parse().ok(),
+        other => other.as_u64(),
+    }
+}
+
+fn read_attributes(attributes: Vec<KeyValue>) -> Map<String, Value> {
+    let is_read = |it: &KeyValue| {
+        it.key.starts_with("gen_ai.") || ["error.type", "session.id"].contains(&&*it.key)
+    };
+    attributes.into_iter().filter(is_read).map(|it| (it.key, plain(it.value))).collect()
+}
+
+/// Returns a value of OTLP, such as `{"intValue": "7"}`, as JSON. Its depth is that of the JSON text, which is limited.
+fn plain(value: Value) -> Value {
+    let Value::Object(object) = value else { return Value::Null };
+    let Some((kind, value)) = object.into_iter().next() else { return Value::Null };
+    match (&*kind, value) {
+        ("intValue" | "int_value", Value::String(digits)) => match digits.parse::<i64>() {
+            Ok(number) => Value::Number(Number::from(number)),
+            Err(_) => Value::String(digits),
+        },
+        ("arrayValue" | "array_value", Value::Object(mut array)) => match array.remove("values") {
+            Some(Value::Array(values)) => Value::Array(values.into_iter().map(plain).collect()),
+            _ => Value::Array(Vec::new()),
+        },
+        ("kvlistValue" | "kvlist_value", Value::Object(mut list)) => {
+            let values = match list.remove("values") {
+                Some(Value::Array(values)) => values,
+                _ => Vec::new(),
+            };
+            let field = |value: Value| {
+                let Value::Object(mut field) = value else { return None };
+                let key = field.remove("key")?.as_str()?.to_owned();
+                Some((key, plain(field.remove("value").unwrap_or_default())))
+            };
+            Value::Object(values.into_iter().filter_map(field).collect())
+        }
+        (_, value) => value,
+    }
+}

@@ -1,0 +1,62 @@
+//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them.
+//!
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>; the attributes are those of the conventions for generative AI,
+//! <https://github.com/open-telemetry/semantic-conventions-genai>. Spans of a trace may be anywhere in the file: `document.rs` reads
+//! them, `spool.rs` joins them by trace, `tree.rs` finds the spans below each root, `conversation.rs` makes a trajectory of them, and
+//! `row.rs` the row.
+
+mod conversation;
+mod document;
+mod row;
+mod spool;
+mod tree;
+
+use std::path::Path;
+
+use indexmap::IndexMap;
+
+use self::document::Document;
+use self::row::Rows;
+use self::spool::Spool;
+use super::error::{ImportError, Input};
+use super::text::each_document;
+use crate::core::{MetricIdentity, MetricSpec};
+use crate::results::{ForeignRows, ForeignRun};
+
+const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpans`";
+
+pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
+    let input = Input { file };
+    let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
+    let mut spool = Spool::create(input, &out.with_extension("spans"))?;
+    each_document(input, EXPECTED, |place, document: Document| {
+        document.each_span(|span| {
+            let span = span.map_err(|reason| input.invalid(place, reason))?;
+            spool.add(&span)
+        })
+    })?;
+    let mut converter = Rows::default();
+    let mut number = 0;
+    spool.each_trace(|trace, spans| {
+        let roots = tree::roots(spans);
+        let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
+        for row in converter.of_trace(trace, roots.map_err(of_trace)?).map_err(of_trace)? {
+            rows.add(number, row).map_err(|error| input.output(error))?;
+            number += 1;
+        }
+        Ok(())
+    })?;
+    if rows.is_empty() {
+        return Err(input.whole("no span in the file; write the spans of at least one trace"));
+    }
+    let identity = |(name, evaluation): (&String, &String)| {
+        let identity =
+            MetricIdentity::of_other_program(&MetricSpec::new(evaluation), Default::default());
+        (name.clone(), identity)
+    };
+    let metrics: IndexMap<_, _> = converter.metrics.iter().map(identity).collect();
+    let (label, notes) = (converter.service(), converter.notes());
+    let run = ForeignRun { label, metrics, ..ForeignRun::default() };
+    rows.finish(run).map_err(|error| input.output(error))?;
+    Ok(notes)
+}

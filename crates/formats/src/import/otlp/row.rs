@@ -1,0 +1,160 @@
+//! The row of a root span.
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value, json};
+
+use super::conversation::{Conversation, attribute};
+use super::document::{Event, Span};
+use super::tree::Root;
+use crate::core::{Fields, MetricError, Outcome};
+use crate::import::names::MetricNames;
+use crate::import::scores::{program_run, scored};
+use crate::messages::escape;
+use crate::results::{ForeignRow, RowAttempt};
+use crate::trajectory::Trajectory;
+
+/// The event with the result of an evaluation.
+const EVALUATION: &str = "gen_ai.evaluation.result";
+
+/// Converts roots to rows.
+#[derive(Default)]
+pub(super) struct Rows {
+    names: MetricNames,
+    /// The evaluations by the names of their metrics.
+    pub(super) metrics: IndexMap<String, String>,
+    services: IndexSet<String>,
+    without_parent: u64,
+    without_end: u64,
+}
+
+impl Rows {
+    /// Returns the rows of a trace: of each root, whose id is the trace's, with the span's if there are several.
+    pub(super) fn of_trace(
+        &mut self,
+        trace: &str,
+        roots: Vec<Root>,
+    ) -> Result<Vec<ForeignRow>, String> {
+        let is_only = roots.len() == 1;
+        let id = |root: &Root| match is_only {
+            true => trace.to_owned(),
+            false => format!("{trace}:{}", root.spans[root.root].id),
+        };
+        roots.into_iter().map(|root| self.row(id(&root), &root)).collect()
+    }
+
+    fn row(&mut self, id: String, tree: &Root) -> Result<ForeignRow, String> {
+        let root = &tree.spans[tree.root];
+        let conversation = Conversation::of(&tree.spans);
+        let trajectory = Value::from(conversation.messages.clone());
+        if let Err(error) = serde_json::from_value::<Trajectory>(trajectory.clone()) {
+            return Err(format!("span {}: its messages: {error}", escape::name(&root.id)));
+        }
+        let mut pred = Map::new();
+        if let Some(answer) = conversation.answer() {
+            pred.insert("answer".to_owned(), answer.into());
+        }
+        pred.insert("trajectory".to_owned(), trajectory);
+        let question = conversation.question();
+        let gold = question.map_or_else(|| json!({}), |question| json!({ "question": question }));
+        self.without_end += u64::from(root.end < root.start);
+        let latency_s = root.end.checked_sub(root.start).map(|nanos| nanos as f64 / 1e9);
+        let attempt = RowAttempt {
+            pred: Some(Value::Object(pred)),
+            run: program_run(latency_s, conversation.tokens),
+            outcomes: self.outcomes(&tree.spans),
+        };
+        let attributes = self.attributes(tree);
+        Ok(ForeignRow { id, gold, attributes, attempts: vec![attempt] })
+    }
+
+    fn attributes(&mut self, tree: &Root) -> Fields {
+        let root = &tree.spans[tree.root];
+        let mut attributes = Fields::default();
+        attributes.insert("span", root.name.clone());
+        attributes.insert("trace_id", root.trace.clone());
+        attributes.insert("spans", tree.spans.len());
+        for (name, key) in [
+            ("agent", "gen_ai.agent.name"),
+            ("conversation", "gen_ai.conversation.id"),
+            ("session", "session.id"),
+            ("model", "gen_ai.request.model"),
+        ] {
+            let value = tree.spans.iter().find_map(|span| attribute(span, key)?.as_str());
+            if let Some(value) = value {
+                attributes.insert(name, value);
+            }
+        }
+        if let Some(service) = &root.service {
+            attributes.insert("service", service.clone());
+            self.services.insert(service.clone());
+        }
+        if let Some(error) = &root.error {
+            attributes.insert("error", if error.is_empty() { "error" } else { error });
+        }
+        if let Some(parent) = &tree.missing_parent {
+            self.without_parent += 1;
+            attributes.insert("missing_parent", parent.clone());
+        }
+        attributes
+    }
+
+    /// Returns the results of evaluations. A second one of a name is a metric of its own.
+    fn outcomes(&mut self, spans: &[Span]) -> IndexMap<String, Outcome> {
+        let mut outcomes = IndexMap::new();
+        let events = spans.iter().flat_map(|span| &span.events);
+        for Event { attributes, .. } in events.filter(|event| event.name == EVALUATION) {
+            let text = |key: &str| attributes.get(key).and_then(Value::as_str);
+            let Some(evaluation) = text("gen_ai.evaluation.name") else { continue };
+            let mut name = self.names.name(evaluation, None);
+            let mut number = 2;
+            while outcomes.contains_key(&name) {
+                name = self.names.name(evaluation, Some(&number.to_string()));
+                number += 1;
+            }
+            self.metrics.entry(name.clone()).or_insert_with(|| evaluation.to_owned());
+            outcomes.insert(name, outcome(evaluation, attributes));
+        }
+        outcomes
+    }
+
+    /// Returns the service of all rows, if they have one.
+    pub(super) fn service(&self) -> Option<String> {
+        if self.services.len() == 1 { self.services.first().cloned() } else { None }
+    }
+
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.without_parent > 0 {
+            let (rows, spans) = (self.without_parent, "spans whose parent is not in the file");
+            notes.push(format!("{rows} rows are {spans}; see their attribute `missing_parent`"));
+        }
+        if self.without_end > 0 {
+            let rows = self.without_end;
+            notes.push(format!("{rows} rows have no latency, since their span did not end"));
+        }
+        notes
+    }
+}
+
+/// Returns the outcome of an evaluation. Labels are verdicts if they are `pass` and `fail`.
+fn outcome(name: &str, attributes: &Map<String, Value>) -> Outcome {
+    let text = |key: &str| attributes.get(key).and_then(Value::as_str);
+    let explanation = text("gen_ai.evaluation.explanation").map(str::to_owned);
+    if let Some(error) = text("error.type") {
+        let reason = explanation.map_or_else(String::new, |reason| format!(": {reason}"));
+        return Outcome::from(MetricError::failed(name, format_args!("{error}{reason}")));
+    }
+    let label = text("gen_ai.evaluation.score.label");
+    let passed = match label {
+        Some("pass" | "passed") => Some(true),
+        Some("fail" | "failed") => Some(false),
+        _ => None,
+    };
+    let value = attributes.get("gen_ai.evaluation.score.value").and_then(Value::as_f64);
+    let metadata = label.map(|label| ("label".to_owned(), Value::from(label)));
+    let value = value.or(passed.map(|passed| f64::from(u8::from(passed))));
+    match value.filter(|value| value.is_finite()) {
+        Some(value) => scored(value, passed, explanation, metadata.into_iter().collect()),
+        None => Outcome::Abstained,
+    }
+}

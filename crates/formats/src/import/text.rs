@@ -1,0 +1,180 @@
+//! JSON of other programs: Python writes `NaN` and `Infinity`, which JSON does not have. Limits of size and depth.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read as _};
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::detect::other_format;
+use super::error::{ImportError, Input};
+use crate::json::size::{MAX_VALUES, has_more_values};
+
+pub(super) use crate::data::ROW_LIMIT;
+
+/// Parses JSON in which `NaN` is null and infinities are strings with their names. Fields that the type lacks are skipped,
+/// however deep they are.
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
+    if has_more_values(text, MAX_VALUES) {
+        return Err(format!("more than {MAX_VALUES} values; expected fewer"));
+    }
+    let text = with_finite_numbers(text);
+    serde_json::from_str(&text).map_err(|error| match error.to_string() {
+        deep if deep.starts_with("recursion limit") => {
+            format!("expected at most 127 levels of lists and objects; {deep}")
+        }
+        other => other,
+    })
+}
+
+/// The constants of Python, longest first, and their replacements.
+const CONSTANTS: [(&str, &str); 3] =
+    [("-Infinity", "\"-Infinity\""), ("Infinity", "\"Infinity\""), ("NaN", "null")];
+
+/// Replaces the constants outside of strings.
+fn with_finite_numbers(text: &str) -> Cow<'_, str> {
+    if !text.contains("NaN") && !text.contains("Infinity") {
+        return text.into();
+    }
+    let (mut replaced, mut rest) = (String::with_capacity(text.len()), text);
+    let (mut in_string, mut at) = (false, 0);
+    while let Some(byte) = rest.as_bytes().get(at) {
+        match byte {
+            b'"' => in_string = !in_string,
+            b'\\' if in_string => at += 1,
+            b'N' | b'I' | b'-' if !in_string => {
+                if let Some((found, with)) =
+                    CONSTANTS.iter().find(|(found, _)| rest[at..].starts_with(found))
+                {
+                    replaced.push_str(&rest[..at]);
+                    replaced.push_str(with);
+                    rest = &rest[at + found.len()..];
+                    at = 0;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    replaced.push_str(rest);
+    replaced.into()
+}
+
+/// The longest document of a file that consists of one, in bytes.
+const MAX_DOCUMENT: usize = 256 << 20;
+
+/// Calls a function with each document of a file and its place: each line is one, or the whole file is.
+pub(super) fn each_document<T: DeserializeOwned>(
+    input: Input<'_>,
+    expected: &'static str,
+    mut each: impl FnMut(&str, T) -> Result<(), ImportError>,
+) -> Result<(), ImportError> {
+    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 16, file));
+    let mut is_first = true;
+    while lines.read_next().map_err(|error| input.unreadable(error))? {
+        let parsed = parse::<T>(&lines.line);
+        let parsed = match parsed {
+            // A document that is written over several lines.
+            Err(_) if is_first && serde_json::from_slice::<IgnoredAny>(&lines.line).is_err() => {
+                return each("document 1", whole(input, expected)?);
+            }
+            Err(_) if is_first => return Err(other_format(input, expected)),
+            parsed => parsed,
+        };
+        let place = format!("line {}", lines.number);
+        each(&place, parsed.map_err(|reason| input.invalid(&place, reason))?)?;
+        is_first = false;
+    }
+    if is_first { Err(other_format(input, expected)) } else { Ok(()) }
+}
+
+fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, ImportError> {
+    let mut text = Vec::new();
+    let file = File::open(input.file).map_err(|error| input.unreadable(error))?;
+    file.take(MAX_DOCUMENT as u64 + 1)
+        .read_to_end(&mut text)
+        .map_err(|error| input.unreadable(error))?;
+    if text.len() > MAX_DOCUMENT {
+        let limit = MAX_DOCUMENT >> 20;
+        return Err(input.whole(format_args!(
+            "longer than {limit} MiB as one document; write one document in each line"
+        )));
+    }
+    if serde_json::from_slice::<IgnoredAny>(&text).is_err() {
+        // Perhaps with constants of Python.
+        return parse(&text).map_err(|reason| input.whole(reason));
+    }
+    parse(&text).map_err(|_| other_format(input, expected))
+}
+
+/// The lines of a file with their numbers and offsets.
+pub(super) struct Lines<R> {
+    reader: R,
+    pub(super) number: u64,
+    pub(super) offset: u64,
+    pub(super) line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, number: 0, offset: 0, line: Vec::new() }
+    }
+
+    /// Reads the next line that is not blank; false at the end.
+    ///
+    /// # Errors
+    /// Of the file, or if the line is longer than [`ROW_LIMIT`].
+    pub(super) fn read_next(&mut self) -> io::Result<bool> {
+        loop {
+            self.offset += self.line.len() as u64;
+            self.line.clear();
+            let limit = ROW_LIMIT as u64 + 1;
+            (&mut self.reader).take(limit).read_until(b'\n', &mut self.line)?;
+            if self.line.is_empty() {
+                return Ok(false);
+            }
+            self.number += 1;
+            if self.line.len() > ROW_LIMIT {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("line {}: longer than {ROW_LIMIT} bytes", self.number),
+                ));
+            }
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn constants_are_replaced_only_outside_of_strings() {
+        let text = r#"{"a":NaN,"NaN":[-Infinity,Infinity,"NaN","\"NaN",-1],"b":"é\\","c":NaN}"#;
+        let value: Value = parse(text.as_bytes()).unwrap();
+        let expected = json!({"a": null, "NaN": ["-Infinity", "Infinity", "NaN", "\"NaN", -1], "b": "é\\", "c": null});
+        assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn deep_json_is_an_error_where_it_is_read_and_skipped_where_it_is_not() {
+        #[derive(serde::Deserialize, Debug, PartialEq)]
+        struct Id {
+            id: u32,
+        }
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let text = format!(r#"{{"events":{deep},"id":7}}"#);
+        assert_eq!(parse::<Id>(text.as_bytes()).unwrap(), Id { id: 7 });
+        let error = parse::<Value>(text.as_bytes()).unwrap_err();
+        assert!(error.starts_with("expected at most 127 levels"), "{error}");
+    }
+}

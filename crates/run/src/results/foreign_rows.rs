@@ -1,0 +1,171 @@
+//! Result files with the rows of another program, such as the log of another harness.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+use crate::core::metric::identity::MetricIdentity;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::named_values::Fields;
+use crate::core::score::outcome::Outcome;
+use crate::evaluate::manifest::{
+    FORMAT, Manifest, ProcessManifest, RunCosts, RunDescription, RunManifest,
+};
+use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
+use crate::evaluate::{EvaluateError, RowResult, reduced};
+
+/// A row of another program.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct ForeignRow {
+    /// The id, unique within the file.
+    pub id: String,
+    /// The gold row.
+    pub gold: Value,
+    /// All other fields.
+    pub attributes: Fields,
+    /// The evaluations of the row: one, or one for each repeat.
+    pub attempts: Vec<RowAttempt>,
+}
+
+/// An evaluation of a row.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct RowAttempt {
+    /// The prediction; `None` if the program failed.
+    pub pred: Option<Value>,
+    /// Latency and tokens of the program.
+    pub run: ProgramRun,
+    /// The outcome of each metric, by name.
+    pub outcomes: IndexMap<String, Outcome>,
+}
+
+/// What another program measured, for the manifest.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct ForeignRun {
+    /// The name of the program that was measured.
+    pub label: Option<String>,
+    /// Its properties, and those of its evaluation.
+    pub tags: BTreeMap<String, String>,
+    /// The identities of the metrics.
+    pub metrics: IndexMap<String, MetricIdentity>,
+    /// How often each row was evaluated.
+    pub repeats: Option<u32>,
+    /// Whether the run ended early.
+    pub is_partial: bool,
+}
+
+/// A result file of JSON Lines that is being written, with its manifest.
+#[doc(hidden)]
+pub struct ForeignRows {
+    files: ResultFiles,
+    lines: Lines,
+    started: SystemTime,
+    rows: u64,
+    failed_rows: u64,
+}
+
+impl ForeignRows {
+    /// Creates the file.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] if it cannot be created.
+    pub fn create(out: &Path) -> Result<Self, EvaluateError> {
+        let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
+        let files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
+        let (lines, started) = (Lines::default(), SystemTime::now());
+        Ok(Self { files, lines, started, rows: 0, failed_rows: 0 })
+    }
+
+    /// Returns the number of rows so far.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns whether there is no row so far.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Adds a row. The order of the file is that of the numbers, each of which is used once. The score of a row with several
+    /// evaluations is their mean, where a failed one counts as 0.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] if it cannot be written.
+    pub fn add(&mut self, number: u64, row: ForeignRow) -> Result<(), EvaluateError> {
+        let (row, names) = result(row);
+        self.rows += 1;
+        self.failed_rows += u64::from(row.is_failure());
+        self.lines.push(number, |line| pair_line(&row, &names, line));
+        self.files.write(&mut self.lines)
+    }
+
+    /// Writes the file and its manifest.
+    ///
+    /// # Errors
+    /// [`EvaluateError`] if one cannot be written.
+    pub fn finish(self, run: ForeignRun) -> Result<(), EvaluateError> {
+        let ForeignRun { label, tags, metrics, repeats, is_partial } = run;
+        let run = RunManifest {
+            label: label.and_then(|label| RunDescription::valid_text(&label)),
+            tags: tags
+                .into_iter()
+                .filter_map(|(name, value)| {
+                    Some((
+                        RunDescription::valid_text(&name)?,
+                        RunDescription::valid_text(&value).unwrap_or_default(),
+                    ))
+                })
+                .collect(),
+            metrics,
+            repeats,
+            rows: self.rows,
+            failed_rows: self.failed_rows,
+            ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
+            ..RunManifest::default()
+        };
+        let process = ProcessManifest {
+            started: humantime::format_rfc3339_seconds(self.started).to_string(),
+            duration_s: self.started.elapsed().unwrap_or_default().as_secs_f64(),
+            git: None,
+            totals: RunCosts::default(),
+        };
+        let manifest = Manifest { format: FORMAT, run, process: Some(process), file: None };
+        self.files.finish(&manifest)
+    }
+}
+
+/// Returns the row as a run of this library has it, and the names of its metrics.
+fn result(row: ForeignRow) -> (RowResult<Value, Value>, Vec<String>) {
+    let ForeignRow { id, gold, attributes, attempts } = row;
+    let mut names: IndexMap<String, ()> = IndexMap::new();
+    for name in attempts.iter().flat_map(|attempt| attempt.outcomes.keys()) {
+        names.entry(name.clone()).or_default();
+    }
+    let names: Vec<String> = names.into_keys().collect();
+    let has_repeats = attempts.len() > 1;
+    let mut row = RowResult::of_parts(id, Arc::new(gold), attributes);
+    for mut attempt in attempts {
+        let run = (attempt.run.latency.is_some() || attempt.run.usage.is_some())
+            .then(|| Box::new(attempt.run));
+        // A metric that this evaluation lacks has no score of it.
+        let outcome = |name| attempt.outcomes.swap_remove(name).unwrap_or(Outcome::Abstained);
+        let outcomes = names.iter().map(outcome).collect();
+        if has_repeats {
+            row.push_repeat(attempt.pred, run, outcomes);
+        } else {
+            (row.pred, row.run, row.outcomes) = (attempt.pred, run, outcomes);
+        }
+    }
+    if has_repeats {
+        row.outcomes = reduced(&row.repeats, names.len(), 0.0);
+    }
+    (row, names)
+}
