@@ -14,6 +14,7 @@ mod compare_peers;
 mod faults;
 mod floats;
 mod formulas;
+mod from;
 mod groups;
 mod heritage;
 mod identity;

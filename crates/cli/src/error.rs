@@ -66,6 +66,11 @@ pub(super) enum CliError {
         "--from: expected a file, found standard input, which cannot be read in another order; write it to a file"
     )]
     FromStandardInput,
+    #[error(
+        "{}: no row has a score; score the rows first: `score FILE --from {format} -m NAME --out RUN.jsonl`",
+        file.display()
+    )]
+    FromWithoutScores { file: PathBuf, format: &'static str },
     #[error("--from: cannot create the folder of the converted rows: {0}")]
     TemporaryFolder(io::Error),
     #[error(transparent)]

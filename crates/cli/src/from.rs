@@ -37,6 +37,17 @@ pub(crate) enum FromFormat {
     Atif,
 }
 
+impl FromFormat {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Inspect => "inspect",
+            Self::LmEval => "lm-eval",
+            Self::Otlp => "otlp",
+            Self::Atif => "atif",
+        }
+    }
+}
+
 impl From<FromFormat> for ForeignFormat {
     fn from(format: FromFormat) -> Self {
         match format {
@@ -44,6 +55,19 @@ impl From<FromFormat> for ForeignFormat {
             FromFormat::LmEval => Self::LmEval,
             FromFormat::Otlp => Self::Otlp,
             FromFormat::Atif => Self::Atif,
+        }
+    }
+}
+
+impl FromArgument {
+    /// Returns an error if a converted file, which has this number of metrics, has no scores.
+    pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<(), CliError> {
+        match self.from {
+            Some(format) if metrics == 0 => {
+                let (file, format) = (file.to_owned(), format.name());
+                Err(CliError::FromWithoutScores { file, format })
+            }
+            _ => Ok(()),
         }
     }
 }

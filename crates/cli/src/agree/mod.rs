@@ -80,6 +80,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     let files = InputFiles::open(args.from, Epochs::Repeats, files, false)?;
     let file = files.named().next().unwrap_or((&args.results).into());
     let mut results = results::read(file, &args.metrics, &args.label)?;
+    args.from.check_has_scores(&args.results, results.known.len())?;
     check_metrics(&results, args)?;
     let labels = labels_of(&mut results, &args.label, args.labels.as_deref())?;
     let mut metrics = IndexMap::new();

@@ -90,6 +90,9 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
         return Ok(ExitCode::SUCCESS);
     };
     let (a, b) = (a?, b?);
+    for (file, run) in [(&args.a, &a), (&args.b, &b)] {
+        args.from.check_has_scores(file, run.metrics().len())?;
+    }
     let markdown = args.markdown.as_ref();
     let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
     let named: Vec<&str> = match &*args.metrics {

@@ -104,11 +104,13 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
             "longer than {limit} MiB as one document; write one document in each line"
         )));
     }
-    if serde_json::from_slice::<IgnoredAny>(&text).is_err() {
-        // Perhaps with constants of Python.
-        return parse(&text).map_err(|reason| input.whole(reason));
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(other_format(input, expected));
     }
-    parse(&text).map_err(|_| other_format(input, expected))
+    parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {
+        Ok(_) => other_format(input, expected),
+        Err(_) => input.whole(reason),
+    })
 }
 
 /// The lines of a file with their numbers and offsets.

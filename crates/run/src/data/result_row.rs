@@ -47,9 +47,20 @@ pub(super) fn is_of_run(column: &str) -> bool {
 }
 
 impl RowObject {
-    /// Returns whether the row is from a result file: it has an outcome of each of its metrics.
+    /// Returns whether the row is from a result file: it has an outcome of each of its metrics, or no metric and only keys of a
+    /// result file.
     pub(super) fn is_result(&self) -> bool {
-        self.outcomes().next().is_some()
+        self.outcomes().next().is_some() || !self.is_flat && self.has_no_metric()
+    }
+
+    /// Whether `scores` is empty, and all other keys are those of a result file. Rows of other programs may have no scores.
+    fn has_no_metric(&self) -> bool {
+        let is_key = |key: &str| {
+            USAGE.contains(&key)
+                || matches!(key, "attributes" | "scores" | "traceback" | "manifest")
+        };
+        let scores = self.attributes.get("scores").and_then(Value::as_object);
+        scores.is_some_and(Map::is_empty) && self.attributes.keys().all(is_key)
     }
 
     /// The outcome of each metric. A row that is not from a result file has no outcomes.

@@ -1,1 +1,62 @@
+//! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
+//!
+//! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
+//! archive, `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
+//! `header.rs` has what was measured, `sample.rs` a sample, `messages.rs` its messages, `score.rs` its scores, and `rows.rs` makes rows
+//! of the samples. Names of members are never paths of files.
 
+mod archive;
+mod fields;
+mod header;
+mod json_log;
+mod member;
+mod messages;
+mod rows;
+mod sample;
+mod score;
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use self::header::Header;
+use self::member::{Member, Members};
+use self::rows::Rows;
+use super::Epochs;
+use super::detect::other_format;
+use super::error::{ImportError, Input};
+use super::places::Places;
+
+/// What a file of this format is, in messages.
+const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
+
+/// The first bytes of an archive, and of one without members.
+const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// The samples of a log, with the parts of its header.
+struct Log {
+    header: Header,
+    samples: Places<Member>,
+}
+
+pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, ImportError> {
+    let input = Input { file };
+    let mut opened = File::open(file).map_err(|error| input.unreadable(error))?;
+    let mut magic = [0; 4];
+    let is_short = opened.read_exact(&mut magic).is_err();
+    opened.seek(SeekFrom::Start(0)).map_err(|error| input.unreadable(error))?;
+    let mut members = Members::new(input, opened)?;
+    let mut log = match ARCHIVE.contains(&&magic[..]) {
+        _ if is_short => return Err(other_format(input, EXPECTED)),
+        true => archive::open(&mut members)?,
+        false => json_log::open(&mut members)?,
+    };
+    if log.samples.len() == 0 {
+        let status = log.header.status();
+        return Err(input.whole(format_args!("no sample in the log, whose status is `{status}`")));
+    }
+    log.samples.sort();
+    // Of a sample that was evaluated again, inspect_ai reads the last one too.
+    log.samples.keep_last();
+    Rows::new(log.header, epochs).write(&mut members, &log.samples, out)
+}

@@ -1,0 +1,176 @@
+//! Spans of OpenTelemetry: a row for each root, with a trajectory.
+
+use serde_json::{Value, json};
+
+use crate::Folder;
+
+/// Two traces, whose spans are in two documents and not in order: an agent that calls a tool, and one that answers at once.
+pub(super) const TRACES: &str = concat!(
+    r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"travel"}}]},"scopeSpans":[{"spans":["#,
+    r#"{"traceId":"t1","spanId":"c2","parentSpanId":"r1","name":"chat","startTimeUnixNano":"5000000000","endTimeUnixNano":"6000000000","attributes":["#,
+    r#"{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"30"}},"#,
+    r#"{"key":"gen_ai.usage.output_tokens","value":{"intValue":"4"}},"#,
+    r#"{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Is it sunny?\"}]},{\"role\":\"assistant\",\"parts\":[{\"type\":\"tool_call\",\"id\":\"k\",\"name\":\"weather\",\"arguments\":{\"city\":\"Rome\"}}]},{\"role\":\"tool\",\"parts\":[{\"type\":\"tool_call_response\",\"id\":\"k\",\"response\":\"21 C\"}]}]"}},"#,
+    r#"{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"Yes, 21 C.\"}],\"finish_reason\":\"stop\"}]"}}]},"#,
+    r#"{"traceId":"t2","spanId":"r2","name":"chat","startTimeUnixNano":"1000000000","endTimeUnixNano":"1250000000","attributes":["#,
+    r#"{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},"#,
+    r#"{"key":"gen_ai.output.messages","value":{"arrayValue":{"values":[{"kvlistValue":{"values":[{"key":"role","value":{"stringValue":"assistant"}},{"key":"parts","value":{"arrayValue":{"values":[{"kvlistValue":{"values":[{"key":"type","value":{"stringValue":"text"}},{"key":"content","value":{"stringValue":"No."}}]}}]}}}]}}]}}}],"#,
+    r#""events":[{"name":"gen_ai.evaluation.result","attributes":[{"key":"gen_ai.evaluation.name","value":{"stringValue":"helpful"}},{"key":"gen_ai.evaluation.score.value","value":{"doubleValue":0.25}}]}]}"#,
+    r#"]}]}]}"#,
+    "\n",
+    r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"travel"}}]},"scopeSpans":[{"spans":["#,
+    r#"{"traceId":"t1","spanId":"x1","parentSpanId":"r1","name":"execute_tool weather","startTimeUnixNano":"3000000000","endTimeUnixNano":"4000000000","attributes":["#,
+    r#"{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.name","value":{"stringValue":"weather"}},{"key":"gen_ai.tool.call.id","value":{"stringValue":"k"}},{"key":"gen_ai.tool.call.result","value":{"stringValue":"21 C"}}]},"#,
+    r#"{"traceId":"t1","spanId":"c1","parentSpanId":"r1","name":"chat","startTimeUnixNano":"2000000000","endTimeUnixNano":"3000000000","attributes":["#,
+    r#"{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":20}},{"key":"gen_ai.usage.output_tokens","value":{"intValue":"6"}},"#,
+    r#"{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Is it sunny?\"}]}]"}},"#,
+    r#"{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"tool_call\",\"id\":\"k\",\"name\":\"weather\",\"arguments\":{\"city\":\"Rome\"}}]}]"}}]},"#,
+    r#"{"traceId":"t1","spanId":"r1","name":"invoke_agent","startTimeUnixNano":"1000000000","endTimeUnixNano":"6500000000","attributes":["#,
+    r#"{"key":"gen_ai.operation.name","value":{"stringValue":"invoke_agent"}},{"key":"gen_ai.agent.name","value":{"stringValue":"guide"}}],"#,
+    r#""events":[{"name":"gen_ai.evaluation.result","attributes":[{"key":"gen_ai.evaluation.name","value":{"stringValue":"helpful"}},{"key":"gen_ai.evaluation.score.value","value":{"intValue":"1"}},{"key":"gen_ai.evaluation.score.label","value":{"stringValue":"pass"}},{"key":"gen_ai.evaluation.explanation","value":{"stringValue":"it is right"}}]}]}"#,
+    r#"]}]}]}"#,
+    "\n"
+);
+
+/// The rows of spans, as `score` writes them, and its warnings.
+fn rows(content: &str) -> (Vec<Value>, String) {
+    let folder = Folder::with("t.json", content);
+    let score = ["score", "--from", "otlp", "t.json", "-m", "no_loops", "--with-rows"];
+    let ran = folder.run(&[&score[..], &["--out", "out.jsonl"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let rows = folder.read("out.jsonl");
+    (rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), ran.err)
+}
+
+fn error(content: &str) -> String {
+    Folder::with("t.json", content).score_error(&["--from", "otlp", "t.json", "-m", "no_loops"])
+}
+
+#[test]
+fn the_spans_of_a_trace_are_one_trajectory() {
+    let (rows, _) = rows(TRACES);
+    let [first, second] = &rows[..] else { panic!("{rows:?}") };
+    assert_eq!(first["id"], "t1");
+    assert_eq!(first["gold"], json!({"question": "Is it sunny?"}));
+    let call = json!({"id": "k", "name": "weather", "args": {"city": "Rome"}});
+    let trajectory = json!([
+        {"role": "user", "content": "Is it sunny?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "k", "content": "21 C"},
+        {"role": "assistant", "content": "Yes, 21 C."}
+    ]);
+    assert_eq!(first["pred"], json!({"answer": "Yes, 21 C.", "trajectory": trajectory}));
+    assert_eq!(first["latency_s"], 5.5);
+    assert_eq!((&first["input_tokens"], &first["output_tokens"]), (&50.into(), &10.into()));
+    let attributes = json!({"span": "invoke_agent", "trace_id": "t1", "spans": 4, "agent": "guide", "service": "travel"});
+    assert_eq!(first["attributes"], attributes);
+    assert_eq!((&second["id"], &second["pred"]["answer"]), (&"t2".into(), &"No.".into()));
+    assert_eq!(second["latency_s"], 0.25);
+}
+
+/// A document of spans: trace, id, parent and start.
+fn document(spans: &[(&str, &str, &str, u64)]) -> String {
+    let span = |(trace, id, parent, start): &(&str, &str, &str, u64)| {
+        json!({
+            "traceId": trace, "spanId": id, "parentSpanId": parent, "name": format!("span {id}"),
+            "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1).to_string(),
+        })
+    };
+    let spans: Vec<_> = spans.iter().map(span).collect();
+    json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
+}
+
+#[test]
+fn several_roots_and_a_missing_parent_are_rows() {
+    let spans = [
+        ("t", "a", "", 5),
+        ("t", "b", "a", 6),
+        ("t", "c", "", 1),
+        ("u", "d", "gone", 1),
+        ("u", "e", "d", 2),
+    ];
+    let (rows, warnings) = rows(&document(&spans));
+    let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["t:c", "t:a", "u"]);
+    assert_eq!(rows[1]["attributes"]["spans"], 2);
+    assert_eq!(rows[2]["attributes"]["missing_parent"], "gone");
+    let warning = "warning: t.json: 1 rows are spans whose parent is not in the file; see their attribute `missing_parent`";
+    assert!(warnings.contains(warning), "{warnings}");
+}
+
+#[test]
+fn a_span_that_is_exported_twice_counts_once() {
+    let twice = [("t", "a", "", 5), ("t", "b", "a", 6), ("t", "b", "a", 6)];
+    assert_eq!(rows(&document(&twice)).0[0]["attributes"]["spans"], 2);
+    let different = [("t", "a", "", 5), ("t", "a", "", 6)];
+    assert_eq!(
+        error(&document(&different)),
+        "t.json: trace t: two different spans have the id a; write each span once"
+    );
+}
+
+#[test]
+fn a_cycle_of_spans_is_named() {
+    let cycle = [
+        ("t", "r", "", 1),
+        ("t", "a", "c", 2),
+        ("t", "b", "a", 3),
+        ("t", "c", "b", 4),
+        ("t", "d", "c", 5),
+    ];
+    let error = error(&document(&cycle));
+    let (start, end) =
+        ("t.json: trace t: the spans ", " are in a cycle of parents; write a span without parent");
+    let ids = error
+        .strip_prefix(start)
+        .and_then(|it| it.strip_suffix(end))
+        .unwrap_or_else(|| panic!("{error}"));
+    let mut ids: Vec<_> = ids.split(", ").collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["`a`", "`b`", "`c`"]);
+    // A span that is its own parent.
+    let own = self::error(&document(&[("t", "a", "a", 1)]));
+    assert!(own.contains("the spans `a` are in a cycle"), "{own}");
+}
+
+#[test]
+fn a_tool_that_fails_without_messages_is_a_failed_call() {
+    let span = |id: &str, operation: &str, extra: Value| {
+        let mut attributes =
+            vec![json!({"key": "gen_ai.operation.name", "value": {"stringValue": operation}})];
+        attributes.extend(extra.as_array().unwrap().clone());
+        json!({"traceId": "t", "spanId": id, "name": id, "startTimeUnixNano": "1", "endTimeUnixNano": "2", "attributes": attributes,
+            "parentSpanId": if id == "r" { "" } else { "r" }, "status": {"code": if id == "x" { 2 } else { 1 }}})
+    };
+    let tool = json!([{"key": "gen_ai.tool.name", "value": {"stringValue": "refund"}},
+        {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": "{\"euros\": 40}"}}]);
+    let spans = json!([span("r", "invoke_agent", json!([])), span("x", "execute_tool", tool)]);
+    let (rows, _) =
+        rows(&json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string());
+    let call = json!({"id": "x", "name": "refund", "args": {"euros": 40}});
+    let expected = json!([
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "x", "content": "", "is_error": true}
+    ]);
+    assert_eq!(rows[0]["pred"]["trajectory"], expected);
+}
+
+#[test]
+fn a_document_that_is_written_over_several_lines_is_read() {
+    let value: Value = serde_json::from_str(&document(&[("t", "a", "", 1)])).unwrap();
+    let (rows, _) = rows(&serde_json::to_string_pretty(&value).unwrap());
+    assert_eq!(rows[0]["id"], "t");
+}
+
+#[test]
+fn invalid_spans_are_named() {
+    let time = document(&[("t", "a", "", 1)]).replace("\"1\"", "\"soon\"");
+    assert_eq!(
+        error(&time),
+        "t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string \"soon\""
+    );
+    let id = document(&[("t", "", "", 1)]);
+    assert_eq!(error(&id), "t.json: line 1: a span without `traceId` or `spanId`; write both");
+    let none = r#"{"resourceSpans":[]}"#;
+    assert_eq!(error(none), "t.json: no span in the file; write the spans of at least one trace");
+}
