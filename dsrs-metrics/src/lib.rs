@@ -57,6 +57,7 @@ pub mod guide {
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
             #[doc = "[identity]: crate::guide::identity"]
+            #[doc = "[formats]: crate::guide::formats"]
             #[doc = "[command_line]: crate::guide::command_line"]
             #[doc = "[durability]: crate::guide::durability"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
@@ -95,6 +96,8 @@ pub mod guide {
         agreement: "../docs/guide/agreement.md";
         /// Result files, and the comparison of two runs.
         results: "../docs/guide/results.md";
+        /// Logs of inspect_ai, samples of lm-eval, traces and trajectories (feature `formats`).
+        formats: "../docs/guide/formats.md" if "formats";
         /// The output of each command for each difference between two runs.
         identity: "../docs/guide/identity.md";
         /// Interrupted runs, and what every fault does to a run.

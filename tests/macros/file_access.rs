@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules that work on values of rows, and on replies of models and endpoints.
-const ON_VALUES: [&str; 10] = [
+const ON_VALUES: [&str; 11] = [
     "crates/builtin/src",
     "crates/code/src",
     "crates/core/src",
+    "crates/formats/src",
     "crates/lm/src",
     "crates/run/src/agreement",
     "crates/run/src/data",
@@ -18,12 +19,25 @@ const ON_VALUES: [&str; 10] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 14] = [
+const OPEN_FILES: [(&str, &str); 21] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
     ),
     ("crates/code/src/sparql/store.rs", "the RDF files that a parameter of the metric names"),
+    ("crates/formats/src/import/detect.rs", "the caller's file of another program"),
+    ("crates/formats/src/import/inspect/member.rs", "no file: it seeks in the one that is open"),
+    ("crates/formats/src/import/inspect/mod.rs", "the caller's file of another program"),
+    ("crates/formats/src/import/lm_eval/mod.rs", "the same"),
+    (
+        "crates/formats/src/import/lm_eval/run.rs",
+        "the results with the date of the caller's file, in its folder",
+    ),
+    (
+        "crates/formats/src/import/otlp/spool.rs",
+        "a new file beside the result file that the caller names",
+    ),
+    ("crates/formats/src/import/text.rs", "the caller's file of another program"),
     ("crates/lm/src/cache/file.rs", "the cache, in the user's directory"),
     ("crates/lm/src/cache/store.rs", "the same"),
     (

@@ -23,6 +23,7 @@ os.environ["HF_DATASETS_OFFLINE"] = os.environ["HF_HUB_OFFLINE"] = "1"
 import numpy as np
 from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
+from lm_eval.api.registry import register_model
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.loggers import EvaluationTracker
 from scipy import stats
@@ -40,12 +41,17 @@ def rows():
         yield {"question": f"{a} + {b}?", "answer": str(a + b), "topic": ["small", "large"][a + b > 50], "number": number}
 
 
+# The rows in which a model is wrong.
+WRONG = {}
+
+
+@register_model("scripted")
 class Scripted(LM):
     """Answers from the question, and is wrong in some rows."""
 
-    def __init__(self, wrong):
+    def __init__(self, pretrained, **_):
         super().__init__()
-        self.wrong = wrong
+        self.wrong = WRONG[pretrained]
 
     def generate_until(self, requests):
         replies = []
@@ -107,12 +113,13 @@ def tasks(data):
 
 
 def run(name, wrong, data, folder):
+    WRONG[name] = wrong
     tracker = EvaluationTracker(output_path=str(folder))
     tracker.general_config_tracker.log_experiment_args(
         model_source="scripted", model_args=f"pretrained={name}", system_instruction="", chat_template="", fewshot_as_multiturn=False
     )
     results = simple_evaluate(
-        model=Scripted(wrong), tasks=tasks(data), log_samples=True, bootstrap_iters=0, evaluation_tracker=tracker
+        model="scripted", model_args=f"pretrained={name}", tasks=tasks(data), log_samples=True, bootstrap_iters=0, evaluation_tracker=tracker
     )
     samples = results.pop("samples")
     tracker.save_results_aggregated(results=results, samples=samples)

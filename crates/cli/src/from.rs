@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
-use dsrs_metrics_formats::{Epochs, ForeignFormat, import};
+use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
 
 use super::error::CliError;
-use super::files::is_standard;
 use super::stdio::print_error;
 use crate::data::NamedFile;
 
@@ -94,11 +93,11 @@ impl InputFiles {
         let folder = Folder::create().map_err(CliError::TemporaryFolder)?;
         let mut converted = Vec::with_capacity(files.len());
         for (number, file) in files.iter().enumerate() {
-            if is_standard(file) {
+            if file.as_os_str() == "-" {
                 return Err(CliError::FromStandardInput);
             }
             let out = folder.0.join(format!("{number}.jsonl"));
-            let notes = import(format.into(), epochs, file, &out)?;
+            let notes = import_file(format.into(), epochs, file, &out)?;
             for note in notes.iter().filter(|_| !is_quiet) {
                 print_error(format_args!("warning: {}: {note}", file.display()));
             }

@@ -8,4 +8,4 @@ use dsrs_metrics_core as core;
 use dsrs_metrics_run::{data, results};
 use dsrs_metrics_values::{json, messages, trajectory};
 
-pub use import::{Epochs, ForeignFormat, ImportError, import};
+pub use import::{Epochs, ForeignFormat, ImportError, import_file};

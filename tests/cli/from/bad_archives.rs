@@ -42,7 +42,7 @@ fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let out = folder.path("rows.jsonl");
     let (format, epochs) =
         (dsrs_metrics::formats::ForeignFormat::Inspect, dsrs_metrics::formats::Epochs::Repeats);
-    dsrs_metrics::formats::import(format, epochs, &folder.path("a.eval"), &out).unwrap();
+    dsrs_metrics::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
     let rows = fs::read_to_string(out).unwrap();
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -241,7 +241,7 @@ fn nan_is_no_score_and_infinity_is_a_failure() {
     let out = folder.path("rows.jsonl");
     let (format, epochs) =
         (dsrs_metrics::formats::ForeignFormat::Inspect, dsrs_metrics::formats::Epochs::Repeats);
-    dsrs_metrics::formats::import(format, epochs, &folder.path("a.eval"), &out).unwrap();
+    dsrs_metrics::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
     let rows = fs::read_to_string(out).unwrap();
     let outcomes: Vec<_> = rows
         .lines()

@@ -54,7 +54,7 @@ fn run(folder: &Folder, args: &[&str]) -> Ran {
     let output = folder.command(args).env("TMPDIR", temporary.path()).output().unwrap();
     let left: Vec<_> =
         fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path()).collect();
-    assert_eq!(left, [Path::new(""); 0], "{args:?}");
+    assert!(left.is_empty(), "{args:?}: {left:?}");
     Ran::from(output)
 }
 
@@ -211,4 +211,21 @@ fn standard_input_and_options_of_files_are_no_input_of_another_program() {
         run(&folder, &["score", "--from", "otlp", "a.otlp.json", "-m", "em", "--format", "json"]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("cannot be used with"), "{}", ran.err);
+}
+
+#[test]
+fn the_guide_shows_the_output_of_its_comparisons() {
+    const PAGE: &str = include_str!("../../../dsrs-metrics/docs/guide/formats.md");
+    let mut shown = 0;
+    for line in PAGE.lines().filter(|line| line.starts_with("dsrs-metrics compare ")) {
+        let mut command = crate::scorer();
+        command
+            .args(line.split(' ').skip(1))
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let ran = Ran::from(command.output().unwrap());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(PAGE.contains(&format!("{line}\n```\n\n```text\n{}```\n", ran.out)), "{}", ran.out);
+        shown += 1;
+    }
+    assert_eq!(shown, 2);
 }

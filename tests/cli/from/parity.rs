@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use dsrs_metrics::formats::{Epochs, ForeignFormat, import};
+use dsrs_metrics::formats::{Epochs, ForeignFormat, import_file};
 use dsrs_metrics::results::Results;
 use dsrs_metrics_tests::schema;
 use serde::Deserialize;
@@ -102,7 +102,7 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
     assert_eq!(vectors.len(), 5);
     for (name, expected) in vectors {
         let out = folder.path(&format!("{name}.jsonl"));
-        let notes = import(ForeignFormat::Inspect, Epochs::Repeats, log(&name).as_ref(), &out);
+        let notes = import_file(ForeignFormat::Inspect, Epochs::Repeats, log(&name).as_ref(), &out);
         assert_eq!(notes.unwrap(), [""; 0], "{name}");
         schema::validate_file(&out);
         assert!(Results::read(&out).unwrap().manifest().is_some());
@@ -143,11 +143,14 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
     }
 }
 
+/// The values of a task by metric and document.
+type OfTask = BTreeMap<String, BTreeMap<String, f64>>;
+
 #[test]
 fn each_value_of_samples_of_lm_eval_is_that_of_the_program() {
     #[derive(Deserialize)]
     struct Vectors {
-        values: BTreeMap<String, BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>>,
+        values: BTreeMap<String, BTreeMap<String, OfTask>>,
     }
     let folder = Folder::new();
     let mut compared = 0;
@@ -155,7 +158,7 @@ fn each_value_of_samples_of_lm_eval_is_that_of_the_program() {
         for (task, metrics) in tasks {
             let out = folder.path(&format!("{run}-{task}.jsonl"));
             let file = lm_eval(&run, &task);
-            import(ForeignFormat::LmEval, Epochs::Repeats, file.as_ref(), &out).unwrap();
+            import_file(ForeignFormat::LmEval, Epochs::Repeats, file.as_ref(), &out).unwrap();
             schema::validate_file(&out);
             let results = Results::read(&out).unwrap();
             let identity = results.manifest().unwrap().run.metrics.values().next().unwrap();

@@ -62,7 +62,7 @@ pub(super) fn archive(members: &[Member]) -> Vec<u8> {
 }
 
 fn crc32(bytes: &[u8]) -> u32 {
-    let step = |crc: u32, _| (crc >> 1) ^ (0xEDB8_8320 & 0_u32.wrapping_sub(crc & 1));
-    let add = |crc: u32, byte: &u8| (0..8).fold(crc ^ u32::from(*byte), step);
-    !bytes.iter().fold(u32::MAX, add)
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
 }

@@ -7,6 +7,7 @@
 mod atif;
 mod detect;
 mod error;
+mod format;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod lm_eval;
@@ -19,35 +20,30 @@ mod text;
 use std::path::Path;
 
 pub use error::ImportError;
-
-/// A format of another program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ForeignFormat {
-    /// A log of inspect_ai: `.eval` or `.json`.
-    Inspect,
-    /// The samples of a task of lm-eval: `samples_TASK_DATE.jsonl`.
-    LmEval,
-    /// Spans of OpenTelemetry, in OTLP's JSON.
-    Otlp,
-    /// Trajectories of the Agent Trajectory Interchange Format.
-    Atif,
-}
-
-/// What the epochs of a log become.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Epochs {
-    /// Repeats of one row, whose score is their mean.
-    Repeats,
-    /// Rows of their own, to be scored again.
-    Rows,
-}
+pub use format::{Epochs, ForeignFormat};
 
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
 /// that it takes is that of the longest row, and some 50 bytes for each.
 ///
+/// ```
+/// use dsrs_metrics::formats::{Epochs, ForeignFormat, import_file};
+/// use dsrs_metrics::results::Results;
+///
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-import-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let [samples, out] = ["samples_sums_2026-11-28.jsonl", "sums.jsonl"].map(|name| folder.join(name));
+/// std::fs::write(&samples, r#"{"doc_id": 7, "target": "4", "filtered_resps": ["5"], "metrics": ["acc"], "acc": 0.0}"#)?;
+///
+/// let notes = import_file(ForeignFormat::LmEval, Epochs::Repeats, &samples, &out)?;
+/// assert!(notes[0].ends_with("the version of the task and the direction of its metrics are unknown"));
+/// assert_eq!(Results::read(&out)?.row("7").unwrap().scores["acc"].value, Some(0.0));
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// [`ImportError`], with the file and the place in it.
-pub fn import(
+pub fn import_file(
     format: ForeignFormat,
     epochs: Epochs,
     file: &Path,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -12,9 +12,7 @@ use crate::core::metric::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::named_values::Fields;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::manifest::{
-    FORMAT, Manifest, ProcessManifest, RunCosts, RunDescription, RunManifest,
-};
+use crate::evaluate::manifest::{RunCosts, RunDescription, RunEnd, RunManifest, StartedManifest};
 use crate::evaluate::report::{Format, Lines, ResultFiles, pair_line};
 use crate::evaluate::{EvaluateError, RowResult, reduced};
 
@@ -65,7 +63,7 @@ pub struct ForeignRun {
 pub struct ForeignRows {
     files: ResultFiles,
     lines: Lines,
-    started: SystemTime,
+    started: StartedManifest,
     rows: u64,
     failed_rows: u64,
 }
@@ -78,7 +76,8 @@ impl ForeignRows {
     pub fn create(out: &Path) -> Result<Self, EvaluateError> {
         let targets: [(Format, PathBuf); 1] = [(Format::JsonLines, out.to_owned())];
         let files = ResultFiles::create(&targets, false)?.ok_or(EvaluateError::NoRows)?;
-        let (lines, started) = (Lines::default(), SystemTime::now());
+        let started = StartedManifest::new(RunManifest::default(), false, None);
+        let lines = Lines::default();
         Ok(Self { files, lines, started, rows: 0, failed_rows: 0 })
     }
 
@@ -113,31 +112,29 @@ impl ForeignRows {
     /// [`EvaluateError`] if one cannot be written.
     pub fn finish(self, run: ForeignRun) -> Result<(), EvaluateError> {
         let ForeignRun { label, tags, metrics, repeats, is_partial } = run;
-        let run = RunManifest {
+        let tag = |(name, value): (String, String)| {
+            let value = RunDescription::valid_text(&value).unwrap_or_default();
+            Some((RunDescription::valid_text(&name)?, value))
+        };
+        let mut started = self.started;
+        started.run = RunManifest {
             label: label.and_then(|label| RunDescription::valid_text(&label)),
-            tags: tags
-                .into_iter()
-                .filter_map(|(name, value)| {
-                    Some((
-                        RunDescription::valid_text(&name)?,
-                        RunDescription::valid_text(&value).unwrap_or_default(),
-                    ))
-                })
-                .collect(),
+            tags: tags.into_iter().filter_map(tag).collect(),
             metrics,
             repeats,
-            rows: self.rows,
-            failed_rows: self.failed_rows,
-            ending: if is_partial { "stopped" } else { "complete" }.to_owned(),
             ..RunManifest::default()
         };
-        let process = ProcessManifest {
-            started: humantime::format_rfc3339_seconds(self.started).to_string(),
-            duration_s: self.started.elapsed().unwrap_or_default().as_secs_f64(),
-            git: None,
-            totals: RunCosts::default(),
-        };
-        let manifest = Manifest { format: FORMAT, run, process: Some(process), file: None };
+        let manifest = started.finish(RunEnd {
+            rows: self.rows,
+            failed_rows: self.failed_rows,
+            ending: if is_partial { "stopped" } else { "complete" },
+            data: Vec::new(),
+            judged_by: IndexMap::new(),
+            judged_by_others: IndexMap::new(),
+            costs: RunCosts::default(),
+            // The duration of the other program is not known.
+            elapsed: Duration::ZERO,
+        });
         self.files.finish(&manifest)
     }
 }

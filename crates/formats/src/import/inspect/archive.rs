@@ -4,8 +4,9 @@
 
 use std::io::{BufReader, Read, Seek as _, SeekFrom};
 
-use super::Log;
+use super::bytes::{u16_at, u32_at, u64_at};
 use super::header::Header;
+use super::log::{EXPECTED, Log};
 use super::member::{Compression, Member, Members};
 use crate::import::detect::other_format;
 use crate::import::error::ImportError;
@@ -68,7 +69,7 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
     // A log that is being written has only the journal.
     let Some((name, member)) = header.or(journal) else {
         return Err(match samples.len() {
-            0 => other_format(input, super::EXPECTED),
+            0 => other_format(input, EXPECTED),
             _ => input.whole("no member `header.json`; expected a log of inspect_ai"),
         });
     };
@@ -197,21 +198,4 @@ fn read_extra64(mut extra: &[u8], sizes: &mut [u64; 3]) {
         }
         extra = &extra[4 + length..];
     }
-}
-
-fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let found = bytes.get(at..at + N).and_then(|found| found.try_into().ok());
-    found.unwrap_or([0; N])
-}
-
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(bytes_at(bytes, at))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(bytes_at(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes_at(bytes, at))
 }

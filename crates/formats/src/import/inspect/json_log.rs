@@ -4,9 +4,9 @@ use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 
 use serde::Deserialize;
 
-use super::Log;
 use super::fields::Fields;
 use super::header::Header;
+use super::log::{EXPECTED, Log};
 use super::member::{Compression, Member, Members};
 use super::sample::id_of;
 use crate::import::detect::other_format;
@@ -29,7 +29,7 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
             break;
         }
         if fields.feed(&block[..read]).is_err() {
-            return Err(other_format(input, super::EXPECTED));
+            return Err(other_format(input, EXPECTED));
         }
         elements.append(&mut fields.take_elements());
     }
@@ -38,7 +38,7 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
         input.whole(reason)
     })?;
     let Ok(header) = Header::parse(&header) else {
-        return Err(other_format(input, super::EXPECTED));
+        return Err(other_format(input, EXPECTED));
     };
     let mut samples = Places::new();
     for (number, [offset, length]) in elements.into_iter().enumerate() {

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
 use flate2::read::DeflateDecoder;
 
-use super::archive::u16_at;
+use super::bytes::u16_at;
 use super::fields::Fields;
 use crate::import::error::{ImportError, Input};
 

@@ -1,14 +1,16 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
 //! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
-//! archive, `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
+//! archive (`bytes.rs` has its numbers), `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
 //! `header.rs` has what was measured, `sample.rs` a sample, `messages.rs` its messages, `score.rs` its scores, and `rows.rs` makes rows
 //! of the samples. Names of members are never paths of files.
 
 mod archive;
+mod bytes;
 mod fields;
 mod header;
 mod json_log;
+mod log;
 mod member;
 mod messages;
 mod rows;
@@ -19,25 +21,15 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use self::header::Header;
-use self::member::{Member, Members};
+use self::log::EXPECTED;
+use self::member::Members;
 use self::rows::Rows;
-use super::Epochs;
 use super::detect::other_format;
 use super::error::{ImportError, Input};
-use super::places::Places;
-
-/// What a file of this format is, in messages.
-const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
+use super::format::Epochs;
 
 /// The first bytes of an archive, and of one without members.
 const ARCHIVE: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-
-/// The samples of a log, with the parts of its header.
-struct Log {
-    header: Header,
-    samples: Places<Member>,
-}
 
 pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<String>, ImportError> {
     let input = Input { file };

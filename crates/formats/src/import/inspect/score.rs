@@ -99,7 +99,10 @@ mod tests {
 
     use super::*;
 
-    fn of(value: &Value) -> Vec<(Option<String>, String, Option<f64>, Option<bool>)> {
+    /// Element, outcome, value and verdict.
+    type Shown = (Option<String>, String, Option<f64>, Option<bool>);
+
+    fn of(value: &Value) -> Vec<Shown> {
         let score: Score = serde_json::from_value(json!({ "value": value })).unwrap();
         let shown = |(name, outcome): (Option<String>, Outcome)| {
             let passed = outcome.scored().and_then(|scored| scored.passed);

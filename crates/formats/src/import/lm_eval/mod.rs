@@ -15,7 +15,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use self::run::Run;
+use self::run::{OfTask, Run};
 use self::sample::{Sample, outcome};
 use super::detect::other_format;
 use super::error::{ImportError, Input};
@@ -123,12 +123,6 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
         ));
     }
     Ok((places, filters))
-}
-
-/// A metric of the task, as lm-eval names it, with its filter.
-pub(super) struct OfTask {
-    pub(super) metric: String,
-    pub(super) filter: String,
 }
 
 struct Converter<'a> {

@@ -9,12 +9,17 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::OfTask;
 use crate::core::{Direction, MetricIdentity, MetricSpec};
 use crate::import::error::{ImportError, Input};
 use crate::import::text::{ROW_LIMIT, parse};
 use crate::messages::escape;
 use crate::results::ForeignRun;
+
+/// A metric of the task, as lm-eval names it, with its filter.
+pub(super) struct OfTask {
+    pub(super) metric: String,
+    pub(super) filter: String,
+}
 
 /// The task of the samples, and the results of the run that has it.
 pub(super) struct Run {

@@ -1,0 +1,23 @@
+//! The formats of other programs.
+
+/// A format of another program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignFormat {
+    /// A log of inspect_ai: `.eval` or `.json`.
+    Inspect,
+    /// The samples of a task of lm-eval: `samples_TASK_DATE.jsonl`.
+    LmEval,
+    /// Spans of OpenTelemetry, in OTLP's JSON.
+    Otlp,
+    /// Trajectories of the Agent Trajectory Interchange Format.
+    Atif,
+}
+
+/// What the epochs of a log become.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Epochs {
+    /// Repeats of one row, whose score is their mean.
+    Repeats,
+    /// Rows of their own, to be scored again.
+    Rows,
+}
