@@ -60,6 +60,7 @@ pub mod guide {
             #[doc = "[formats]: crate::guide::formats"]
             #[doc = "[command_line]: crate::guide::command_line"]
             #[doc = "[durability]: crate::guide::durability"]
+            #[doc = "[tracing]: crate::guide::tracing"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
             #[doc = "[untrusted_input]: crate::guide::untrusted_input"]
             #[doc = "[metrics]: crate::metrics"]
@@ -100,9 +101,11 @@ pub mod guide {
         formats: "../docs/guide/formats.md" if "formats";
         /// The output of each command for each difference between two runs.
         identity: "../docs/guide/identity.md";
+        /// Scores and calls of models as OpenTelemetry events and spans (feature `otel`).
+        tracing: "../docs/guide/tracing.md" if "otel";
         /// Interrupted runs, and what every fault does to a run.
         durability: "../docs/guide/durability.md";
-        /// The commands `list`, `score`, `agree`, `compare`, `report` and `accept` (feature `cli`).
+        /// The commands `list`, `score`, `agree`, `compare`, `report`, `export` and `accept` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Limits on files and replies of unknown origin.
         untrusted_input: "../docs/guide/untrusted_input.md";

@@ -1,5 +1,5 @@
 //! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
-//! row, repeats, observers, the journal.
+//! row, repeats, observers, the journal; `otel` (feature `otel`) for OpenTelemetry.
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;
@@ -7,6 +7,9 @@ pub use dsrs_metrics_core::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramOutput, ProgramReturn,
     ProgramRun, ProgramRunError, ProgramUsage,
 };
+#[cfg(feature = "otel")]
+#[doc(inline)]
+pub use dsrs_metrics_otel as otel;
 #[cfg(feature = "evaluate")]
 #[doc(hidden)]
 pub use dsrs_metrics_run::DevsetRow;

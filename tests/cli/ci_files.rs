@@ -67,7 +67,7 @@ fn the_xml_parser_of_python_reads_the_junit_file() {
     let folder = scored(&["--junit", "r.xml"]);
     let script = "import json, sys, xml.etree.ElementTree as tree\n\
                   suites = tree.parse(sys.argv[1]).getroot()\n\
-                  print(json.dumps([[case.get('name'), [child.tag for child in case]] for case in suites[0]]))";
+                  print(json.dumps([[case.get('name'), [child.tag for child in case]] for case in suites[0].iter('testcase')]))";
     let file = folder.path("r.xml");
     let read = peer
         .output(&["-c", script, file.to_str().unwrap()])

@@ -72,9 +72,7 @@ fn offline_every_output_says_that_no_model_judged() {
     let xml = folder.read("r.xml");
     let suite = xml.split_once("<testsuite ").unwrap().1;
     assert!(
-        suite.contains(
-            "<properties>\n   <property name=\"judge\" value=\"offline-lexical\"/>\n  </properties>"
-        ),
+        suite.contains("   <property name=\"judge\" value=\"offline-lexical\"/>\n  </properties>"),
         "{xml}"
     );
     let markdown = folder.read("r.md");

@@ -15,6 +15,7 @@ mod faults;
 mod floats;
 mod formulas;
 mod from;
+mod github;
 mod groups;
 mod heritage;
 mod identity;

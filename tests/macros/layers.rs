@@ -12,7 +12,7 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTree};
 
 /// The packages in `crates` and the facade, each with the packages of this workspace that it depends on.
-const PACKAGES: [(&str, &[&str]); 10] = [
+const PACKAGES: [(&str, &[&str]); 11] = [
     ("crates/values", &[]),
     ("crates/sandbox", &["values"]),
     ("crates/lm", &["values"]),
@@ -21,10 +21,14 @@ const PACKAGES: [(&str, &[&str]); 10] = [
     ("crates/builtin", &["code", "core", "lm", "sandbox", "values"]),
     ("crates/run", &["core", "lm", "values"]),
     ("crates/formats", &["core", "run", "values"]),
-    ("crates/cli", &["builtin", "core", "formats", "lm", "run", "sandbox", "values"]),
+    ("crates/otel", &["core", "lm", "run", "values"]),
+    ("crates/cli", &["builtin", "core", "formats", "lm", "otel", "run", "sandbox", "values"]),
     (
         "dsrs-metrics",
-        &["builtin", "cli", "code", "core", "formats", "lm", "macros", "run", "sandbox", "values"],
+        &[
+            "builtin", "cli", "code", "core", "formats", "lm", "macros", "otel", "run", "sandbox",
+            "values",
+        ],
     ),
 ];
 

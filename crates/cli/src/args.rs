@@ -12,6 +12,7 @@ use crate::data::{Format, Mapping, NamedFile};
 use crate::from::FromArgument;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
+use crate::otlp::{ExportArguments, OtlpArguments};
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
 use crate::value_parsers::{duration, embedder, finite, model, tag};
@@ -32,6 +33,7 @@ pub(super) enum Command {
     Agree(AgreeArguments),
     Compare(CompareArguments),
     Report(ReportArguments),
+    Export(ExportArguments),
     Accept(AcceptArguments),
 }
 
@@ -125,6 +127,9 @@ pub(super) struct ScoreArguments {
     /// prints it instead of the headlines
     #[arg(long, value_name = "FILE")]
     pub(super) summary: Option<PathBuf>,
+    /// Write each limit that failed as an annotation of GitHub Actions, on standard error
+    #[arg(long)]
+    pub(super) github: bool,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
@@ -158,6 +163,8 @@ pub(super) struct ScoreArguments {
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0, requires = "bootstrap")]
     pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) otlp: OtlpArguments,
     #[command(flatten)]
     pub(super) options: RunOptions,
     /// Whether the rows are kept in memory, for another command.

@@ -75,6 +75,16 @@ pub(super) enum CliError {
     TemporaryFolder(io::Error),
     #[error(transparent)]
     Import(#[from] dsrs_metrics_formats::ImportError),
+    #[error("{0}")]
+    #[cfg(feature = "otel")]
+    Otlp(String),
+    #[cfg(not(feature = "otel"))]
+    #[error(
+        "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
+    )]
+    NoOtel,
+    #[error("export: missing destination; write --otlp URL, as in --otlp http://localhost:4318")]
+    NoDestination,
     #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
     StandardInputTwice,
     #[error("{} and {} are the same file; name it once", first.display(), second.display())]

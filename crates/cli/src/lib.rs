@@ -1,6 +1,6 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report` and `accept` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export` and `accept` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
@@ -17,6 +17,7 @@ mod from;
 mod hint;
 mod limit;
 mod list;
+mod otlp;
 mod output;
 mod panic_hook;
 mod rejudge;
@@ -93,6 +94,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Rejudge(args) => {
             rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
+        Command::Export(args) => otlp::export(&args).unwrap_or_else(|error| fail(&error)),
         Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::messages::escape;
+use crate::results::Annotation;
 
 /// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
 /// needs.
@@ -42,6 +43,12 @@ pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");
     // If standard error is closed, nothing can be reported.
     let _ = writeln!(io::stderr(), "{}", escape::escaped(&line));
+}
+
+/// Writes an error of a command to standard error as an annotation of GitHub Actions.
+pub(super) fn annotate(command: &str, message: &str) {
+    let title = format!("dsrs-metrics {command}");
+    print_error(Annotation { kind: "error", title: &title, at: None, message });
 }
 
 fn write(text: &str) -> io::Result<()> {

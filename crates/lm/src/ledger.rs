@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::call_observer::{CallObserver, ObservedCall};
 use super::lock::lock;
 use super::{LmError, LmReply, Usage};
 
@@ -130,9 +132,16 @@ impl fmt::Display for CallTotals {
 /// assert_eq!(ledger.total().cost_msats, 12);
 /// assert_eq!(ledger.by_purpose()["judge politeness version 1"].calls, 1);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Ledger {
     totals: Arc<Mutex<BTreeMap<String, CallTotals>>>,
+    observers: Arc<Mutex<Vec<Arc<dyn CallObserver>>>>,
+}
+
+impl fmt::Debug for Ledger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ledger").field("totals", &self.totals).finish_non_exhaustive()
+    }
 }
 
 impl Ledger {
@@ -203,6 +212,38 @@ impl Ledger {
     /// ```
     pub fn record(&self, purpose: &str, result: &Result<LmReply, LmError>) {
         self.add(purpose, CallTotals::of(result));
+    }
+
+    /// Adds an observer of the calls of all [`Metered`](super::Metered) models of this ledger.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use dsrs_metrics::lm::{CallObserver, Ledger, ObservedCall};
+    ///
+    /// struct Slow;
+    ///
+    /// impl CallObserver for Slow {
+    ///     fn on_call(&self, call: &ObservedCall<'_>) {
+    ///         if call.duration.as_secs() > 60 {
+    ///             println!("{} took {:?}", call.model, call.duration);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// Ledger::new().observe(Arc::new(Slow));
+    /// ```
+    pub fn observe(&self, observer: Arc<dyn CallObserver>) {
+        lock(&self.observers).push(observer);
+    }
+
+    /// Calls the observers.
+    pub(super) fn notify(&self, call: &ObservedCall<'_>) {
+        // An observer may add another one.
+        let observers = lock(&self.observers).clone();
+        for observer in observers {
+            // It may be called while a cancelled call is dropped, where a panic would end the process.
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| observer.on_call(call)));
+        }
     }
 
     pub(super) fn add(&self, purpose: &str, call: CallTotals) {

@@ -36,6 +36,7 @@ mod amount;
 mod builder;
 #[cfg(feature = "lm")]
 mod cache;
+mod call_observer;
 #[cfg(feature = "lm")]
 mod client;
 mod embedding;
@@ -71,6 +72,7 @@ mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
 
+pub use self::call_observer::{CallObserver, ObservedCall};
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
 #[doc(hidden)]

@@ -74,6 +74,10 @@ pub(crate) struct CompareArguments {
     /// instead of the text
     #[arg(long, value_name = "FILE")]
     pub(super) markdown: Option<PathBuf>,
+    /// Write each metric that is worse, and an error, such as a metric that cannot be tested, as an
+    /// annotation of GitHub Actions, on standard error
+    #[arg(long)]
+    pub(super) github: bool,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,

@@ -13,7 +13,7 @@ use super::files::Files;
 use super::from::InputFiles;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};
-use super::stdio::{print, print_error, print_json};
+use super::stdio::{annotate, print, print_error, print_json};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{
@@ -64,6 +64,14 @@ fn more(others: usize) -> String {
 }
 
 pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Error> {
+    let exit = compared(registry, args);
+    if let (true, Err(error)) = (args.github, &exit) {
+        annotate("compare", &error.to_string());
+    }
+    exit
+}
+
+fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Error> {
     Files::new()
         .read("A", [&args.a])
         .read("B", [&args.b])
@@ -110,7 +118,7 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     let written = markdown.map_or(Ok(()), |markdown| markdown.write(Ok(comparison.markdown())));
     warn_of_unknown_directions(registry, &comparison, [&a, &b], args);
     let judged = match args.fail_if_worse {
-        true => judge(&comparison, args.only_paired),
+        true => judge(&comparison, args),
         false => Ok(ExitCode::SUCCESS),
     };
     let exit = match judged {
@@ -164,11 +172,12 @@ fn warn_of_unknown_directions(
 }
 
 /// The exit code of `--fail-if-worse`. A metric that is worse counts more than one that cannot be tested.
-fn judge(comparison: &Comparison, only_paired: bool) -> Result<ExitCode, Error> {
+fn judge(comparison: &Comparison, args: &CompareArguments) -> Result<ExitCode, Error> {
     for metric in comparison.worse() {
-        print_error(format_args!("B is worse: {}", metric.sentence()));
+        let line = format!("B is worse: {}", metric.sentence());
+        if args.github { annotate("compare", &line) } else { print_error(line) }
     }
-    let mut untested = comparison.metrics.iter().filter_map(|it| untested(it, only_paired));
+    let mut untested = comparison.metrics.iter().filter_map(|it| untested(it, args.only_paired));
     let untested = untested.next().map(|first| {
         let others = untested.count();
         Error::NoTest { sentence: first, others }

@@ -3,31 +3,37 @@
 use std::io;
 use std::sync::Arc;
 
+use super::limits;
 use super::not_passed::NotPassed;
 use crate::args::ScoreArguments;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
+use crate::metrics::Registry;
 use crate::output::Output;
 use crate::results::{Results, markdown_with_rows, summary_csv};
 use crate::stdio::{print, print_xml};
 
 /// A format, and the output of the option that names it.
-pub(super) struct CiFile {
-    format: Format,
+pub(super) struct CiFile<'r> {
+    format: Format<'r>,
     output: Output,
 }
 
-enum Format {
-    JUnit,
+enum Format<'r> {
+    /// With the limits of metrics in this registry.
+    JUnit(&'r Registry),
     /// With the rows that do not pass.
     Markdown(Arc<NotPassed>),
     Summary,
 }
 
 /// Checks before the first row that the files can be written.
-pub(super) fn create(args: &ScoreArguments) -> Result<Vec<CiFile>, CliError> {
+pub(super) fn create<'r>(
+    registry: &'r Registry,
+    args: &ScoreArguments,
+) -> Result<Vec<CiFile<'r>>, CliError> {
     let options = [
-        (Format::JUnit, "--junit", &args.junit),
+        (Format::JUnit(registry), "--junit", &args.junit),
         (Format::Markdown(Arc::new(NotPassed::new(&args.data))), "--markdown", &args.markdown),
         (Format::Summary, "--summary", &args.summary),
     ];
@@ -37,12 +43,12 @@ pub(super) fn create(args: &ScoreArguments) -> Result<Vec<CiFile>, CliError> {
     named.collect()
 }
 
-impl CiFile {
+impl CiFile<'_> {
     /// Returns what collects rows for the file during the run.
     pub(super) fn observer(&self) -> Option<Arc<NotPassed>> {
         match &self.format {
             Format::Markdown(rows) => Some(Arc::clone(rows)),
-            Format::JUnit | Format::Summary => None,
+            Format::JUnit(_) | Format::Summary => None,
         }
     }
 
@@ -53,7 +59,7 @@ impl CiFile {
     /// Prints the content on standard output.
     pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<()> {
         let content = self.format.content(args, result)?;
-        if matches!(self.format, Format::JUnit) { print_xml(&content) } else { print(&content) }
+        if matches!(self.format, Format::JUnit(_)) { print_xml(&content) } else { print(&content) }
     }
 
     /// Writes the file. An evaluation without rows has no JUnit file.
@@ -62,7 +68,7 @@ impl CiFile {
         args: &ScoreArguments,
         result: &EvaluationResult,
     ) -> Result<(), CliError> {
-        let has_content = result.rows > 0 || !matches!(self.format, Format::JUnit);
+        let has_content = result.rows > 0 || !matches!(self.format, Format::JUnit(_));
         if has_content && !self.output.is_standard() {
             self.output.write(self.format.content(args, result))?;
         }
@@ -75,12 +81,21 @@ impl CiFile {
     }
 }
 
-impl Format {
+impl Format<'_> {
     fn content(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<String> {
         match self {
-            Self::JUnit => {
+            Self::JUnit(registry) => {
                 let name = args.data.first().map(|data| data.display().to_string());
-                let results = Results::of(result).map_err(io::Error::other)?;
+                let mut results = Results::of(result).map_err(io::Error::other)?;
+                for limits::Gate { threshold, bound, violation } in
+                    limits::gates(registry, result, args)
+                {
+                    let metric = threshold.metric();
+                    let part = &threshold.name[metric.len()..];
+                    let verdict = if violation.is_some() { "failed" } else { "passed" };
+                    let gate = format!("{bound} {}: {verdict}", threshold.limit);
+                    results.add_property(metric, &format!("gate{part}"), gate);
+                }
                 results.with_name(name.unwrap_or_default()).junit()
             }
             Self::Markdown(rows) => Ok(markdown_with_rows(result, &rows.rows())),

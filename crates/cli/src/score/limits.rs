@@ -37,7 +37,8 @@ pub(crate) fn violations(
     models: &RunModels,
     args: &ScoreArguments,
 ) -> Vec<String> {
-    let mut lines = below_limit(registry, result, &args.fail_under);
+    let gates = gates(registry, result, args).into_iter();
+    let mut lines: Vec<String> = gates.filter_map(|gate| gate.violation).collect();
     lines.extend(all_failed(result, args));
     lines.extend(skipped_for_budget(result, args, models.uncovered_msats()));
     lines.extend(models.overrun());
@@ -45,31 +46,40 @@ pub(crate) fn violations(
     lines
 }
 
-/// A line for each metric that is worse than its limit.
-fn below_limit(
+/// A limit of `--fail-under`, and the line about its violation.
+pub(super) struct Gate<'a> {
+    pub(super) threshold: &'a MetricThreshold,
+    /// `at least` or `at most`.
+    pub(super) bound: &'static str,
+    pub(super) violation: Option<String>,
+}
+
+/// Returns the limits of the run, without those of invalid names.
+pub(super) fn gates<'a>(
     registry: &Registry,
     result: &EvaluationResult,
-    thresholds: &[MetricThreshold],
-) -> Vec<String> {
+    args: &'a ScoreArguments,
+) -> Vec<Gate<'a>> {
     let higher_is_better =
         |name: &str| registry.get(name).is_none_or(|entry| entry.spec().higher_is_better());
-    let violation = |threshold: &MetricThreshold| {
+    let gate = |threshold: &'a MetricThreshold| {
         let MetricThreshold { name, limit } = threshold;
         let summary = result.metric(name);
         if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
             // Reported as an invalid name.
             return None;
         }
+        let is_higher_better = higher_is_better(threshold.metric());
+        let bound = if is_higher_better { "at least" } else { "at most" };
+        let gate = |violation| Some(Gate { threshold, bound, violation });
         if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
-            return Some(format!(
+            return gate(Some(format!(
                 "{name}: not defined: {}; expected {limit}",
                 escape::escaped(reason)
-            ));
+            )));
         }
-        let score = summary.and_then(|summary| summary.score);
-        match (score, higher_is_better(threshold.metric())) {
-            (None, is_higher) => {
-                let bound = if is_higher { "at least" } else { "at most" };
+        gate(match (summary.and_then(|summary| summary.score), is_higher_better) {
+            (None, _) => {
                 let hint = unknown_part(threshold, result);
                 Some(format!("{name}: no row was scored; expected {bound} {limit}{hint}"))
             }
@@ -81,9 +91,9 @@ fn below_limit(
                 limit.written(score)
             )),
             _ => None,
-        }
+        })
     };
-    thresholds.iter().filter_map(violation).collect()
+    args.fail_under.iter().filter_map(gate).collect()
 }
 
 /// The named score that was meant, if rows have others only.

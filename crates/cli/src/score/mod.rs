@@ -27,7 +27,7 @@ mod reported_models;
 mod result_files;
 mod rows;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -36,10 +36,11 @@ use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
 use super::from::InputFiles;
+use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
 use crate::data::{Format, Pairs};
-use crate::evaluate::{Evaluate, EvaluationResult};
+use crate::evaluate::{Ending, Evaluate, EvaluationResult};
 use crate::metrics::Registry;
 use dsrs_metrics_formats::Epochs;
 #[cfg(feature = "lm")]
@@ -67,6 +68,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     if args.options.lm.estimate {
         return estimate::run(metrics, args);
     }
+    let target = args.out.as_ref().or(args.data.first().filter(|_| args.append));
     let appending = args.append.then(|| append::open(args)).transpose()?;
     let (append, args) = match appending {
         Some((append, args)) => (Some(append), &args.clone()),
@@ -77,13 +79,22 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
     warnings.iter().filter(|_| !args.options.quiet).for_each(print_error);
     let rows = rows::open(args, &metrics)?;
-    let ci_files = ci_files::create(args)?;
+    let ci_files = ci_files::create(registry, args)?;
     let builder = journal::record(Evaluate::builder(), args)?;
-    let evaluate = evaluator(models.recorded(builder.metrics(metrics)), &ci_files, args)?;
+    let otlp = Otlp::new(&args.otlp)?;
+    let builder = otlp.observe(models.recorded(builder.metrics(metrics)), models.ledger());
+    let evaluate = evaluator(builder, &ci_files, args)?;
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.options.quiet);
+    let mut written_file = None;
     let code = match result {
         Ok(result) => {
+            let is_written = match &result.ending {
+                Ending::Complete => true,
+                Ending::OutputFailed(_) => false,
+                _ => !args.append,
+            };
+            written_file = target.filter(|_| is_written);
             let reported = report::report(registry, &result, &models, &ci_files, args);
             // Each file is tried, and what was computed is printed even if none can be written.
             let written = ci_files.iter().map(|file| file.write(args, &result));
@@ -99,6 +110,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     if let Some(usage) = usage {
         print_error(usage);
     }
+    otlp.finish(written_file.map(PathBuf::as_path));
     match code {
         Err(error) if journal::is_stopped(&error) => {
             print_error(error);
@@ -137,7 +149,7 @@ fn files(args: &ScoreArguments) -> Files<'_> {
 /// Builds the harness with the options of the command.
 fn evaluator(
     builder: Builder,
-    ci_files: &[CiFile],
+    ci_files: &[CiFile<'_>],
     args: &ScoreArguments,
 ) -> Result<Evaluate, CliError> {
     let mut builder = of_rows(builder, args)

@@ -13,7 +13,7 @@ use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
+use crate::lm::{CacheMode, CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -70,6 +70,11 @@ impl RunModels {
             Some(ledger) => builder.ledger(ledger.clone()),
             None => builder,
         }
+    }
+
+    /// The ledger of all calls.
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        self.models.ledger()
     }
 
     /// Warnings about models that no metric uses, or that are not called.

@@ -9,6 +9,7 @@ use crate::core::metric::settings::Settings;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
+use crate::lm::Ledger;
 
 /// No models, with the methods of `RunModels` in `models.rs`.
 pub(crate) struct RunModels {
@@ -47,6 +48,10 @@ impl RunModels {
 
     pub(crate) fn recorded(&self, builder: Builder) -> Builder {
         builder
+    }
+
+    pub(crate) fn ledger(&self) -> Option<&Ledger> {
+        None
     }
 
     pub(crate) fn unused_warnings(

@@ -24,7 +24,7 @@ use crate::messages::escape;
 use crate::messages::suggest::nearest;
 use crate::metrics::Registry;
 use crate::results::Manifest;
-use crate::stdio::{print, print_error, print_json};
+use crate::stdio::{annotate, print, print_error, print_json};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -34,7 +34,7 @@ pub(crate) fn report(
     registry: &Registry,
     result: &EvaluationResult,
     models: &RunModels,
-    ci_files: &[CiFile],
+    ci_files: &[CiFile<'_>],
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
     let mut unknown = unknown_fields(result, &args.mappings);
@@ -61,9 +61,11 @@ pub(crate) fn report(
     for line in &unknown {
         print_error(line);
     }
-    for line in &violations {
-        print_error(line);
-    }
+    let violated = |line: &str| match args.github {
+        true => annotate("score", line),
+        false => print_error(line),
+    };
+    violations.iter().for_each(|line| violated(line));
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
@@ -80,7 +82,7 @@ pub(crate) fn report(
             ExitCode::from(INTERRUPTED)
         }
         Ending::MaxErrors => {
-            print_error(format_args!(
+            violated(&format!(
                 "stopped after {} rows: {} failed, the limit of --max-errors{}",
                 result.rows,
                 result.failed_rows,

@@ -1,7 +1,10 @@
 //! The layer that records calls in a ledger.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Instant;
 
+use super::super::call_observer::ObservedCall;
 use super::super::ledger::{CallTotals, Ledger};
 use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
 use super::Layer;
@@ -59,21 +62,45 @@ impl<L> Metered<L> {
 /// attempts so far.
 struct PendingCall<'a> {
     ledger: &'a Ledger,
-    purpose: &'a str,
+    lm: &'a dyn LanguageModel,
+    /// `None` for a probe.
+    request: Option<&'a LmRequest>,
     cost: Arc<CostScope>,
+    started: Instant,
     has_returned: bool,
 }
 
 impl<'a> PendingCall<'a> {
-    fn new(ledger: &'a Ledger, purpose: &'a str) -> Self {
-        Self { ledger, purpose, cost: Arc::default(), has_returned: false }
+    fn new(ledger: &'a Ledger, lm: &'a dyn LanguageModel, request: Option<&'a LmRequest>) -> Self {
+        let (cost, started) = (Arc::default(), Instant::now());
+        Self { ledger, lm, request, cost, started, has_returned: false }
     }
 
-    /// Returns the result, with the number of attempts of unknown cost.
-    async fn run<T>(mut self, call: impl Future<Output = T>) -> (T, u64) {
-        let result = self.cost.scope(call).await;
+    /// Awaits the call, and records its result, which `result` returns; `None` if no call was made.
+    async fn run<T>(
+        mut self,
+        call: impl Future<Output = T>,
+        result: impl FnOnce(&T) -> Option<Cow<'_, Result<LmReply, LmError>>>,
+    ) -> T {
+        let returned = self.cost.scope(call).await;
         self.has_returned = true;
-        (result, self.cost.unknown())
+        if let Some(result) = result(&returned) {
+            let call = CallTotals::of(&result);
+            let unpriced = call.unpriced.max(self.cost.unknown());
+            self.record(CallTotals { unpriced, ..call }, Some(&*result));
+        }
+        returned
+    }
+
+    fn record(&self, call: CallTotals, result: Option<&Result<LmReply, LmError>>) {
+        self.ledger.add(self.request.map_or(PROBE_PURPOSE, |it| &it.purpose), call);
+        self.ledger.notify(&ObservedCall {
+            model: self.lm.id(),
+            endpoint: self.lm.endpoint(),
+            request: self.request,
+            result,
+            duration: self.started.elapsed(),
+        });
     }
 }
 
@@ -85,14 +112,7 @@ impl Drop for PendingCall<'_> {
         let (cost_msats, unpriced) = (self.cost.msats(), self.cost.unknown());
         let call =
             CallTotals { calls: 1, failed: 1, cost_msats, unpriced, ..CallTotals::default() };
-        self.ledger.add(self.purpose, call);
-    }
-}
-
-impl<L> Metered<L> {
-    fn record(&self, purpose: &str, result: &Result<LmReply, LmError>, unknown: u64) {
-        let call = CallTotals::of(result);
-        self.ledger.add(purpose, CallTotals { unpriced: call.unpriced.max(unknown), ..call });
+        self.record(call, None);
     }
 }
 
@@ -102,18 +122,13 @@ impl<L: LanguageModel> Layer for Metered<L> {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let pending = PendingCall::new(&self.ledger, &request.purpose);
-        let (result, unknown) = pending.run(self.inner.complete(request)).await;
-        self.record(&request.purpose, &result, unknown);
-        result
+        let pending = PendingCall::new(&self.ledger, &self.inner, Some(request));
+        pending.run(self.inner.complete(request), |result| Some(Cow::Borrowed(result))).await
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let pending = PendingCall::new(&self.ledger, PROBE_PURPOSE);
-        let (probed, unknown) = pending.run(self.inner.probe()).await;
-        if let Some(result) = probed.clone().transpose() {
-            self.record(PROBE_PURPOSE, &result, unknown);
-        }
-        probed
+        let pending = PendingCall::new(&self.ledger, &self.inner, None);
+        let result = |probed: &Result<Option<LmReply>, LmError>| probed.clone().transpose();
+        pending.run(self.inner.probe(), |probed| result(probed).map(Cow::Owned)).await
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::decide::{GateResult, Verdicts};
 use super::eval::Source;
 use super::findings::GateVerdict;
+use crate::results::Annotation;
 
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
 pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
@@ -30,18 +31,9 @@ pub(super) fn annotation(source: &Source, kind: &str, message: &str) -> String {
     let relative =
         repository.as_deref().and_then(|folder| file.strip_prefix(Path::new(folder)).ok());
     let file = relative.unwrap_or(&file).to_string_lossy().replace('\\', "/");
-    let (file, title) = (property(&file), property(&format!("eval {}", source.name)));
-    format!("::{kind} file={file},line={},title={title}::{}\n", source.line, data(message))
-}
-
-/// Escapes the message of a workflow command.
-fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-/// Escapes a property of a workflow command.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    let title = &*format!("eval {}", source.name);
+    let annotation = Annotation { kind, title, at: Some((&file, source.line)), message };
+    format!("{annotation}\n")
 }
 
 /// Returns the table of the gates for the step summary, as Markdown.

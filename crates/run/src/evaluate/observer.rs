@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::error::EvaluateError;
+use super::manifest::RunManifest;
 use super::row::RowResult;
 use super::summary::EvaluationResult;
 use crate::core::panic;
@@ -84,7 +85,7 @@ impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
 }
 
 /// Information about a run, available before its first row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct RunStart<'a> {
     /// The names of the metrics, in the order of [`RowResult::outcomes`].
@@ -93,6 +94,9 @@ pub struct RunStart<'a> {
     pub rows: Option<u64>,
     /// The largest number of rows that are evaluated concurrently.
     pub concurrency: usize,
+    /// What the run measures: its label, tags, repeats, and the identities of its metrics. Values that are known at the end,
+    /// such as the number of rows, are not set.
+    pub manifest: &'a RunManifest,
 }
 
 /// The message of an observer's panic.

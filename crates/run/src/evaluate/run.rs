@@ -177,7 +177,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn started(&self, options: &Options<G, P>) {
         let (_, rows) = self.source.size_hint();
         let (metrics, concurrency) = (&*self.names, options.concurrency);
-        let start = RunStart { metrics, rows: rows.map(|rows| rows as u64), concurrency };
+        let rows = rows.map(|rows| rows as u64);
+        let start = RunStart { metrics, rows, concurrency, manifest: &self.manifest.run };
         self.observers.notify(|observer| observer.on_start(&start));
     }
 

@@ -38,6 +38,8 @@ pub struct Results {
     pub(super) run: Run,
     rows: Vec<ResultRow>,
     by_id: HashMap<String, usize>,
+    /// Figures of metrics over all rows, for reports.
+    properties: HashMap<String, Vec<(String, String)>>,
 }
 
 impl Results {
@@ -62,7 +64,8 @@ impl Results {
     }
 
     pub(crate) fn new(name: String) -> Self {
-        Self { run: Run::new(name), rows: Vec::new(), by_id: HashMap::new() }
+        let (rows, by_id, properties) = (Vec::new(), HashMap::new(), HashMap::new());
+        Self { run: Run::new(name), rows, by_id, properties }
     }
 
     pub(crate) fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
@@ -78,12 +81,25 @@ impl Results {
     /// Returns the rows that are selected, with the same manifest.
     pub(crate) fn only(&self, is_selected: impl Fn(&ResultRow) -> bool) -> Self {
         let run = self.run.clone();
-        let mut selected = Self { run, rows: Vec::new(), by_id: HashMap::new() };
+        let mut selected = Self { run, ..Self::new(String::new()) };
         for row in self.rows.iter().filter(|row| is_selected(row)) {
             selected.by_id.insert(row.id.clone(), selected.rows.len());
             selected.rows.push(row.clone());
         }
         selected
+    }
+
+    /// Adds a figure of a metric over all rows, for reports.
+    #[doc(hidden)]
+    pub fn add_property(&mut self, metric: &str, name: &str, value: String) {
+        let properties = self.properties.entry(metric.to_owned()).or_default();
+        properties.push((name.to_owned(), value));
+    }
+
+    /// Returns the figures of a metric, in the order in which they were added.
+    #[cfg(feature = "junit")]
+    pub(super) fn properties(&self, metric: &str) -> &[(String, String)] {
+        self.properties.get(metric).map(Vec::as_slice).unwrap_or_default()
     }
 
     pub(crate) fn set_manifest(&mut self, manifest: Manifest) {
@@ -181,7 +197,15 @@ impl Results {
             results.add(ResultRow::of(row, &names))?;
         }
         for name in &names {
-            if result.metric(name).is_some_and(|it| it.kind == ScoreKind::Number) {
+            let Some(summary) = result.metric(name) else { continue };
+            if let Some(score) = summary.score {
+                results.add_property(name, "score", score.to_string());
+            }
+            if let Some(interval) = summary.uncertainty.ci95() {
+                results.add_property(name, "ci95_low", interval.low.to_string());
+                results.add_property(name, "ci95_high", interval.high.to_string());
+            }
+            if summary.kind == ScoreKind::Number {
                 results.run.set_number(name);
             }
         }

@@ -34,8 +34,10 @@ impl Results {
     /// A score whose verdict is false, which includes the threshold of a metric, is a failure; a row whose program or
     /// metric failed is an error; a gated, skipped or abstained row is skipped. A score without a verdict passes. The text of
     /// a failure is the details of the score, or the feedback of a metric that has no details.
-    /// The suite of a judge that scored offline has the property `judge`, with the value `offline-lexical`. Characters that XML
-    /// cannot contain become U+FFFD.
+    /// The results of an evaluation in memory have the properties `score`, and `ci95_low` and `ci95_high`, the 95% interval; the
+    /// suite of a judge that scored offline has the property `judge`, with the value `offline-lexical`. The time of a case is
+    /// the latency that the program returned, and the time of a suite their sum. Characters that XML cannot contain become
+    /// U+FFFD.
     ///
     /// # Errors
     /// An error of the writer; none is expected for a document in memory.
@@ -60,27 +62,42 @@ impl Results {
             cases.iter().filter(|(_, case)| of(case)).count().to_string()
         };
         let name = valid(metric);
-        let suite = xml.create_element("testsuite").with_attributes([
+        let mut suite = xml.create_element("testsuite").with_attributes([
             ("name", &*name),
             ("tests", &*cases.len().to_string()),
             ("failures", &*count(|case| matches!(case, Case::Failed(_)))),
             ("errors", &*count(|case| matches!(case, Case::Error(_)))),
             ("skipped", &*count(|case| matches!(case, Case::Skipped(_)))),
         ]);
+        let times = cases.iter().filter_map(|(row, _)| row.latency_s);
+        if let Some(seconds) = times.reduce(|sum, seconds| sum + seconds) {
+            suite = suite.with_attribute(("time", &*seconds.to_string()));
+        }
         let is_offline = |row: &ResultRow| row.scores[metric].is_judged_offline;
         let is_offline = cases.iter().any(|(row, _)| is_offline(row));
+        let of_judge = is_offline.then_some(("judge", OFFLINE_JUDGE));
+        let properties = self.properties(metric).iter().map(|(name, value)| (&**name, &**value));
+        let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
-            if is_offline {
-                let property = [("name", "judge"), ("value", OFFLINE_JUDGE)];
-                xml.create_element("properties").write_inner_content(|xml| {
-                    xml.create_element("property").with_attributes(property).write_empty()?;
-                    Ok(())
-                })?;
-            }
+            write_properties(&properties, xml)?;
             cases.iter().try_for_each(|(row, case)| write_case(&name, row, case, xml))
         })?;
         Ok(())
     }
+}
+
+/// `<properties><property name="score" value="0.5"/></properties>`, unless there are none.
+fn write_properties(properties: &[(&str, &str)], xml: &mut Writer<Vec<u8>>) -> io::Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    xml.create_element("properties").write_inner_content(|xml| {
+        properties.iter().try_for_each(|(name, value)| {
+            let attributes = [("name", &*valid(name)), ("value", &*valid(value))];
+            xml.create_element("property").with_attributes(attributes).write_empty().map(drop)
+        })
+    })?;
+    Ok(())
 }
 
 fn write_case(

@@ -12,6 +12,7 @@ mod error;
 mod file;
 mod file_manifest;
 mod foreign_rows;
+mod github;
 #[cfg(feature = "html")]
 mod html;
 #[cfg(feature = "junit")]
@@ -44,6 +45,7 @@ pub use file::Results;
 pub use file_manifest::{manifest_of, read_manifest};
 #[doc(hidden)]
 pub use foreign_rows::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
+pub use github::Annotation;
 #[cfg(feature = "html")]
 pub use html::{HtmlError, HtmlReport, ReportRun};
 pub use markdown::markdown;

@@ -289,7 +289,8 @@ impl<S: Eq + Hash> ResultScore<S> {
     }
 
     /// Creates the record of an outcome, without its contribution to a score of all rows. A line borrows the strings.
-    pub(crate) fn of<'a>(outcome: &'a Outcome) -> Self
+    #[doc(hidden)]
+    pub fn of<'a>(outcome: &'a Outcome) -> Self
     where
         S: From<Cow<'a, str>>,
     {

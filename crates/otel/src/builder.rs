@@ -1,0 +1,103 @@
+//! The settings of [`OtelEvents`].
+
+use std::time::Duration;
+
+use crate::endpoint::OtelError;
+use crate::evaluation_event::Detail;
+use crate::events::OtelEvents;
+
+/// The settings of [`OtelEvents`], which [`OtelEvents::builder`] returns.
+///
+/// ```
+/// use dsrs_metrics::runs::otel::OtelEvents;
+///
+/// let events = OtelEvents::builder().endpoint("http://localhost:4318").build()?;
+/// assert!(events.finish().is_complete(), "no run was observed");
+///
+/// let error = OtelEvents::builder().endpoint("localhost").build().unwrap_err();
+/// assert!(error.to_string().ends_with("write it as in http://localhost:4318"));
+/// # Ok::<(), dsrs_metrics::runs::otel::OtelError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct OtelEventsBuilder {
+    endpoint: Option<String>,
+    timeout: Option<Duration>,
+    queue_bytes: Option<usize>,
+    detail: Detail,
+}
+
+impl OtelEventsBuilder {
+    /// Sets the base URL of the collector, without `/v1/logs`. By default it is that in `OTEL_EXPORTER_OTLP_ENDPOINT`, or else
+    /// `http://localhost:4318`. Keys of a collector are in `OTEL_EXPORTER_OTLP_HEADERS`.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let builder = OtelEvents::builder().endpoint("https://otel.example/team");
+    /// # drop(builder);
+    /// ```
+    #[must_use]
+    pub fn endpoint(self, url: impl Into<String>) -> Self {
+        Self { endpoint: Some(url.into()), ..self }
+    }
+
+    /// Sets the time limit of a request, and of sending what remains at the end of a run. By default it is that in
+    /// `OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, or else 10 seconds.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let builder = OtelEvents::builder().timeout(Duration::from_secs(2));
+    /// # drop(builder);
+    /// ```
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Sends texts: explanations of scores, messages of errors, prompts and replies of judges. They may contain the data of
+    /// rows, and are not sent by default.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let builder = OtelEvents::builder().texts(true);
+    /// # drop(builder);
+    /// ```
+    #[must_use]
+    pub fn texts(self, texts: bool) -> Self {
+        Self { detail: Detail { texts, ..self.detail }, ..self }
+    }
+
+    /// Sends an event also where a metric abstained, or a row was gated or skipped: without a value, and with the label
+    /// `abstained`, `gated` or `skipped`.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let builder = OtelEvents::builder().unscored(true);
+    /// # drop(builder);
+    /// ```
+    #[must_use]
+    pub fn unscored(self, unscored: bool) -> Self {
+        Self { detail: Detail { unscored, ..self.detail }, ..self }
+    }
+
+    /// Sets the memory that waiting events and spans may take, in bytes; 128 MiB by default. An event without texts counts
+    /// as about one KiB. What exceeds the memory is lost and counted.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::otel::OtelEvents;
+    /// let builder = OtelEvents::builder().queue_bytes(16 << 20);
+    /// # drop(builder);
+    /// ```
+    #[must_use]
+    pub fn queue_bytes(self, bytes: usize) -> Self {
+        Self { queue_bytes: Some(bytes), ..self }
+    }
+
+    /// Starts the thread that sends events. No connection is made before the first event.
+    ///
+    /// # Errors
+    /// [`OtelError`] if the URL or a variable is invalid, or the thread cannot be started.
+    pub fn build(self) -> Result<OtelEvents, OtelError> {
+        OtelEvents::start(self.endpoint.as_deref(), self.timeout, self.queue_bytes, self.detail)
+    }
+}

@@ -1,0 +1,170 @@
+//! The URL of a collector, and the errors of settings.
+
+use std::env;
+use std::fmt;
+use std::time::Duration;
+
+use dsrs_metrics_values::messages::escape;
+use reqwest::Url;
+
+/// The variable of the base URL of the collector.
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
+/// The variable of the time limit of an export, in milliseconds.
+const TIMEOUT: &str = "OTEL_EXPORTER_OTLP_TIMEOUT";
+
+/// The address of a collector on the same machine.
+const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why [`OtelEvents`](crate::OtelEvents) cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OtelError {
+    /// The URL of the collector is invalid.
+    #[error("invalid URL of a collector `{}`: {reason}", escape::escaped(url))]
+    Url {
+        /// The URL, without a password.
+        url: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// An environment variable is invalid.
+    #[error("invalid {variable} `{}`: expected {expected}", escape::escaped(found))]
+    Variable {
+        /// The name of the variable.
+        variable: &'static str,
+        /// Its value.
+        found: String,
+        /// The expected value.
+        expected: &'static str,
+    },
+    /// The exporter or its thread cannot be created.
+    #[error("cannot create the OTLP exporter: {reason}")]
+    Exporter {
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl OtelError {
+    pub(crate) fn exporter(reason: impl fmt::Display) -> Self {
+        Self::Exporter { reason: reason.to_string() }
+    }
+}
+
+/// The base URL of a collector, without a slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint(String);
+
+impl Endpoint {
+    /// Returns the endpoint of a URL, or else of the environment, or else of this machine.
+    pub(crate) fn new(url: Option<&str>) -> Result<Self, OtelError> {
+        let url = match url {
+            Some(url) => url.to_owned(),
+            None => variable(ENDPOINT).unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
+        };
+        Self::parse(url.trim())
+    }
+
+    fn parse(text: &str) -> Result<Self, OtelError> {
+        let invalid = |url: &str, reason: &str| OtelError::Url {
+            url: url.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let mut url = Url::parse(text).map_err(|error| {
+            invalid(text, &format!("{error}; write it as in {DEFAULT_ENDPOINT}"))
+        })?;
+        if !url.username().is_empty() || url.password().is_some() {
+            // The name may be a key too. Both fail only for URLs without a host.
+            let _ = url.set_password(None);
+            let _ = url.set_username("");
+            return Err(invalid(
+                url.as_str(),
+                "it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead",
+            ));
+        }
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(invalid(
+                text,
+                &format!(
+                    "expected http or https, found {}; write it as in {DEFAULT_ENDPOINT}",
+                    url.scheme()
+                ),
+            ));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(invalid(text, "it has a query or a fragment; remove it"));
+        }
+        let base = url.as_str().trim_end_matches('/');
+        if ["/v1/logs", "/v1/traces"].iter().any(|path| base.ends_with(path)) {
+            return Err(invalid(text, "expected the base URL; remove /v1/logs or /v1/traces"));
+        }
+        Ok(Self(base.to_owned()))
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the URL of a signal: `logs` or `traces`.
+    pub(crate) fn signal(&self, name: &str) -> String {
+        format!("{}/v1/{name}", self.0)
+    }
+}
+
+/// Returns the time limit of the environment.
+pub(crate) fn timeout() -> Result<Duration, OtelError> {
+    let Some(found) = variable(TIMEOUT) else { return Ok(DEFAULT_TIMEOUT) };
+    match found.trim().parse() {
+        Ok(milliseconds) => Ok(Duration::from_millis(milliseconds)),
+        Err(_) => Err(OtelError::Variable {
+            variable: TIMEOUT,
+            found,
+            expected: "a number of milliseconds, as in 10000",
+        }),
+    }
+}
+
+/// Returns the value of a variable; an empty one is not set.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Endpoint;
+
+    #[test]
+    fn an_endpoint_is_a_base_url() {
+        let endpoint = Endpoint::parse("https://otel.example:4318/team/").unwrap();
+        assert_eq!(endpoint.signal("logs"), "https://otel.example:4318/team/v1/logs");
+        assert_eq!(
+            Endpoint::parse("http://localhost:4318").unwrap().base(),
+            "http://localhost:4318"
+        );
+    }
+
+    #[test]
+    fn an_invalid_endpoint_is_an_error_without_its_password() {
+        let message = |url| Endpoint::parse(url).unwrap_err().to_string();
+        assert_eq!(
+            message("localhost:4318"),
+            "invalid URL of a collector `localhost:4318`: expected http or https, found localhost; write it as in http://localhost:4318"
+        );
+        assert_eq!(
+            message("collector"),
+            "invalid URL of a collector `collector`: relative URL without a base; write it as in http://localhost:4318"
+        );
+        assert_eq!(
+            message("http://key:secret@host/"),
+            "invalid URL of a collector `http://host/`: it contains a user name or a password; set OTEL_EXPORTER_OTLP_HEADERS=authorization=.. instead"
+        );
+        assert_eq!(
+            message("http://host/v1/logs"),
+            "invalid URL of a collector `http://host/v1/logs`: expected the base URL; remove /v1/logs or /v1/traces"
+        );
+        assert!(message("http://host/?key=1").ends_with("it has a query or a fragment; remove it"));
+    }
+}

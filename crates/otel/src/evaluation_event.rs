@@ -1,0 +1,209 @@
+//! The event `gen_ai.evaluation.result` of one metric and one row.
+//!
+//! Attributes and body: the semantic conventions for generative AI (`docs/gen-ai/gen-ai-events.md` of
+//! `open-telemetry/semantic-conventions-genai`), the attributes that pydantic-evals adds in the same namespace
+//! (`pydantic_evals/_otel_emit.py`), and ours under `dsrs.`.
+
+use std::time::SystemTime;
+
+use dsrs_metrics_core::score::OFFLINE_JUDGE;
+use dsrs_metrics_core::score::error::MetricError;
+use dsrs_metrics_lm::LmError;
+use dsrs_metrics_run::results::{ResultOutcome, ResultScore};
+use opentelemetry::logs::{AnyValue, LogRecord, Severity};
+use opentelemetry::{SpanId, TraceFlags, TraceId};
+use serde_json::Value;
+
+use crate::run_attributes::Attribute;
+
+/// The name of the event.
+const NAME: &str = "gen_ai.evaluation.result";
+
+/// Which results have an event, and what an event contains.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Detail {
+    /// Whether explanations and messages of errors are sent.
+    pub(crate) texts: bool,
+    /// Whether results without a score that are not failures have an event.
+    pub(crate) unscored: bool,
+}
+
+/// The result of one metric on one row.
+pub(crate) struct EvaluationEvent<'a> {
+    pub(crate) metric: &'a str,
+    pub(crate) row: &'a str,
+    pub(crate) score: &'a ResultScore,
+    /// The kind of the metric's error, if it is known.
+    pub(crate) error_type: Option<String>,
+    pub(crate) time: Option<SystemTime>,
+    pub(crate) span: &'a EvaluatedSpan,
+    pub(crate) detail: Detail,
+}
+
+/// What was evaluated: the span or the response, which attributes of the row name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct EvaluatedSpan {
+    ids: Option<(TraceId, SpanId)>,
+    response_id: Option<String>,
+}
+
+impl EvaluatedSpan {
+    /// Reads the attributes `trace_id` and `span_id`, in hexadecimal digits, and `response_id`. Invalid ids name no span.
+    pub(crate) fn of<'a>(attribute: impl Fn(&str) -> Option<&'a Value>) -> Self {
+        let text = |name| attribute(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let ids = || {
+            let trace = TraceId::from_hex(text("trace_id").filter(|it| it.len() == 32)?).ok()?;
+            let span = SpanId::from_hex(text("span_id").filter(|it| it.len() == 16)?).ok()?;
+            (trace != TraceId::INVALID && span != SpanId::INVALID).then_some((trace, span))
+        };
+        let response_id = text("gen_ai.response.id").or_else(|| text("response_id"));
+        Self { ids: ids(), response_id: response_id.map(str::to_owned) }
+    }
+}
+
+impl EvaluationEvent<'_> {
+    /// Returns whether the result has an event. A row that is counted for a score of all rows has no result of its own.
+    pub(crate) fn is_emitted(&self) -> bool {
+        match self.score.outcome {
+            ResultOutcome::Scored | ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => {
+                true
+            }
+            ResultOutcome::Gated | ResultOutcome::Skipped | ResultOutcome::Abstained => {
+                self.detail.unscored
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes the event into a record.
+    pub(crate) fn write(
+        &self,
+        record: &mut impl LogRecord,
+        common: impl Iterator<Item = Attribute>,
+    ) {
+        record.set_event_name(NAME);
+        if let Some(time) = self.time {
+            record.set_timestamp(time);
+        }
+        if let Some((trace, span)) = self.span.ids {
+            record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
+        }
+        if self.score.outcome.is_failure() {
+            record.set_severity_number(Severity::Warn);
+        }
+        record.set_body(self.body().into());
+        let add = |(name, value): Attribute| record.add_attribute(name, value);
+        self.attributes().into_iter().chain(common).for_each(add);
+    }
+
+    fn attributes(&self) -> Vec<Attribute> {
+        let Self { metric, row, score, span, .. } = self;
+        let text = |text: &str| AnyValue::from(text.to_owned());
+        let mut attributes =
+            vec![("gen_ai.evaluation.name", text(metric)), ("dsrs.row.id", text(row))];
+        let mut add = |name, value: Option<AnyValue>| attributes.extend(value.map(|it| (name, it)));
+        add("gen_ai.evaluation.score.value", score.value.map(AnyValue::from));
+        add("gen_ai.evaluation.score.label", self.label().map(AnyValue::from));
+        add("gen_ai.evaluation.explanation", self.explanation().map(text));
+        add("error.type", self.error_type().map(AnyValue::from));
+        add("gen_ai.response.id", span.response_id.as_deref().map(text));
+        let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
+        add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
+        add("dsrs.judge", score.is_judged_offline.then(|| OFFLINE_JUDGE.into()));
+        attributes
+    }
+
+    /// `pass` or `fail`, or why there is no score.
+    fn label(&self) -> Option<&'static str> {
+        match self.score.outcome {
+            ResultOutcome::Scored => {
+                self.score.passed.map(|passed| if passed { "pass" } else { "fail" })
+            }
+            outcome if outcome.is_failure() => None,
+            outcome => Some(outcome.name()),
+        }
+    }
+
+    /// What the metric explained its score with, or the message of its error.
+    fn explanation(&self) -> Option<&str> {
+        let ResultScore { details, feedback, error, .. } = self.score;
+        let text = error.as_deref().or(details.as_deref()).or(feedback.as_deref());
+        text.filter(|_| self.detail.texts)
+    }
+
+    fn error_type(&self) -> Option<String> {
+        let outcome = self.score.outcome;
+        outcome
+            .is_failure()
+            .then(|| self.error_type.clone().unwrap_or_else(|| outcome.name().to_owned()))
+    }
+
+    /// A line for people.
+    fn body(&self) -> String {
+        let metric = self.metric;
+        match (self.score.value, self.label(), self.explanation()) {
+            (Some(value), ..) => format!("evaluation: {metric}={value}"),
+            (None, Some(label), _) => format!("evaluation: {metric}: {label}"),
+            (None, None, Some(error)) => format!("evaluation: {metric} failed: {error}"),
+            (None, None, None) => format!("evaluation: {metric} failed"),
+        }
+    }
+}
+
+/// Returns the kind of an error of a metric, such as `timed_out`, or the kind of the model's error that caused it.
+pub(crate) fn error_type(error: &MetricError) -> String {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<LmError>() {
+            return variant(error.kind());
+        }
+        source = cause.source();
+    }
+    variant(error.kind())
+}
+
+/// Returns the name of an enum's variant in snake case.
+pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
+    let text = format!("{value:?}");
+    let name = text.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.extend(character.to_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use dsrs_metrics_core::score::error::{MetricError, MetricErrorKind};
+    use dsrs_metrics_lm::{LmError, LmErrorKind};
+    use serde_json::{Value, json};
+
+    use super::{EvaluatedSpan, error_type};
+
+    #[test]
+    fn the_type_of_an_error_is_the_kind_of_its_cause() {
+        let timeout = MetricError::new("f1", MetricErrorKind::TimedOut { seconds: 1.5 });
+        assert_eq!(error_type(&timeout), "timed_out");
+        let lost = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+        let lost = MetricError::caused_by("polite", LmError::new("openai:m", lost));
+        assert_eq!(error_type(&lost), "disconnected");
+    }
+
+    #[test]
+    fn only_valid_ids_name_a_span() {
+        let read = |trace: Value, span: Value| {
+            let row = json!({"trace_id": trace, "span_id": span});
+            EvaluatedSpan::of(|name| row.get(name)).ids.is_some()
+        };
+        let (trace, span) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
+        assert!(read(json!(trace), json!(span)));
+        assert!(!read(json!(trace), Value::Null));
+        assert!(!read(json!("0".repeat(32)), json!(span)));
+        assert!(!read(json!("1"), json!("1")));
+        assert!(!read(json!("é".repeat(16)), json!(span)));
+    }
+}

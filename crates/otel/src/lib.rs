@@ -1,0 +1,22 @@
+//! Results and calls of language models as OpenTelemetry events and spans, sent to a collector by OTLP over HTTP.
+//!
+//! [`OtelEvents`] is an [`Observer`](dsrs_metrics_run::Observer) of runs and a
+//! [`CallObserver`](dsrs_metrics_lm::CallObserver) of models. `evaluation_event.rs` and `chat_span.rs` have the attributes,
+//! `outbox.rs` the queue, and `sender.rs` the thread that sends batches of it through `collector.rs`. A run never waits for
+//! the collector, and its result does not depend on it; [`Delivery`] counts what the collector accepted.
+
+mod builder;
+mod chat_span;
+mod collector;
+mod delivery;
+mod endpoint;
+mod evaluation_event;
+mod events;
+mod outbox;
+mod run_attributes;
+mod sender;
+
+pub use builder::OtelEventsBuilder;
+pub use delivery::Delivery;
+pub use endpoint::OtelError;
+pub use events::OtelEvents;
