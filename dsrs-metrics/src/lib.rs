@@ -193,9 +193,6 @@ pub use dsrs_metrics_core::{
     Example, Metric, MetricError, Outcome, ParamGroup, Prediction, Record, Result, Scored,
     composite, example, metric_fn, prediction,
 };
-#[cfg(feature = "formats")]
-#[doc(inline)]
-pub use dsrs_metrics_formats as formats;
 #[doc(inline)]
 pub use dsrs_metrics_lm as lm;
 #[cfg(feature = "evaluate")]

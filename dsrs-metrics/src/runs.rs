@@ -1,5 +1,5 @@
 //! Programs, and the companions of [`Evaluate`](crate::Evaluate): its builder and errors, the result of a run and of each
-//! row, repeats, observers, the journal; `otel` (feature `otel`) for OpenTelemetry.
+//! row, repeats, observers, the journal; the runs of other programs (feature `formats`); OpenTelemetry (feature `otel`).
 
 #[cfg(feature = "metrics")]
 pub use dsrs_metrics_builtin::SimulatedUser;
@@ -7,6 +7,9 @@ pub use dsrs_metrics_core::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramOutput, ProgramReturn,
     ProgramRun, ProgramRunError, ProgramUsage,
 };
+#[cfg(feature = "formats")]
+#[doc(inline)]
+pub use dsrs_metrics_formats as formats;
 #[cfg(feature = "otel")]
 #[doc(inline)]
 pub use dsrs_metrics_otel as otel;

@@ -37,23 +37,21 @@ pub(crate) enum FromFormat {
 }
 
 impl FromFormat {
+    const fn format(self) -> ForeignFormat {
+        match self {
+            Self::Inspect => ForeignFormat::Inspect,
+            Self::LmEval => ForeignFormat::LmEval,
+            Self::Otlp => ForeignFormat::Otlp,
+            Self::Atif => ForeignFormat::Atif,
+        }
+    }
+
     const fn name(self) -> &'static str {
         match self {
             Self::Inspect => "inspect",
             Self::LmEval => "lm-eval",
             Self::Otlp => "otlp",
             Self::Atif => "atif",
-        }
-    }
-}
-
-impl From<FromFormat> for ForeignFormat {
-    fn from(format: FromFormat) -> Self {
-        match format {
-            FromFormat::Inspect => Self::Inspect,
-            FromFormat::LmEval => Self::LmEval,
-            FromFormat::Otlp => Self::Otlp,
-            FromFormat::Atif => Self::Atif,
         }
     }
 }
@@ -97,7 +95,7 @@ impl InputFiles {
                 return Err(CliError::FromStandardInput);
             }
             let out = folder.0.join(format!("{number}.jsonl"));
-            let notes = import_file(format.into(), epochs, file, &out)?;
+            let notes = import_file(format.format(), epochs, file, &out)?;
             for note in notes.iter().filter(|_| !is_quiet) {
                 print_error(format_args!("warning: {}: {note}", file.display()));
             }

@@ -40,9 +40,11 @@ fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let out = folder.path("rows.jsonl");
-    let (format, epochs) =
-        (dsrs_metrics::formats::ForeignFormat::Inspect, dsrs_metrics::formats::Epochs::Repeats);
-    dsrs_metrics::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
+    let (format, epochs) = (
+        dsrs_metrics::runs::formats::ForeignFormat::Inspect,
+        dsrs_metrics::runs::formats::Epochs::Repeats,
+    );
+    dsrs_metrics::runs::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
     let rows = fs::read_to_string(out).unwrap();
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -239,9 +241,11 @@ fn nan_is_no_score_and_infinity_is_a_failure() {
     members.push(Member::new("samples/q3_epoch_1.json", sample("NaN \\\"Infinity", 1, "\"NaN\"")));
     let folder = Folder::with("a.eval", archive(&members));
     let out = folder.path("rows.jsonl");
-    let (format, epochs) =
-        (dsrs_metrics::formats::ForeignFormat::Inspect, dsrs_metrics::formats::Epochs::Repeats);
-    dsrs_metrics::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
+    let (format, epochs) = (
+        dsrs_metrics::runs::formats::ForeignFormat::Inspect,
+        dsrs_metrics::runs::formats::Epochs::Repeats,
+    );
+    dsrs_metrics::runs::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
     let rows = fs::read_to_string(out).unwrap();
     let outcomes: Vec<_> = rows
         .lines()

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use dsrs_metrics::formats::{Epochs, ForeignFormat, import_file};
 use dsrs_metrics::results::Results;
+use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
 use dsrs_metrics_tests::schema;
 use serde::Deserialize;
 use serde_json::Value;

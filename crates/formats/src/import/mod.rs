@@ -26,7 +26,7 @@ pub use format::{Epochs, ForeignFormat};
 /// that it takes is that of the longest row, and some 50 bytes for each.
 ///
 /// ```
-/// use dsrs_metrics::formats::{Epochs, ForeignFormat, import_file};
+/// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
 /// use dsrs_metrics::results::Results;
 ///
 /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-import-{}", std::process::id()));
