@@ -5,6 +5,7 @@ use std::fs;
 
 use dsrs_metrics::results::Results;
 use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
+use dsrs_metrics_tests::Peer;
 use dsrs_metrics_tests::schema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -174,4 +175,11 @@ fn each_value_of_samples_of_lm_eval_is_that_of_the_program() {
         }
     }
     assert_eq!(compared, 2 * 3 * 40);
+}
+
+#[test]
+fn inspect_still_reads_these_values_from_the_logs() {
+    const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_inspect_logs.py");
+    let Some(peer) = Peer::with(&["inspect-ai", "scipy"]) else { return };
+    assert_eq!(peer.check(SCRIPT), "5 logs, as committed");
 }
