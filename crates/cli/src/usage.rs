@@ -119,6 +119,7 @@ mod tests {
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],
+            "export" => &["export", "run.jsonl"],
             _ => &["list"],
         }
     }

@@ -7,9 +7,9 @@ use clap::Args;
 /// What is sent to a collector.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct OtlpArguments {
-    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP over HTTP, e.g.
-    /// http://localhost:4318 (feature `otel`). The scores do not depend on the collector, and only the end of
-    /// the run waits for it, up to 10 s. Keys are in OTEL_EXPORTER_OTLP_HEADERS
+    /// Send scores and calls of models to the OpenTelemetry collector with this base URL, by OTLP over HTTP
+    /// (feature `otel`), e.g. http://localhost:4318. The scores do not depend on the collector, and only the
+    /// end of the run waits for it, up to 10 s. Keys are in OTEL_EXPORTER_OTLP_HEADERS
     #[arg(long, value_name = "URL")]
     pub(super) otlp: Option<String>,
     /// Send explanations, error messages, prompts and replies too, which may contain the data of rows
