@@ -87,6 +87,22 @@ fn best_sum(
     best
 }
 
+/// 1 and 1.0 are equal arguments, but not for every function.
+#[test]
+fn a_function_sees_each_call_as_it_is_written() {
+    let book = |args| ToolCall::new("book").with_args(args);
+    let called = Trajectory::of_calls([book(json!({ "a": 1.0 })), book(json!({ "a": 1 }))]);
+    let expected = Trajectory::of_calls([book(json!({}))]);
+    let is_one = ArgsRule::function("is_one", |one, _| one["a"] == 1);
+    let (calls, missing) = (called.tool_calls(), expected.tool_calls());
+    let unmatched = UnmatchedCalls::new(&calls, &missing, &is_one.into()).unwrap();
+    assert_eq!(unmatched.missing, Vec::<&ToolCall>::new());
+    assert_eq!(
+        unmatched.extra.iter().map(|call| &call.args).collect::<Vec<_>>(),
+        [&json!({ "a": 1.0 })]
+    );
+}
+
 proptest! {
     #[test]
     fn modes_imply_each_other((one, other) in pair(), rules in rules()) {

@@ -29,6 +29,15 @@ impl Keys {
         self.of_parts(call, true, false)
     }
 
+    /// Returns the number of a call's tool and of its arguments as they are written: a function of the caller may tell 1 from 1.0.
+    pub(super) fn as_written(&mut self, call: &ToolCall) -> usize {
+        self.number(|key| {
+            push_text(key, &call.name);
+            // A string takes everything.
+            let _ = write!(key, "{}", call.args);
+        })
+    }
+
     /// Returns the number of a call's tool, and of its arguments and its result if these count.
     pub(super) fn of_parts(&mut self, call: &ToolCall, args: bool, result: bool) -> usize {
         self.number(|key| {

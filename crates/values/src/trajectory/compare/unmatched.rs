@@ -156,11 +156,11 @@ fn match_tool(
     Ok(())
 }
 
-/// Groups positions of equal calls.
+/// Groups positions of calls that no rule can tell apart.
 fn equal_calls(positions: &[usize], calls: &[&ToolCall]) -> Vec<Vec<usize>> {
     let (mut keys, mut groups) = (Keys::default(), Vec::<Vec<usize>>::new());
     for &at in positions {
-        let number = keys.of_call(calls[at]);
+        let number = keys.as_written(calls[at]);
         if groups.len() <= number {
             groups.push(Vec::new());
         }
