@@ -116,8 +116,17 @@ impl<A: AsMut<Settings>> Key<A> {
     );
     pub(crate) const CRATE: Self =
         Self::new("crate", Kind::Path, "crate = ::dsrs_metrics", "a path", |attrs, argument, _| {
-            argument.value_with(&mut attrs.as_mut().krate, Path::parse_mod_style)
+            argument.value_with(&mut attrs.as_mut().krate, crate_path)
         });
+}
+
+/// Parses the path of a crate. `Self` is a type, which no `use` may name.
+fn crate_path(input: ParseStream<'_>) -> Result<Path> {
+    let path = input.call(Path::parse_mod_style)?;
+    match path.segments.iter().any(|segment| segment.ident == "Self") {
+        true => Err(input.error("")),
+        false => Ok(path),
+    }
 }
 
 /// Parses the path of a function, or a closure.
