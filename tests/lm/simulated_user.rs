@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -182,12 +182,9 @@ impl Answers {
 const URL: &str = "DSRS_TEST_SIMULATED_USER_URL";
 const DIR: &str = "DSRS_TEST_SIMULATED_USER_DIR";
 
-#[tokio::test]
-#[ignore = "the process that a_conversation_that_is_killed_pays_each_reply_once kills"]
-async fn killed_process() {
-    let url = std::env::var(URL).unwrap();
-    let dir = PathBuf::from(std::env::var(DIR).unwrap());
-    let lm = || -> Lm { plain("openai:gpt-5-mini", &url).build().unwrap() };
+/// The run that is killed, in a process of its own.
+async fn killed_run(url: &str, dir: &Path) {
+    let lm = || -> Lm { plain("openai:gpt-5-mini", url).build().unwrap() };
     let of_assistant = lm();
     let assistant = move |inputs: Example| {
         let lm = of_assistant.clone();
@@ -213,15 +210,20 @@ async fn killed_process() {
     assert_eq!(outcomes(&result), (ROWS, 0, 0), "{:?}", result.first_error);
 }
 
+/// The command that starts this test in a process, which the variables make the run that is killed.
 fn process(dir: &Path, url: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["simulated_user::killed_process", "--exact", "--ignored"]);
+    let test = "simulated_user::trap_22_a_conversation_that_is_killed_pays_each_reply_once";
+    command.args([test, "--exact"]);
     command.env(URL, url).env(DIR, dir).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn trap_22_a_conversation_that_is_killed_pays_each_reply_once() {
+    if let (Ok(url), Some(dir)) = (std::env::var(URL), std::env::var_os(DIR)) {
+        return killed_run(&url, Path::new(&dir)).await;
+    }
     let answers: Arc<Mutex<Answers>> = Arc::default();
     let of_server = Arc::clone(&answers);
     let server =

@@ -144,10 +144,7 @@ fn each_fact_of_the_comparison_has_a_source() {
         let at_commit =
             source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
         let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
-        assert!(
-            is_at_commit || source.starts_with("https://pypi.org/project/"),
-            "{name}: {source}"
-        );
+        assert!(is_at_commit, "{name}: {source}");
     }
 }
 

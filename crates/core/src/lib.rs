@@ -35,6 +35,8 @@ pub mod judge;
 #[doc(hidden)]
 pub mod metric;
 #[doc(hidden)]
+pub mod module;
+#[doc(hidden)]
 pub mod panic;
 #[doc(hidden)]
 pub mod probe;
@@ -94,9 +96,8 @@ pub use crate::metric::repeat::RepeatNumber;
 pub use crate::metric::settings::Settings;
 #[doc(hidden)]
 pub use crate::metric::typed_rows::{Pointer, TypedField, TypedRow};
-pub use crate::program::{
-    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
-};
+pub use crate::module::{Module, ProgramError};
+pub use crate::program::{ByCall, ByForward, Fallible, Program, ProgramReturn};
 pub use crate::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::program_run_error::ProgramRunError;
 #[doc(hidden)]

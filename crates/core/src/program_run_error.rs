@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::lm::LmError;
-use crate::program::ProgramError;
+use crate::module::ProgramError;
 
 /// Why a program returned no prediction: its message, and the budget that did not cover a call of a language model, if that is
 /// the reason.

@@ -155,7 +155,7 @@ impl LmRequest {
         /// use dsrs_metrics::lm::{LmRequest, Logprobs};
         ///
         /// let request = LmRequest::new("example").user("?").with_logprobs(Logprobs::of("grade"));
-        /// assert!(request.logprobs.is_some());
+        /// assert_eq!(request.logprobs, Some(Logprobs::of("grade")));
         /// ```
         pub fn with_logprobs(logprobs: Logprobs) => logprobs = Some(logprobs);
     }

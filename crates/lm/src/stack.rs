@@ -179,7 +179,7 @@ impl LanguageModel for Lm {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         match Replay::current() {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
-            // Also without a cache, and of a program, whose calls are no judge's.
+            // Also without a cache, and also calls of programs.
             None => recording::complete(&*self.layers, request).await,
         }
     }

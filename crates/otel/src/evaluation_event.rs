@@ -113,7 +113,7 @@ impl EvaluationEvent<'_> {
         attributes
     }
 
-    /// `pass` or `fail`, or why there is no score.
+    /// Returns `pass` or `fail`, or the outcome of a row without a score; `None` for a failure.
     fn label(&self) -> Option<&'static str> {
         match self.score.outcome {
             ResultOutcome::Scored => {

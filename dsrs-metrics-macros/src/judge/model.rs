@@ -122,7 +122,7 @@ impl Judge {
         !is_mean && self.score.as_ref().is_some_and(|score| score.is_verdict)
     }
 
-    /// Returns the outputs that are no plain strings. The only one is weighed by `scoring = logprobs`.
+    /// Returns the outputs that are not plain strings. The only one is weighed by `scoring = logprobs`.
     pub(crate) fn decisions(&self) -> impl Iterator<Item = &Output> {
         self.outputs.iter().filter(|it| {
             it.attr.labels.is_some()

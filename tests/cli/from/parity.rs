@@ -106,7 +106,9 @@ fn each_value_of_a_log_is_that_of_the_programs_reader() {
         let notes = import_file(ForeignFormat::Inspect, Epochs::Repeats, log(&name).as_ref(), &out);
         assert_eq!(notes.unwrap(), [""; 0], "{name}");
         schema::validate_file(&out);
-        assert!(Results::read(&out).unwrap().manifest().is_some());
+        let results = Results::read(&out).unwrap();
+        let rows = results.rows().len() as u64;
+        assert_eq!(results.manifest().map(|manifest| manifest.run.rows), Some(rows), "{name}");
         let (mut scores, mut errors, mut limits) = (Values::new(), Vec::new(), BTreeMap::new());
         for line in fs::read_to_string(&out).unwrap().lines() {
             let row: Value = serde_json::from_str(line).unwrap();

@@ -38,7 +38,7 @@ const REASONS: [&str; 8] = [
     "numbers of two digits count",
     "the grade as written, if no token equals it",
     "the values may have any probability together",
-    "a grade that is no integer of the scale is a score",
+    "a grade that is not an integer of the scale is a score",
     "the token that was drawn counts only as one of the most probable",
 ];
 
@@ -127,7 +127,7 @@ async fn the_score_by_probabilities_is_deepevals_but_for_its_quirks() {
     }
     let counts: Vec<_> = counts.into_iter().collect();
     let counted = [
-        ("a grade that is no integer of the scale is a score", 120),
+        ("a grade that is not an integer of the scale is a score", 120),
         ("alternatives with a probability under 0.01 are dropped", 211),
         ("digits of other scripts count", 24),
         ("numbers of two digits count", 143),

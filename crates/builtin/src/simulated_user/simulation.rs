@@ -95,7 +95,7 @@ impl<'a> Simulation<'a> {
         Ok(output.with_usage(self.usage))
     }
 
-    /// Makes all turns, and returns why there is no other one.
+    /// Runs the turns until the conversation ends, and returns why it ends.
     async fn stop_reason(&mut self) -> Result<&'static str, SimulationError> {
         loop {
             let UserTurn { state, message } = self.next_message().await?;

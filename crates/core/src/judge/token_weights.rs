@@ -10,8 +10,8 @@ use super::output_spec::OutputSpec;
 use super::weighed_values::values;
 use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 
-/// The probability that the values of an output must have together. The rest is that of other texts and of tokens beyond the
-/// alternatives that a model returns.
+/// The least sum of the probabilities of an output's values. The rest are other strings, and tokens beyond the alternatives that a
+/// model returns.
 const LEAST_COVERED: f64 = 0.5;
 
 /// The values of an output with their probabilities, all above 0; together they may have less than 1.
@@ -29,7 +29,7 @@ impl Weights {
         Ok(sum / total)
     }
 
-    /// Returns the probabilities under the texts of the values.
+    /// Returns the probabilities, by the values as strings.
     pub(super) fn by_text(&self) -> Map<String, Value> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         self.0.iter().map(|(value, probability)| (text(value), (*probability).into())).collect()
@@ -70,7 +70,7 @@ fn at_value<'r>(name: &str, reply: &'r LmReply) -> Result<AtValue<'r>, String> {
     let joined: String = reply.logprobs.iter().map(|token| &*token.token).collect();
     let (tail, text) = (joined.trim_end(), reply.text.trim_end());
     if !tail.ends_with(text) && !text.ends_with(tail) {
-        return Err("the tokens of the reply are not those of its text".to_owned());
+        return Err("the tokens of the reply are not its text".to_owned());
     }
     let start = tail.len().checked_sub(from_end);
     let start = start.ok_or_else(|| format!("the tokens of the reply begin after `{name}`"))?;
@@ -94,7 +94,7 @@ fn bytes_from_value(name: &str, text: &str) -> Option<usize> {
     text.trim_end().len().checked_sub(at)
 }
 
-/// Adds up the probability of each value: that of the tokens with which it alone can begin.
+/// Adds up the probability of each value: the probabilities of the tokens with which only this value can begin.
 fn decide(
     probabilities: &mut [f64],
     values: &[String],
@@ -145,7 +145,7 @@ fn without_lead<'t>(token: &'t str, lead: &str, is_first: bool) -> Option<&'t st
     }
 }
 
-/// Whether a text is the beginning of a value, or the value with what follows it in the reply.
+/// Whether a string is the beginning of a value, or the value with what follows it in the reply.
 fn fits(text: &str, value: &str) -> bool {
     if value.starts_with(text) {
         return true;

@@ -51,7 +51,7 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
     Ok(Vec::new())
 }
 
-/// Returns the row of a document. Its id is that of the session, or the number of the document.
+/// Returns the row of a document. Its id is the session's id, or the number of the document.
 fn row(number: u64, document: Map<String, Value>) -> Result<ForeignRow, String> {
     let id = ["trajectory_id", "session_id"].iter().find_map(|key| document.get(*key)?.as_str());
     let id = id.map_or_else(|| number.to_string(), str::to_owned);

@@ -1,4 +1,4 @@
-//! What a file is that has another format than the one that was named.
+//! Describes a file whose format is not the format that was named.
 
 use std::fs::File;
 use std::io::Read as _;

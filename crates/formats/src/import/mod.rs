@@ -23,7 +23,7 @@ pub use error::ImportError;
 pub use format::{Epochs, ForeignFormat};
 
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
-/// that it takes is that of the longest row, and some 50 bytes for each.
+/// that it takes is the size of the longest row, and some 50 bytes for each row.
 ///
 /// ```
 /// use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};

@@ -14,7 +14,7 @@ pub(super) struct Places<P> {
 pub(super) struct Part<P> {
     start: u64,
     length: u32,
-    /// The number of the part among those of its row.
+    /// The number of the part within its row.
     pub(super) number: u32,
     /// Its position among all parts.
     position: u64,

@@ -25,7 +25,7 @@ pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
     Outcome::from(MetricError::failed(metric, format_args!("the score is {found}, not a number")))
 }
 
-/// Returns the record of a program's run. A latency that is not a time is none.
+/// Returns the record of a program's run. A latency that is not a time is left out.
 pub(super) fn program_run(latency_s: Option<f64>, tokens: Option<[u64; 2]>) -> ProgramRun {
     let mut output = ProgramOutput::new(());
     if let Some(latency) = latency_s.and_then(|it| Duration::try_from_secs_f64(it).ok()) {

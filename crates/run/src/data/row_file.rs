@@ -26,7 +26,7 @@ use super::whole_file::WholeFile;
 #[cfg(feature = "parquet")]
 const STREAM_ROWS: u64 = 16;
 
-/// A file, and the name that messages and outputs show: that of the file which it was converted from.
+/// A file, and the name that messages and outputs show: the name of the file that was converted to this one.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
 pub struct NamedFile<'a> {

@@ -87,13 +87,13 @@ impl ForeignRows {
         self.rows
     }
 
-    /// Returns whether there is no row so far.
+    /// Returns whether no row has been added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// Adds a row. The order of the file is that of the numbers, each of which is used once. The score of a row with several
+    /// Adds a row. Rows are in the order of the numbers, and each number is used once. The score of a row with several
     /// evaluations is their mean, where a failed one counts as 0.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
         elements.append(&mut fields.take_elements());
     }
     let header = fields.finish().map_err(|reason| {
-        let reason = format!("{reason}; the log is cut off, or is no log of inspect_ai");
+        let reason = format!("{reason}; the log is cut off, or is not a log of inspect_ai");
         input.whole(reason)
     })?;
     let Ok(header) = Header::parse(&header) else {

@@ -13,8 +13,8 @@ use crate::import::error::{ImportError, Input};
 const LOCAL: u64 = 30;
 const LOCAL_MAGIC: &[u8] = b"PK\x03\x04";
 
-/// The members of an archive may have as many bytes as this, or as this number of times those of the archive. Members that overlap
-/// and members that consist of one repeated byte have more.
+/// The limits of the bytes of all members together: this number, or the archive's bytes times this ratio. Members that overlap and
+/// members that consist of one repeated byte exceed them.
 const MAX_BYTES: u64 = 256 << 20;
 const MAX_RATIO: u64 = 200;
 

@@ -46,7 +46,7 @@ impl Attachments {
     }
 }
 
-/// Returns the text of a message's content: a string, or parts of which only the texts are read.
+/// Returns the text of a message's content: a string, or a list of parts. Only parts of the type `text` are read.
 pub(super) fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
@@ -78,7 +78,7 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
         }
     }
     if role == "tool" {
-        // A result whose call is no longer among the messages has no id.
+        // A result whose call was removed from the messages gets no id.
         if let Some(Value::String(id)) = fields.remove("tool_call_id")
             && open.remove(&id)
         {

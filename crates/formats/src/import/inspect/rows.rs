@@ -42,7 +42,7 @@ impl Rows {
     ) -> Result<Vec<String>, ImportError> {
         let input = members.input;
         let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
-        // A sample that failed has each metric of the log, and the last metric may be that of the last sample.
+        // A sample that failed has each metric of the log, and only the last sample may name the last metric.
         let (mut failed, mut most_epochs) = (Vec::new(), 1);
         for (number, parts) in self.each_row(samples).enumerate() {
             most_epochs = most_epochs.max(parts.len());
@@ -146,7 +146,7 @@ impl Rows {
         Ok(Some(row))
     }
 
-    /// Sets the id: of a row of its own, that of the sample and the epoch.
+    /// Sets the id. A row for one epoch has the sample's id and the number of the epoch.
     fn set_id(&self, row: &mut ForeignRow, id: String, epoch: u32, is_numbered: bool) {
         row.id = match self.epochs {
             Epochs::Rows if is_numbered => {

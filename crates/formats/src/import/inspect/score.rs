@@ -51,7 +51,7 @@ impl Score {
     }
 }
 
-/// Returns the outcome of a value that is neither a list nor an object. `NaN`, which was read as null, is no score.
+/// Returns the outcome of a value that is neither a list nor an object. `NaN`, which was read as null, is an abstention.
 fn outcome(
     scorer: &str,
     value: &Value,

@@ -125,7 +125,7 @@ fn likelihood(response: &Value) -> Option<f64> {
     Some(likelihood).filter(|it: &f64| is_bool && it.is_finite())
 }
 
-/// Returns the outcome of a metric's value; `None` if it is no score of a row.
+/// Returns the outcome of a metric's value; `None` if the value is not the score of a row.
 pub(super) fn outcome(metric: &str, value: &Value) -> Option<Outcome> {
     let number = |number| scored(number, value.as_bool(), None, Map::new());
     match value {

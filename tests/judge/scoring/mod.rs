@@ -1,15 +1,19 @@
-//! Scores by the probabilities of a reply's tokens, and by several draws.
+//! Scores by the probabilities of a reply's tokens; in `draws.rs`, by several answers.
+
+mod draws;
 
 use std::sync::Arc;
 
 use dsrs_metrics::contract::{MetricCall, MetricIdentity};
 use dsrs_metrics::judge::{Aggregation, Preference};
-use dsrs_metrics::lm::{LmReply, LmRequest, ScriptedLm, TokenLogprobs};
+use dsrs_metrics::lm::{LmReply, LmRequest, Logprobs, ScriptedLm, TokenLogprobs};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::runs::EvaluateError;
 use dsrs_metrics::{Evaluate, Scored};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+use self::draws::DrawnJudge;
 
 /// Grade the text from 0 to 9.
 #[judge(score = grade, scoring = logprobs, reasoning = false, cost = "10 msat")]
@@ -48,15 +52,6 @@ struct ToneScore {
     at_neutral: f64,
     #[output]
     tone: Tone,
-}
-
-/// Grade the text.
-#[judge(score = grade, scoring = draws(4), reasoning = false, cost = "8 msat")]
-struct Drawn {
-    #[input(pred)]
-    text: String,
-    #[output(range = 0..=9)]
-    grade: u8,
 }
 
 fn pred() -> Prediction {
@@ -105,15 +100,14 @@ fn assert_close(found: f64, expected: f64) {
 
 #[tokio::test]
 async fn the_score_is_the_mean_by_the_probabilities_of_the_values() {
-    // `é` and `10` are no values; the sum of the others is 0.8.
+    // `é` and `10` are not values; the probabilities of the others have the sum 0.8.
     let top = [("7", 0.5), (" 8", 0.2), ("6", 0.1), ("é", 0.1), ("10", 0.1)];
     let lm = replies(&graded(&top));
     let judge = GradedJudge::default().with_lm(Arc::clone(&lm));
     let score = judge.evaluate(&example! {}, &pred()).await.unwrap();
     assert_close(score.value, (0.5 * 7.0 + 0.2 * 8.0 + 0.1 * 6.0) / 0.8);
     assert_eq!(score.details.as_deref(), Some("probabilities of grade: 7 0.50, 8 0.20, 6 0.10"));
-    let requested = lm.requests()[0].logprobs.clone().map(|it| (it.field, it.top));
-    assert_eq!(requested, Some(("grade".to_owned(), 20)));
+    assert_eq!(lm.requests()[0].logprobs, Some(Logprobs::of("grade")));
     let scored = scored(&judge).await;
     let judge = &scored.metadata().unwrap()["judges"][0];
     assert_eq!(judge["answers"], json!([{ "grade": 7, "comment": "1 of 9" }]));
@@ -191,7 +185,7 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
         (LmReply::new(r#"{"grade":7,"comment":""}"#), "the reply has no log probabilities"),
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#).with_logprobs(vec![token("8", &[])]),
-            "the tokens of the reply are not those of its text",
+            "the tokens of the reply are not its text",
         ),
         (
             LmReply::new(r#"{"grade":7,"comment":""}"#).with_logprobs(vec![token("\"\"}", &[])]),
@@ -227,7 +221,7 @@ async fn a_repaired_reply_is_weighed() {
     let lm = Arc::new(ScriptedLm::new().replies([first, graded(&[("7", 0.5), ("9", 0.5)])]));
     let judge = GradedJudge::default().with_lm(Arc::clone(&lm));
     assert_close(judge.evaluate(&example! {}, &pred()).await.unwrap().value, 8.0);
-    assert!(lm.requests()[1].logprobs.is_some());
+    assert_eq!(lm.requests()[1].logprobs, Some(Logprobs::of("grade")));
 }
 
 #[tokio::test]
@@ -302,79 +296,6 @@ async fn turns_and_judges_of_several_calls_are_weighed_in_their_last_call() {
     let score = judge.evaluate(&example! {}, &pred).await.unwrap();
     assert_close(score.value, f64::midpoint(0.4, 0.9));
     assert_eq!(lm.requests().iter().filter(|it| it.logprobs.is_some()).count(), 2);
-}
-
-#[tokio::test]
-async fn draws_are_several_answers_of_each_model_and_the_score_is_their_mean() {
-    let grades = [3, 4, 4, 9].map(|grade| json!({ "grade": grade }));
-    let lm = Arc::new(ScriptedLm::new().replies(grades).cost(2));
-    let judge = DrawnJudge::default().with_lm(Arc::clone(&lm));
-    let scored = scored(&judge).await;
-    assert_eq!((scored.score.value, scored.score.cost_msats), (5.0, 8));
-    let answers = scored.metadata().unwrap()["judges"][0]["answers"].as_array().map(Vec::len);
-    assert_eq!(answers, Some(4));
-    let requests = lm.requests();
-    let sampled = requests.iter().map(|it| (it.draw, it.sampling.seed, it.sampling.temperature));
-    let expected = [42, 43, 44, 45].map(|seed| (seed as u32 - 42, Some(seed), Some(1.0)));
-    assert_eq!(sampled.collect::<Vec<_>>(), expected);
-    assert!(requests.iter().all(|request| request.logprobs.is_none()));
-}
-
-#[tokio::test]
-async fn equal_models_of_a_panel_have_other_draws() {
-    let lm = Arc::new(
-        ScriptedLm::new().otherwise(|request: &LmRequest| json!({ "grade": request.draw })),
-    );
-    let judge = DrawnJudge::builder().models([Arc::clone(&lm), Arc::clone(&lm)]).build();
-    let score = judge.evaluate(&example! {}, &pred()).await.unwrap();
-    assert_eq!(score.value, f64::midpoint(1.5, 5.5));
-    let mut draws: Vec<_> = lm.requests().iter().map(|request| request.draw).collect();
-    draws.sort_unstable();
-    assert_eq!(draws, [0, 1, 2, 3, 4, 5, 6, 7]);
-}
-
-/// Each repeat of a row has draws of its own, so that the cache does not answer them.
-#[tokio::test]
-async fn repeats_of_a_row_have_other_draws() {
-    let lm = Arc::new(ScriptedLm::new().otherwise(json!({ "grade": 1 })));
-    let judge = DrawnJudge::default().with_lm(Arc::clone(&lm));
-    let evaluate = Evaluate::builder().devset([example! {}]).metric(judge).repeats(3);
-    let evaluate = evaluate.build().unwrap();
-    let result = evaluate.run(|_: Example| async { pred() }).await.unwrap();
-    assert_eq!(result.score, Some(1.0));
-    let mut draws: Vec<_> = lm.requests().iter().map(|request| request.draw).collect();
-    draws.sort_unstable();
-    draws.dedup();
-    assert_eq!(draws.len(), 12);
-}
-
-#[tokio::test]
-async fn a_failed_draw_is_not_left_out() {
-    let bad = json!({ "grade": 12 });
-    let good = json!({ "grade": 3 });
-    let lm = ScriptedLm::new().replies([&good, &good, &good, &bad, &bad].map(Value::clone));
-    let error = error_of(DrawnJudge::default().with_lm(lm)).await;
-    assert!(error.contains("scripted:lm returned no verdict after one repair: `grade` must be between 0 and 9, found 12"), "{error}");
-}
-
-/// Say whether the text is polite.
-#[judge(scoring = draws(5), temperature = 0.7, threshold = 0.6)]
-struct MostlyPolite {
-    #[input(pred)]
-    text: String,
-    #[output]
-    polite: bool,
-}
-
-#[tokio::test]
-async fn draws_of_a_bool_are_the_share_of_true() {
-    let answers =
-        [true, true, false, true, false].map(|it| json!({ "reasoning": "", "polite": it }));
-    let lm = Arc::new(ScriptedLm::new().replies(answers));
-    let judge = MostlyPoliteJudge::default().with_lm(Arc::clone(&lm));
-    let scored = scored(&judge).await;
-    assert_eq!((scored.score.value, scored.passed), (0.6, Some(true)));
-    assert_eq!(lm.requests()[0].sampling.temperature, Some(0.7));
 }
 
 #[judge_output]

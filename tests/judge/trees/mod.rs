@@ -1,9 +1,9 @@
-//! Decision trees: the paths, the nodes that are asked and what they cost, nodes without an answer, panels, pairs, the declared
-//! cost, and the identity.
+//! Decision trees: the paths, the nodes that are asked and what they cost, nodes without an answer, panels, pairs, and the declared
+//! cost; in `identity.rs`, which trees are different metrics.
 
-use dsrs_metrics::contract::{
-    IdentityDifference, MetricErrorKind, MetricIdentity, ScoreRange, Settings,
-};
+mod identity;
+
+use dsrs_metrics::contract::{MetricErrorKind, ScoreRange, Settings};
 use dsrs_metrics::judge::{Models, Prompt};
 use dsrs_metrics::lm::{LmError, LmErrorKind, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -331,70 +331,6 @@ async fn a_judge_beside_its_tree_is_called_once() {
     assert_eq!(lm.requests().len(), 2, "once a row");
 }
 
-mod other {
-    use super::*;
-
-    /// Headings first, then their order.
-    #[metric(tree(has_headings_judge {
-        no => -0.25,
-        yes => heading_order_judge { Correct => 1.0, Partly => 0.75, Wrong => 0.0 },
-    }))]
-    pub(super) struct Structure;
-
-    #[metric(weighted(structure = 0.5, brief = 0.5))]
-    pub(super) struct Blended;
-}
-
-mod swapped {
-    use super::*;
-
-    /// Headings first, then their order.
-    #[metric(tree(has_headings_judge {
-        no => -0.25,
-        yes => heading_order_judge { Correct => 1.0, Wrong => (HALF), Partly => 0.0 },
-    }))]
-    pub(super) struct Structure;
-}
-
-mod same {
-    use super::*;
-
-    /// Headings first, then their order.
-    #[metric(tree(has_headings_judge {
-        no => -0.25,
-        yes => heading_order_judge { Correct => 1.0, Partly => 0.5, Wrong => 0.0 },
-    }))]
-    pub(super) struct Structure;
-
-    #[metric(weighted(structure = 0.5, brief = 0.5))]
-    pub(super) struct Blended;
-}
-
-#[test]
-fn trees_that_differ_in_a_branch_or_a_leaf_are_different_metrics() {
-    let identity = |metric: &dyn Metric| MetricIdentity::of(metric);
-    let own = identity(&Structure);
-    assert_eq!(own.differences(&identity(&same::Structure)), []);
-    let shown = |other: &dyn Metric| {
-        let all = own.differences(&identity(other));
-        let line = |it: &IdentityDifference| format!("{} {} {}", it.place, it.expected, it.found);
-        all.iter().map(line).collect::<Vec<_>>()
-    };
-    let partly = "parameter `Structure.has_headings: yes, heading_order: Partly`";
-    let wrong = "parameter `Structure.has_headings: yes, heading_order: Wrong`";
-    assert_eq!(shown(&other::Structure), [format!(r#"{partly} "0.5" "0.75""#)]);
-    assert_eq!(
-        shown(&swapped::Structure),
-        [format!(r#"{partly} "0.5" "0""#), format!(r#"{wrong} "0" "0.5""#)]
-    );
-    let [difference] = &identity(&same::Blended).differences(&identity(&other::Blended))[..] else {
-        panic!("a component differs");
-    };
-    assert_eq!(difference.place, partly);
-    let inline = identity(&Blended).to_string();
-    assert!(inline.contains("; Blended.expression = weighted(structure in "), "{inline}");
-}
-
 #[test]
 fn an_estimate_needs_the_models_of_all_nodes() {
     let mut requirements = Vec::new();
@@ -404,11 +340,9 @@ fn an_estimate_needs_the_models_of_all_nodes() {
 }
 
 /// The tree of [`Detailed`] with plain matches: its value, and how many calls are paid.
-fn detailed(brief: bool, has: bool, order: &str, covered: f64) -> (f64, u64) {
+fn detailed(brief: bool, order: &str, covered: f64) -> (f64, u64) {
     match brief {
-        true => match has {
-            true | false => (covered, 7),
-        },
+        true => (covered, 7),
         false => match order {
             "Correct" => (0.5 * covered, 7),
             _ => (0.0, 7),
@@ -444,7 +378,7 @@ proptest! {
         let own = scored(&Structure, &row).now_or_never().unwrap().unwrap();
         prop_assert_eq!(found(own), structure(has, order));
         let own = scored(&Detailed, &row).now_or_never().unwrap().unwrap();
-        prop_assert_eq!(found(own), detailed(short, has, order, covered));
+        prop_assert_eq!(found(own), detailed(short, order, covered));
     }
 }
 
