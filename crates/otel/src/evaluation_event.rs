@@ -30,14 +30,19 @@ pub(crate) struct Detail {
 
 /// The result of one metric on one row.
 pub(crate) struct EvaluationEvent<'a> {
+    pub(crate) row: &'a EvaluatedRow<'a>,
     pub(crate) metric: &'a str,
-    pub(crate) row: &'a str,
     pub(crate) score: &'a ResultScore,
     /// The kind of the metric's error, if it is known.
     pub(crate) error_type: Option<String>,
-    pub(crate) time: Option<SystemTime>,
-    pub(crate) span: &'a EvaluatedSpan,
     pub(crate) detail: Detail,
+}
+
+/// A row, and when it was evaluated if that is known.
+pub(crate) struct EvaluatedRow<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) span: EvaluatedSpan,
+    pub(crate) time: Option<SystemTime>,
 }
 
 /// What was evaluated: the span or the response, which attributes of the row name.
@@ -82,10 +87,10 @@ impl EvaluationEvent<'_> {
         common: impl Iterator<Item = Attribute>,
     ) {
         record.set_event_name(NAME);
-        if let Some(time) = self.time {
+        if let Some(time) = self.row.time {
             record.set_timestamp(time);
         }
-        if let Some((trace, span)) = self.span.ids {
+        if let Some((trace, span)) = self.row.span.ids {
             record.set_trace_context(trace, span, Some(TraceFlags::SAMPLED));
         }
         if self.score.outcome.is_failure() {
@@ -97,16 +102,16 @@ impl EvaluationEvent<'_> {
     }
 
     fn attributes(&self) -> Vec<Attribute> {
-        let Self { metric, row, score, span, .. } = self;
+        let Self { metric, row, score, .. } = self;
         let text = |text: &str| AnyValue::from(text.to_owned());
         let mut attributes =
-            vec![("gen_ai.evaluation.name", text(metric)), ("dsrs.row.id", text(row))];
+            vec![("gen_ai.evaluation.name", text(metric)), ("dsrs.row.id", text(row.id))];
         let mut add = |name, value: Option<AnyValue>| attributes.extend(value.map(|it| (name, it)));
         add("gen_ai.evaluation.score.value", score.value.map(AnyValue::from));
         add("gen_ai.evaluation.score.label", self.label().map(AnyValue::from));
         add("gen_ai.evaluation.explanation", self.explanation().map(text));
         add("error.type", self.error_type().map(AnyValue::from));
-        add("gen_ai.response.id", span.response_id.as_deref().map(text));
+        add("gen_ai.response.id", row.span.response_id.as_deref().map(text));
         let cost = i64::try_from(score.cost_msats).unwrap_or(i64::MAX);
         add("dsrs.cost_msats", (cost > 0).then(|| cost.into()));
         add("dsrs.judge", score.is_judged_offline.then(|| OFFLINE_JUDGE.into()));

@@ -15,7 +15,7 @@ use crate::builder::OtelEventsBuilder;
 use crate::chat_span;
 use crate::delivery::Delivery;
 use crate::endpoint::{Endpoint, OtelError, timeout};
-use crate::evaluation_event::{Detail, EvaluatedSpan, EvaluationEvent, error_type};
+use crate::evaluation_event::{Detail, EvaluatedRow, EvaluatedSpan, EvaluationEvent, error_type};
 use crate::outbox::{Enqueue, Outbox};
 use crate::run_attributes::RunAttributes;
 use crate::sender::Sender;
@@ -167,20 +167,9 @@ impl OtelEvents {
             // Once the collector is lost, the remaining events are only counted.
             is_moving = is_moving && outbox.wait_for_space(timeout);
             let span = EvaluatedSpan::of(|name| row.attributes.get(name));
+            let row_of_event = EvaluatedRow { id: &row.id, span, time };
             for (metric, score) in &row.scores {
-                let (row, span) = (&*row.id, &span);
-                self.emit(
-                    &run,
-                    &EvaluationEvent {
-                        metric,
-                        row,
-                        score,
-                        error_type: None,
-                        time,
-                        span,
-                        detail: self.0.detail,
-                    },
-                );
+                self.emit(&run, &row_of_event, (metric, score), None);
             }
         }
         if is_moving {
@@ -189,12 +178,19 @@ impl OtelEvents {
         self.finish_within(Duration::ZERO)
     }
 
-    fn emit(&self, run: &RunAttributes, event: &EvaluationEvent<'_>) {
+    fn emit(
+        &self,
+        run: &RunAttributes,
+        row: &EvaluatedRow<'_>,
+        (metric, score): (&str, &ResultScore),
+        error_type: Option<String>,
+    ) {
+        let event = EvaluationEvent { row, metric, score, error_type, detail: self.0.detail };
         if !event.is_emitted() {
             return;
         }
         let mut record = self.0.logger.create_log_record();
-        event.write(&mut record, run.of(event.metric));
+        event.write(&mut record, run.of(metric));
         self.0.logger.emit(record);
     }
 
@@ -220,25 +216,14 @@ impl<G, P> Observer<G, P> for OtelEvents {
     fn on_row(&self, row: &RowResult<G, P>) {
         let (run, time) = (self.run(), Some(SystemTime::now()));
         let span = EvaluatedSpan::of(|name| row.attributes.get(name));
+        let row_of_event = EvaluatedRow { id: &row.id, span, time };
         for (metric, outcome) in run.metrics().zip(&row.outcomes) {
             let error_type = match outcome {
                 Outcome::MetricFailed { error } => Some(error_type(error)),
                 _ => None,
             };
             let score = &ResultScore::of(outcome);
-            let (row, span) = (&*row.id, &span);
-            self.emit(
-                &run,
-                &EvaluationEvent {
-                    metric,
-                    row,
-                    score,
-                    error_type,
-                    time,
-                    span,
-                    detail: self.0.detail,
-                },
-            );
+            self.emit(&run, &row_of_event, (metric, score), error_type);
         }
     }
 }

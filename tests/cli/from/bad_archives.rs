@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
+use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde_json::{Value, json};
@@ -34,18 +35,20 @@ fn deflated(content: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// The lines of the result file into which the archive `a.eval` is converted.
+fn imported(folder: &Folder) -> String {
+    let out = folder.path("rows.jsonl");
+    let (format, epochs) = (ForeignFormat::Inspect, Epochs::Repeats);
+    import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
+    fs::read_to_string(out).unwrap()
+}
+
 /// The values of the metric `s` by id.
 fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let folder = Folder::with("a.eval", bytes);
     let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let out = folder.path("rows.jsonl");
-    let (format, epochs) = (
-        dsrs_metrics::runs::formats::ForeignFormat::Inspect,
-        dsrs_metrics::runs::formats::Epochs::Repeats,
-    );
-    dsrs_metrics::runs::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
-    let rows = fs::read_to_string(out).unwrap();
+    let rows = imported(&folder);
     let row = |line: &str| {
         let row: Value = serde_json::from_str(line).unwrap();
         (row["id"].as_str().unwrap().to_owned(), row["scores"]["s"]["value"].clone())
@@ -240,13 +243,7 @@ fn nan_is_no_score_and_infinity_is_a_failure() {
     members[1].content = sample("q2", 1, "-Infinity");
     members.push(Member::new("samples/q3_epoch_1.json", sample("NaN \\\"Infinity", 1, "\"NaN\"")));
     let folder = Folder::with("a.eval", archive(&members));
-    let out = folder.path("rows.jsonl");
-    let (format, epochs) = (
-        dsrs_metrics::runs::formats::ForeignFormat::Inspect,
-        dsrs_metrics::runs::formats::Epochs::Repeats,
-    );
-    dsrs_metrics::runs::formats::import_file(format, epochs, &folder.path("a.eval"), &out).unwrap();
-    let rows = fs::read_to_string(out).unwrap();
+    let rows = imported(&folder);
     let outcomes: Vec<_> = rows
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
