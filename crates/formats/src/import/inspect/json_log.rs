@@ -1,27 +1,25 @@
 //! The samples of a JSON log, which are located in a first pass.
 
-use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::fs::File;
+use std::io::{BufReader, Read as _};
 
 use serde::Deserialize;
 
 use super::fields::Fields;
 use super::header::Header;
 use super::log::{EXPECTED, Log};
-use super::member::{Compression, Member, Members};
+use super::member::{Member, Members};
 use super::sample::id_of;
 use crate::import::detect::other_format;
-use crate::import::error::ImportError;
+use crate::import::error::{ImportError, Input};
 use crate::import::places::Places;
 use crate::import::text::parse;
 
 /// Finds the samples and the header of a JSON log.
-pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
-    let input = members.input;
+pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log), ImportError> {
     let mut fields = Fields::new(&Header::FIELDS).with_list("samples");
     let mut elements = Vec::new();
-    let mut file = &members.file;
-    file.seek(SeekFrom::Start(0)).map_err(|error| input.unreadable(error))?;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut reader = BufReader::with_capacity(1 << 16, &file);
     let mut block = vec![0; 1 << 16];
     loop {
         let read = reader.read(&mut block).map_err(|error| input.unreadable(error))?;
@@ -40,7 +38,8 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
     let Ok(header) = Header::parse(&header) else {
         return Err(other_format(input, EXPECTED));
     };
-    let mut samples = Places::new();
+    drop(reader);
+    let (mut members, mut samples) = (Members::of_json(input, file)?, Places::new());
     for (number, [offset, length]) in elements.into_iter().enumerate() {
         #[derive(Deserialize)]
         struct Key {
@@ -48,12 +47,11 @@ pub(super) fn open(members: &mut Members<'_>) -> Result<Log, ImportError> {
             epoch: u32,
         }
         let place = format!("sample {}", number + 1);
-        let member =
-            Member { offset, length, compressed: length, crc: 0, compression: Compression::Range };
+        let member = Member::Range { offset, length };
         let text = members.fields(member, &["id", "epoch"], &place)?;
         let key: Key = parse(&text).map_err(|reason| input.invalid(&place, reason))?;
         let id = id_of(&key.id).map_err(|reason| input.invalid(&place, reason))?;
         samples.push(&id, key.epoch, member);
     }
-    Ok(Log { header, samples })
+    Ok((members, Log { header, samples }))
 }

@@ -3,15 +3,11 @@
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
-use flate2::read::DeflateDecoder;
+use flate2::bufread::DeflateDecoder;
+use rawzip::{ErrorKind, FileReader, ZipArchive, ZipArchiveEntryWayfinder};
 
-use super::bytes::u16_at;
 use super::fields::Fields;
 use crate::import::error::{ImportError, Input};
-
-/// The first bytes of a member before its name.
-const LOCAL: u64 = 30;
-const LOCAL_MAGIC: &[u8] = b"PK\x03\x04";
 
 /// The limits of the bytes of all members together: this number, or the archive's bytes times this ratio. Members that overlap and
 /// members that consist of one repeated byte exceed them.
@@ -20,18 +16,20 @@ const MAX_RATIO: u64 = 200;
 
 /// A member of an archive, or a sample of a JSON log.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Member {
-    pub(super) offset: u64,
-    pub(super) compressed: u64,
-    pub(super) length: u64,
-    pub(super) crc: u32,
+pub(super) enum Member {
+    Entry(Entry),
+    Range { offset: u64, length: u64 },
+}
+
+/// A member of an archive.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) place: ZipArchiveEntryWayfinder,
     pub(super) compression: Compression,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Compression {
-    /// A range of a JSON log, which has no head.
-    Range,
     Stored,
     Deflate,
     Zstandard,
@@ -41,30 +39,31 @@ pub(super) enum Compression {
 
 /// The file of a log.
 pub(super) struct Members<'a> {
-    pub(super) input: Input<'a>,
-    pub(super) file: File,
-    pub(super) size: u64,
+    input: Input<'a>,
+    source: Source,
+    size: u64,
     /// The number of bytes that were decompressed.
     read: u64,
     block: Vec<u8>,
 }
 
+enum Source {
+    Archive(ZipArchive<FileReader>),
+    Json(File),
+}
+
 impl<'a> Members<'a> {
-    pub(super) fn new(input: Input<'a>, file: File) -> Result<Self, ImportError> {
-        let size = file.metadata().map_err(|error| input.unreadable(error))?.len();
-        Ok(Self { input, file, size, read: 0, block: vec![0; 1 << 16] })
+    pub(super) fn of_archive(input: Input<'a>, archive: ZipArchive<FileReader>, size: u64) -> Self {
+        Self { input, source: Source::Archive(archive), size, read: 0, block: vec![0; 1 << 16] }
     }
 
-    /// Reads bytes at an offset; their number is small.
-    pub(super) fn read_at(&mut self, offset: u64, length: u64) -> Result<Vec<u8>, ImportError> {
-        let mut bytes = Vec::new();
-        let read = self.file.seek(SeekFrom::Start(offset));
-        let read = read.and_then(|_| (&self.file).take(length).read_to_end(&mut bytes));
-        match read {
-            Ok(read) if read as u64 == length => Ok(bytes),
-            Ok(_) => Err(self.input.whole("the file became shorter while it was read")),
-            Err(error) => Err(self.input.unreadable(error)),
-        }
+    pub(super) fn of_json(input: Input<'a>, file: File) -> Result<Self, ImportError> {
+        let size = file.metadata().map_err(|error| input.unreadable(error))?.len();
+        Ok(Self { input, source: Source::Json(file), size, read: 0, block: vec![0; 1 << 16] })
+    }
+
+    pub(super) fn input(&self) -> Input<'a> {
+        self.input
     }
 
     /// Returns an object with these fields of a member. `place` names it.
@@ -80,89 +79,100 @@ impl<'a> Members<'a> {
     }
 
     /// Calls a function with the content of a member, block by block.
-    pub(super) fn each_block(
+    fn each_block(
         &mut self,
         member: Member,
         place: &str,
         each: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(), ImportError> {
-        let Member { compression, length, compressed, .. } = member;
-        let invalid = |reason: &str| self.input.invalid(place, reason);
-        let start = match compression {
-            Compression::Range => member.offset,
-            Compression::Encrypted => {
-                return Err(invalid("encrypted; write the log without a password"));
-            }
-            Compression::Unsupported(method) => {
-                return Err(invalid(&format!(
-                    "compressed with method {method}; expected stored (0), deflate (8) or Zstandard (93)"
-                )));
-            }
-            _ => {
-                let head = self.read_at(member.offset, LOCAL)?;
-                if !head.starts_with(LOCAL_MAGIC) {
-                    return Err(self
-                        .input
-                        .invalid(place, "no member at its offset; copy the file again"));
-                }
-                let names = u64::from(u16_at(&head, 26)) + u64::from(u16_at(&head, 28));
-                member.offset + LOCAL + names
-            }
-        };
-        let raw = self.file.try_clone().and_then(|mut file| {
-            file.seek(SeekFrom::Start(start))?;
-            Ok(BufReader::with_capacity(1 << 16, file.take(compressed)))
-        });
-        let raw = raw.map_err(|error| self.input.unreadable(error))?;
-        let damaged = |error: io::Error| {
-            self.input.invalid(
-                place,
-                format_args!("cannot be decompressed: {error}; copy the file again"),
-            )
-        };
-        let mut content: Box<dyn Read> = match compression {
-            Compression::Deflate => Box::new(DeflateDecoder::new(raw)),
-            Compression::Zstandard => {
-                Box::new(zstd::stream::read::Decoder::with_buffer(raw).map_err(damaged)?)
-            }
-            _ => Box::new(raw),
-        };
-        let (mut read, mut crc) = (0_u64, crc32fast::Hasher::new());
-        let limit = MAX_BYTES.max(self.size.saturating_mul(MAX_RATIO));
+        let Self { input, source, size, read, block } = self;
+        let mut content = content(source, member).map_err(|reason| match reason {
+            Unreadable::File(error) => input.unreadable(error),
+            Unreadable::Member(reason) => input.invalid(place, reason),
+        })?;
+        let limit = MAX_BYTES.max(size.saturating_mul(MAX_RATIO));
         loop {
-            let block = match content.read(&mut self.block).map_err(damaged)? {
-                0 => break,
-                block => block,
+            let length = match content.read(block) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(error) => return Err(input.invalid(place, damage(&error))),
             };
-            read += block as u64;
-            self.read += block as u64;
-            if read > length {
-                let reason =
-                    format_args!("longer than the {length} bytes that the directory names");
-                return Err(self.input.invalid(place, reason));
-            }
-            if self.read > limit {
-                return Err(self.input.invalid(
+            *read += length as u64;
+            if *read > limit {
+                return Err(input.invalid(
                     place,
                     format_args!(
-                        "the members so far have more than {limit} bytes in an archive of {} bytes; expected at most {MAX_RATIO} times as many",
-                        self.size
+                        "the members so far have more than {limit} bytes in an archive of {size} bytes; expected at most {MAX_RATIO} times as many"
                     ),
                 ));
             }
-            crc.update(&self.block[..block]);
-            each(&self.block[..block]).map_err(|reason| self.input.invalid(place, reason))?;
+            each(&block[..length]).map_err(|reason| input.invalid(place, reason))?;
         }
-        if read < length {
-            let reason =
-                format_args!("{read} bytes, but the directory names {length}; copy the file again");
-            return Err(self.input.invalid(place, reason));
+    }
+}
+
+/// Why a member cannot be read.
+enum Unreadable {
+    File(io::Error),
+    Member(String),
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+/// Returns the content of a member. At its end, its length and checksum are compared with the directory.
+fn content(source: &Source, member: Member) -> Result<Box<dyn Read + '_>, Unreadable> {
+    let invalid = |reason: String| Err(Unreadable::Member(reason));
+    let (archive, Entry { place, compression }) = match (source, member) {
+        (Source::Archive(archive), Member::Entry(entry)) => (archive, entry),
+        (Source::Json(file), Member::Range { offset, length }) => {
+            let mut file = file.try_clone()?;
+            file.seek(SeekFrom::Start(offset))?;
+            return Ok(Box::new(BufReader::with_capacity(1 << 16, file.take(length))));
         }
-        if compression != Compression::Range && crc.finalize() != member.crc {
-            return Err(self
-                .input
-                .invalid(place, "damaged: its checksum differs; copy the file again"));
+        _ => return invalid("not a member of this file".to_owned()),
+    };
+    match compression {
+        Compression::Encrypted => {
+            return invalid("encrypted; write the log without a password".to_owned());
         }
-        Ok(())
+        Compression::Unsupported(method) => {
+            return invalid(format!(
+                "compressed with method {method}; expected stored (0), deflate (8) or Zstandard (93)"
+            ));
+        }
+        Compression::Stored | Compression::Deflate | Compression::Zstandard => {}
+    }
+    let no_member =
+        |_| Unreadable::Member("no member at its offset; copy the file again".to_owned());
+    let entry = archive.get_entry(place).map_err(no_member)?;
+    let raw = BufReader::with_capacity(1 << 16, entry.reader());
+    Ok(match compression {
+        Compression::Deflate => Box::new(entry.verifying_reader(DeflateDecoder::new(raw))),
+        Compression::Zstandard => {
+            let decoder = zstd::stream::read::Decoder::with_buffer(raw)?;
+            Box::new(entry.verifying_reader(decoder))
+        }
+        _ => Box::new(entry.verifying_reader(raw)),
+    })
+}
+
+/// Describes an error while the content of a member is read.
+fn damage(error: &io::Error) -> String {
+    let of_archive = error.get_ref().and_then(|error| error.downcast_ref::<rawzip::Error>());
+    match of_archive.map(rawzip::Error::kind) {
+        Some(ErrorKind::InvalidSize { expected, actual }) if actual > expected => {
+            format!("longer than the {expected} bytes that the directory names")
+        }
+        Some(ErrorKind::InvalidSize { expected, actual }) => {
+            format!("{actual} bytes, but the directory names {expected}; copy the file again")
+        }
+        Some(ErrorKind::InvalidChecksum { .. }) => {
+            "damaged: its checksum differs; copy the file again".to_owned()
+        }
+        _ => format!("cannot be decompressed: {error}; copy the file again"),
     }
 }

@@ -1,12 +1,11 @@
 //! Logs of inspect_ai: `.eval`, a ZIP archive with a member for each epoch of a sample, and `.json`.
 //!
 //! Written by <https://github.com/UKGovernmentBEIS/inspect_ai/tree/main/src/inspect_ai/log>. `archive.rs` finds the members of an
-//! archive (`bytes.rs` has its numbers), `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
+//! archive, `json_log.rs` the samples of a JSON log; `member.rs` reads one of either, and `fields.rs` takes from it what is read.
 //! `header.rs` has what was measured, `sample.rs` a sample, `messages.rs` its messages, `score.rs` its scores, and `rows.rs` makes rows
 //! of the samples. Names of members are never paths of files.
 
 mod archive;
-mod bytes;
 mod fields;
 mod header;
 mod json_log;
@@ -22,7 +21,6 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use self::log::EXPECTED;
-use self::member::Members;
 use self::rows::Rows;
 use super::detect::other_format;
 use super::error::{ImportError, Input};
@@ -37,11 +35,10 @@ pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<Stri
     let mut magic = [0; 4];
     let is_short = opened.read_exact(&mut magic).is_err();
     opened.seek(SeekFrom::Start(0)).map_err(|error| input.unreadable(error))?;
-    let mut members = Members::new(input, opened)?;
-    let mut log = match ARCHIVE.contains(&&magic[..]) {
+    let (mut members, mut log) = match ARCHIVE.contains(&&magic[..]) {
         _ if is_short => return Err(other_format(input, EXPECTED)),
-        true => archive::open(&mut members)?,
-        false => json_log::open(&mut members)?,
+        true => archive::open(input, opened)?,
+        false => json_log::open(input, opened)?,
     };
     if log.samples.len() == 0 {
         let status = log.header.status();

@@ -40,7 +40,7 @@ impl Rows {
         samples: &Places<Member>,
         out: &Path,
     ) -> Result<Vec<String>, ImportError> {
-        let input = members.input;
+        let input = members.input();
         let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
         // A sample that failed has each metric of the log, and only the last sample may name the last metric.
         let (mut failed, mut most_epochs) = (Vec::new(), 1);
@@ -109,7 +109,7 @@ impl Rows {
             let text = members.fields(part.place, &Sample::FIELDS, &place)?;
             let parsed = Sample::parse(&text).and_then(|sample| Ok((sample.id()?, sample)));
             let (id, mut sample) =
-                parsed.map_err(|reason| members.input.invalid(&place, reason))?;
+                parsed.map_err(|reason| members.input().invalid(&place, reason))?;
             if row.attempts.is_empty() {
                 row.gold = sample.gold();
                 let metadata = sample.metadata();
