@@ -170,16 +170,15 @@ pub(super) struct ScoreArguments {
     /// Whether the rows are kept in memory, for another command.
     #[arg(skip)]
     pub(super) keep_rows: bool,
-    /// The converted files, one for each of DATA; none if they are read as they are.
+    /// The files that are read, one for each of DATA: as it is, or converted.
     #[arg(skip)]
-    pub(super) converted: Vec<PathBuf>,
+    pub(super) read: Vec<PathBuf>,
 }
 
 impl ScoreArguments {
     /// Returns the files that are read, with the names of DATA.
     pub(super) fn inputs(&self) -> impl Iterator<Item = NamedFile<'_>> {
-        let paths = if self.converted.is_empty() { &self.data } else { &self.converted };
-        self.data.iter().zip(paths).map(|(name, path)| NamedFile { path, name })
+        self.data.iter().zip(&self.read).map(|(name, path)| NamedFile { path, name })
     }
 }
 

@@ -1,13 +1,12 @@
 //! `--from`: files of other programs, which are converted to result files in a temporary folder. Messages and outputs show the names
 //! of the user's files.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
+use tempfile::TempDir;
 
 use super::error::CliError;
 use super::stdio::print_error;
@@ -69,90 +68,57 @@ impl FromArgument {
     }
 }
 
-/// The files of a command: as they are, or converted. The converted ones are removed with this value.
-pub(crate) struct InputFiles {
-    names: Vec<PathBuf>,
-    converted: Option<(Folder, Vec<PathBuf>)>,
+/// A file of a command: as it is, or converted. The converted file is removed with this value.
+pub(crate) struct InputFile<'a> {
+    name: &'a Path,
+    converted: Option<Converted>,
 }
 
-impl InputFiles {
-    /// Converts the files if they have another format, and prints notes on it unless it is quiet.
+struct Converted {
+    path: PathBuf,
+    /// The folder of the file, which is removed when it is dropped.
+    _folder: TempDir,
+}
+
+impl<'a> InputFile<'a> {
+    /// Converts the file if it has another format, and prints notes on it unless it is quiet.
     ///
     /// # Errors
-    /// A file cannot be converted, or is a stream: the parts of a row may be in any order.
+    /// The file cannot be converted, or is a stream: the parts of a row may be in any order.
     pub(crate) fn open(
         argument: FromArgument,
         epochs: Epochs,
-        files: &[PathBuf],
+        name: &'a Path,
         is_quiet: bool,
     ) -> Result<Self, CliError> {
-        let names = files.to_vec();
-        let Some(format) = argument.from else { return Ok(Self { names, converted: None }) };
-        let folder = Folder::create().map_err(CliError::TemporaryFolder)?;
-        let mut converted = Vec::with_capacity(files.len());
-        for (number, file) in files.iter().enumerate() {
-            if file.as_os_str() == "-" {
-                return Err(CliError::FromStandardInput);
-            }
-            let out = folder.0.join(format!("{number}.jsonl"));
-            let notes = import_file(format.format(), epochs, file, &out)?;
-            for note in notes.iter().filter(|_| !is_quiet) {
-                print_error(format_args!("warning: {}: {note}", file.display()));
-            }
-            converted.push(out);
+        let Some(format) = argument.from else { return Ok(Self { name, converted: None }) };
+        if name.as_os_str() == "-" {
+            return Err(CliError::FromStandardInput);
         }
-        Ok(Self { names, converted: Some((folder, converted)) })
-    }
-
-    /// Returns the files with their names.
-    pub(crate) fn named(&self) -> impl Iterator<Item = NamedFile<'_>> {
-        let paths = self.converted.as_ref().map_or(&self.names, |(_, converted)| converted);
-        self.names.iter().zip(paths).map(|(name, path)| NamedFile { path, name })
-    }
-
-    /// Returns the converted files; none if the files are read as they are.
-    pub(crate) fn converted(&self) -> Vec<PathBuf> {
-        self.converted.as_ref().map(|(_, converted)| converted.clone()).unwrap_or_default()
-    }
-}
-
-/// A temporary folder that only this user can read.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let name = format!("dsrs-metrics-from-{}-{number}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match create_private(&path) {
-                Ok(()) => return Ok(Self(path)),
-                // A process with this number was killed.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    let reason = format!("{}: {error}", path.display());
-                    return Err(io::Error::new(error.kind(), reason));
-                }
-            }
+        let folder = private_folder().map_err(CliError::TemporaryFolder)?;
+        let path = folder.path().join("rows.jsonl");
+        let notes = import_file(format.format(), epochs, name, &path)?;
+        for note in notes.iter().filter(|_| !is_quiet) {
+            print_error(format_args!("warning: {}: {note}", name.display()));
         }
+        Ok(Self { name, converted: Some(Converted { path, _folder: folder }) })
+    }
+
+    /// Returns the file that is read, with the name of the user's file.
+    pub(crate) fn named(&self) -> NamedFile<'_> {
+        let path = self.converted.as_ref().map_or(self.name, |converted| &converted.path);
+        NamedFile { path, name: self.name }
     }
 }
 
-#[cfg(unix)]
-fn create_private(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-#[cfg(not(unix))]
-fn create_private(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // A failure to remove it cannot be handled.
-        let _ = fs::remove_dir_all(&self.0);
+/// Creates a temporary folder that only this user can read.
+fn private_folder() -> io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("dsrs-metrics-from-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        folder.permissions(std::fs::Permissions::from_mode(0o700));
     }
+    folder.tempdir()
 }

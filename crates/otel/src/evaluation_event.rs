@@ -10,6 +10,7 @@ use dsrs_metrics_core::score::OFFLINE_JUDGE;
 use dsrs_metrics_core::score::error::MetricError;
 use dsrs_metrics_lm::LmError;
 use dsrs_metrics_run::results::{ResultOutcome, ResultScore};
+use heck::ToSnakeCase as _;
 use opentelemetry::logs::{AnyValue, LogRecord, Severity};
 use opentelemetry::{SpanId, TraceFlags, TraceId};
 use serde_json::Value;
@@ -171,14 +172,7 @@ pub(crate) fn error_type(error: &MetricError) -> String {
 pub(crate) fn variant(value: &impl std::fmt::Debug) -> String {
     let text = format!("{value:?}");
     let name = text.split(|it: char| !it.is_alphanumeric()).next().unwrap_or_default();
-    let mut snake = String::with_capacity(name.len() + 4);
-    for character in name.chars() {
-        if character.is_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.extend(character.to_lowercase());
-    }
-    snake
+    name.to_snake_case()
 }
 
 #[cfg(test)]

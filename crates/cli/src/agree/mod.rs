@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::args::AgreeArguments;
 use super::error::CliError;
 use super::files::Files;
-use super::from::InputFiles;
+use super::from::InputFile;
 use super::hint::Hint;
 use super::runs::check_unique;
 use super::stdio::{print, print_json};
@@ -76,10 +76,8 @@ fn is_zero(rows: &u64) -> bool {
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
     Files::new().read("RESULTS", [&args.results]).read("--labels", &args.labels).check()?;
     check_unique(&args.metrics)?;
-    let files = std::slice::from_ref(&args.results);
-    let files = InputFiles::open(args.from, Epochs::Repeats, files, false)?;
-    let file = files.named().next().unwrap_or((&args.results).into());
-    let mut results = results::read(file, &args.metrics, &args.label)?;
+    let file = InputFile::open(args.from, Epochs::Repeats, &args.results, false)?;
+    let mut results = results::read(file.named(), &args.metrics, &args.label)?;
     args.from.check_has_scores(&args.results, results.known.len())?;
     check_metrics(&results, args)?;
     let labels = labels_of(&mut results, &args.label, args.labels.as_deref())?;

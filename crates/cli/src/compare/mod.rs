@@ -10,7 +10,7 @@ use indexmap::IndexSet;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
-use super::from::InputFiles;
+use super::from::InputFile;
 use super::output::Output;
 use super::runs::{check_unique, metric_of};
 use super::stdio::{annotate, print, print_error, print_json};
@@ -91,16 +91,13 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
         // The text shows fewer, and JSON all.
         builder = builder.listed_rows(100);
     }
-    let files = [args.a.clone(), args.b.clone()];
-    let files = InputFiles::open(args.from, Epochs::Repeats, &files, false)?;
-    let mut runs = files.named().map(|file| args.runs.read_scores(&builder, file));
-    let (Some(a), Some(b)) = (runs.next(), runs.next()) else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let (a, b) = (a?, b?);
-    for (file, run) in [(&args.a, &a), (&args.b, &b)] {
+    let read = |file| -> Result<RunScores, Error> {
+        let input = InputFile::open(args.from, Epochs::Repeats, file, false)?;
+        let run = args.runs.read_scores(&builder, input.named())?;
         args.from.check_has_scores(file, run.metrics().len())?;
-    }
+        Ok(run)
+    };
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
     let markdown = args.markdown.as_ref();
     let markdown = markdown.map(|file| Output::create("--markdown", file)).transpose()?;
     let named: Vec<&str> = match &*args.metrics {

@@ -9,7 +9,7 @@ use dsrs_metrics_formats::Epochs;
 
 use super::error::CliError;
 use super::files::Files;
-use super::from::InputFiles;
+use super::from::InputFile;
 use crate::metrics::Registry;
 use crate::results::{CompareError, HtmlError, HtmlReport, ReportRun, ResultsError};
 
@@ -69,9 +69,11 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() == 1 && !args.allow_different.is_empty() {
         return Err(ReportError::NothingToCompare);
     }
-    let files = InputFiles::open(args.from, Epochs::Repeats, &args.results, false)?;
-    let read = |file| args.runs.read_report(file, args.group.as_deref());
-    let runs = files.named().map(read).collect::<Result<Vec<_>, _>>()?;
+    let files = args.results.iter();
+    let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    let read = |file: &InputFile<'_>| args.runs.read_report(file.named(), args.group.as_deref());
+    let runs = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);
     let mut report = HtmlReport::of_runs(&runs)
         .lower_is_better(args.runs.lower_is_better(registry, metrics))

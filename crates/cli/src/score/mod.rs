@@ -35,7 +35,7 @@ use super::args::ScoreArguments;
 use super::error::CliError;
 use super::exit::fail_each;
 use super::files::Files;
-use super::from::InputFiles;
+use super::from::InputFile;
 use super::otlp::Otlp;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
@@ -62,8 +62,11 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     files.check_read_once()?;
     let metrics = metrics::configure(registry, args)?;
     files.check_metrics(&metrics)?;
-    let input = InputFiles::open(args.from, Epochs::Rows, &args.data, args.options.quiet)?;
-    let args = &ScoreArguments { converted: input.converted(), ..args.clone() };
+    let quiet = args.options.quiet;
+    let open = args.data.iter().map(|file| InputFile::open(args.from, Epochs::Rows, file, quiet));
+    let inputs = open.collect::<Result<Vec<_>, _>>()?;
+    let read = inputs.iter().map(|file| file.named().path.to_owned()).collect();
+    let args = &ScoreArguments { read, ..args.clone() };
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args);

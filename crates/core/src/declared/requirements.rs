@@ -281,47 +281,64 @@ pub fn check(requirements: &[Requirement]) -> Result<(), NotReady> {
     requirements.iter().find_map(missing).map_or(Ok(()), Err)
 }
 
+/// A model that is probed, and the metric that an error names.
+struct ProbedModel {
+    metric: String,
+    lm: Arc<dyn LanguageModel>,
+    /// The metric that needs log probabilities, if one does.
+    metric_of_logprobs: Option<String>,
+}
+
 /// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
 pub async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     check(&requirements)?;
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
-    let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
+    let mut models: Vec<ProbedModel> = Vec::new();
     let mut embedders: Vec<(String, Arc<dyn EmbeddingModel>)> = Vec::new();
-    let (mut checks, mut with_logprobs) = (Vec::new(), Vec::new());
+    let mut checks = Vec::new();
     for Requirement { metric, need, needs_logprobs, .. } in requirements {
-        if let (true, Need::Model(lm)) = (needs_logprobs, &need)
-            && !with_logprobs.iter().any(|(_, known)| Arc::ptr_eq(known, lm))
-        {
-            with_logprobs.push((metric.clone(), Arc::clone(lm)));
-        }
         match need {
-            Need::Model(lm) if models.iter().any(|(_, known)| Arc::ptr_eq(known, &lm)) => {}
+            Need::Model(lm) => {
+                let of_logprobs = needs_logprobs.then(|| metric.clone());
+                match models.iter_mut().find(|known| Arc::ptr_eq(&known.lm, &lm)) {
+                    Some(known) => {
+                        known.metric_of_logprobs = known.metric_of_logprobs.take().or(of_logprobs);
+                    }
+                    None => {
+                        models.push(ProbedModel { metric, lm, metric_of_logprobs: of_logprobs });
+                    }
+                }
+            }
             Need::Embedder(it) if embedders.iter().any(|(_, known)| Arc::ptr_eq(known, &it)) => {}
-            Need::Model(lm) => models.push((metric, lm)),
             Need::Embedder(model) => embedders.push((metric, model)),
             Need::Check(check) => checks.push((metric, check)),
             Need::Missing(_) | Need::MissingModel(_) | Need::Offline => {}
         }
     }
-    let of_models = join_all(models.iter().map(|(_, lm)| lm.probe()));
+    let of_models = join_all(models.iter().map(|model| model.lm.probe()));
     let of_embedders = join_all(embedders.iter().map(|(_, model)| model.probe()));
     let (of_models, of_embedders) = join(of_models, of_embedders).await;
-    // A model that needs no call, such as a scripted one, is asked with the first row.
-    let called = models.iter().zip(&of_models).filter(|(_, probed)| matches!(probed, Ok(Some(_))));
-    let called: Vec<_> = called.map(|((_, lm), _)| Arc::clone(lm)).collect();
-    let probes = of_models.into_iter().map(|probed| probed.map(drop)).chain(of_embedders);
-    let metrics = models.into_iter().map(|(metric, _)| metric);
-    let metrics = metrics.chain(embedders.into_iter().map(|(metric, _)| metric));
-    for (metric, probed) in metrics.zip(probes) {
+    let mut asked_for_logprobs = Vec::new();
+    for (ProbedModel { metric, lm, metric_of_logprobs }, probed) in
+        models.into_iter().zip(of_models)
+    {
+        match (probed, metric_of_logprobs) {
+            (Err(error), _) if !is_temporary(&error) => {
+                return not_ready(metric, error.to_string());
+            }
+            // A model that needs no call, such as a scripted one, is asked with the first row.
+            (Ok(Some(_)), Some(metric)) => asked_for_logprobs.push((metric, lm)),
+            _ => {}
+        }
+    }
+    for ((metric, _), probed) in embedders.into_iter().zip(of_embedders) {
         match probed {
             Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
             _ => {}
         }
     }
-    for (metric, lm) in with_logprobs {
-        if called.iter().any(|called| Arc::ptr_eq(called, &lm))
-            && let Err(reason) = probe_logprobs(&*lm).await
-        {
+    for (metric, lm) in asked_for_logprobs {
+        if let Err(reason) = probe_logprobs(&*lm).await {
             return not_ready(metric, reason);
         }
     }

@@ -1,8 +1,8 @@
 //! The members of a ZIP archive, found entry by entry: they are not trusted, and are too many for a list of names.
 
-use std::fs::File;
-
-use rawzip::{CompressionMethod, Error, ErrorKind, RECOMMENDED_BUFFER_SIZE, ZipArchive};
+use rawzip::{
+    CompressionMethod, Error, ErrorKind, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive,
+};
 
 use super::header::Header;
 use super::log::{EXPECTED, Log};
@@ -16,11 +16,13 @@ use crate::messages::escape;
 const SAMPLES: &str = "samples/";
 
 /// Finds the samples and the header of an archive.
-pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log), ImportError> {
-    let size = file.metadata().map_err(|error| input.unreadable(error))?.len();
+pub(super) fn open(
+    members: &mut Members<'_>,
+    archive: &ZipArchive<FileReader>,
+) -> Result<Log, ImportError> {
+    let input = members.input();
     let damaged = |error| damaged(input, &error);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
-    let archive = ZipArchive::from_file(file, &mut buffer).map_err(damaged)?;
     let mut samples = Places::new();
     let (mut header, mut journal) = (None, None);
     let mut found = 0;
@@ -78,11 +80,10 @@ pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log
         });
     };
     let place = member_name(&name);
-    let mut members = Members::of_archive(input, archive, size);
     let header = members
         .fields(member, &Header::FIELDS, &place)
         .and_then(|text| Header::parse(&text).map_err(|reason| input.invalid(&place, reason)))?;
-    Ok((members, Log { header, samples }))
+    Ok(Log { header, samples })
 }
 
 /// A member, in messages.
@@ -91,7 +92,7 @@ fn member_name(name: &str) -> String {
 }
 
 /// Returns the error of a directory that cannot be read.
-fn damaged(input: Input<'_>, error: &Error) -> ImportError {
+pub(super) fn damaged(input: Input<'_>, error: &Error) -> ImportError {
     match error.kind() {
         ErrorKind::MissingEndOfCentralDirectory | ErrorKind::Eof => input.whole(
             "the archive is cut off: the end of its directory is missing; copy the file again",

@@ -1,7 +1,6 @@
 //! The samples of a JSON log, which are located in a first pass.
 
-use std::fs::File;
-use std::io::{BufReader, Read as _};
+use std::io::{BufReader, Read};
 
 use serde::Deserialize;
 
@@ -11,15 +10,16 @@ use super::log::{EXPECTED, Log};
 use super::member::{Member, Members};
 use super::sample::id_of;
 use crate::import::detect::other_format;
-use crate::import::error::{ImportError, Input};
+use crate::import::error::ImportError;
 use crate::import::places::Places;
 use crate::import::text::parse;
 
 /// Finds the samples and the header of a JSON log.
-pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log), ImportError> {
+pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log, ImportError> {
+    let input = members.input();
     let mut fields = Fields::new(&Header::FIELDS).with_list("samples");
     let mut elements = Vec::new();
-    let mut reader = BufReader::with_capacity(1 << 16, &file);
+    let mut reader = BufReader::with_capacity(1 << 16, content);
     let mut block = vec![0; 1 << 16];
     loop {
         let read = reader.read(&mut block).map_err(|error| input.unreadable(error))?;
@@ -38,8 +38,7 @@ pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log
     let Ok(header) = Header::parse(&header) else {
         return Err(other_format(input, EXPECTED));
     };
-    drop(reader);
-    let (mut members, mut samples) = (Members::of_json(input, file)?, Places::new());
+    let mut samples = Places::new();
     for (number, [offset, length]) in elements.into_iter().enumerate() {
         #[derive(Deserialize)]
         struct Key {
@@ -53,5 +52,5 @@ pub(super) fn open<'a>(input: Input<'a>, file: File) -> Result<(Members<'a>, Log
         let id = id_of(&key.id).map_err(|reason| input.invalid(&place, reason))?;
         samples.push(&id, key.epoch, member);
     }
-    Ok((members, Log { header, samples }))
+    Ok(Log { header, samples })
 }

@@ -38,28 +38,26 @@ pub(super) enum Compression {
 }
 
 /// The file of a log.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    Archive(&'a ZipArchive<FileReader>),
+    Json(&'a File),
+}
+
+/// The members of a log.
 pub(super) struct Members<'a> {
     input: Input<'a>,
-    source: Source,
+    source: Source<'a>,
+    /// The number of bytes of the file.
     size: u64,
     /// The number of bytes that were decompressed.
     read: u64,
     block: Vec<u8>,
 }
 
-enum Source {
-    Archive(ZipArchive<FileReader>),
-    Json(File),
-}
-
 impl<'a> Members<'a> {
-    pub(super) fn of_archive(input: Input<'a>, archive: ZipArchive<FileReader>, size: u64) -> Self {
-        Self { input, source: Source::Archive(archive), size, read: 0, block: vec![0; 1 << 16] }
-    }
-
-    pub(super) fn of_json(input: Input<'a>, file: File) -> Result<Self, ImportError> {
-        let size = file.metadata().map_err(|error| input.unreadable(error))?.len();
-        Ok(Self { input, source: Source::Json(file), size, read: 0, block: vec![0; 1 << 16] })
+    pub(super) fn new(input: Input<'a>, source: Source<'a>, size: u64) -> Self {
+        Self { input, source, size, read: 0, block: vec![0; 1 << 16] }
     }
 
     pub(super) fn input(&self) -> Input<'a> {
@@ -86,7 +84,7 @@ impl<'a> Members<'a> {
         each: &mut dyn FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<(), ImportError> {
         let Self { input, source, size, read, block } = self;
-        let mut content = content(source, member).map_err(|reason| match reason {
+        let mut content = content(*source, member).map_err(|reason| match reason {
             Unreadable::File(error) => input.unreadable(error),
             Unreadable::Member(reason) => input.invalid(place, reason),
         })?;
@@ -124,7 +122,7 @@ impl From<io::Error> for Unreadable {
 }
 
 /// Returns the content of a member. At its end, its length and checksum are compared with the directory.
-fn content(source: &Source, member: Member) -> Result<Box<dyn Read + '_>, Unreadable> {
+fn content(source: Source<'_>, member: Member) -> Result<Box<dyn Read + '_>, Unreadable> {
     let invalid = |reason: String| Err(Unreadable::Member(reason));
     let (archive, Entry { place, compression }) = match (source, member) {
         (Source::Archive(archive), Member::Entry(entry)) => (archive, entry),
