@@ -170,15 +170,16 @@ pub(super) struct ScoreArguments {
     /// Whether the rows are kept in memory, for another command.
     #[arg(skip)]
     pub(super) keep_rows: bool,
-    /// The files that are read, one for each of DATA: as it is, or converted.
+    /// The files that are read in place of DATA, if they were converted.
     #[arg(skip)]
-    pub(super) read: Vec<PathBuf>,
+    pub(super) converted: Vec<PathBuf>,
 }
 
 impl ScoreArguments {
     /// Returns the files that are read, with the names of DATA.
     pub(super) fn inputs(&self) -> impl Iterator<Item = NamedFile<'_>> {
-        self.data.iter().zip(&self.read).map(|(name, path)| NamedFile { path, name })
+        let path = |(index, name)| self.converted.get(index).unwrap_or(name);
+        self.data.iter().enumerate().map(move |file| NamedFile { path: path(file), name: file.1 })
     }
 }
 

@@ -65,8 +65,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let quiet = args.options.quiet;
     let open = args.data.iter().map(|file| InputFile::open(args.from, Epochs::Rows, file, quiet));
     let inputs = open.collect::<Result<Vec<_>, _>>()?;
-    let read = inputs.iter().map(|file| file.named().path.to_owned()).collect();
-    let args = &ScoreArguments { read, ..args.clone() };
+    let converted = inputs.iter().map(|file| file.named().path.to_owned()).collect();
+    let args = &ScoreArguments { converted, ..args.clone() };
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return estimate::run(metrics, args);
