@@ -11,6 +11,7 @@ mod ci_files;
 mod compare;
 mod compare_gate;
 mod compare_peers;
+mod export;
 mod faults;
 mod floats;
 mod formulas;

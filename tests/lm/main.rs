@@ -11,6 +11,7 @@ mod errors;
 mod estimate;
 mod estimate_command;
 mod evals;
+mod exports;
 mod fault_table;
 mod faults;
 mod journal_kills;

@@ -23,7 +23,9 @@ pub(crate) struct Ran {
 
 impl Judges {
     /// `verdict` returns the verdict of a model about a prompt.
-    async fn start(verdict: impl Fn(&str, &str) -> Value + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(
+        verdict: impl Fn(&str, &str) -> Value + Send + Sync + 'static,
+    ) -> Self {
         let answer = move |received: &Received| {
             let model = received.body["model"].as_str().unwrap_or_default();
             Answer::chat(&verdict(model, received.prompt()).to_string())

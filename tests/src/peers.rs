@@ -7,6 +7,9 @@ use crate::skip;
 /// `name==version`, one a line.
 const PEERS: &str = include_str!("../../.ci/peers.txt");
 
+/// Those that are installed without the packages that they require.
+const ALONE: &str = include_str!("../../.ci/peers_alone.txt");
+
 /// A Python interpreter that has certain packages, in the versions of `.ci/peers.txt`.
 ///
 /// The environment variable `DSRS_METRICS_PYTHON` names the interpreter (default `python3`).
@@ -25,7 +28,11 @@ impl Peer {
     pub fn with(packages: &[&str]) -> Option<Self> {
         let listed = |name: &&str| {
             let is_listed = |line: &&str| line.split("==").next() == Some(name);
-            PEERS.lines().find(is_listed).unwrap_or_else(|| panic!("{name} is not a peer"))
+            PEERS
+                .lines()
+                .chain(ALONE.lines())
+                .find(is_listed)
+                .unwrap_or_else(|| panic!("{name} is not a peer"))
         };
         let wanted = packages.iter().map(listed).collect::<Vec<_>>().join(" ");
         let peer = Self { program: Self::interpreter() };

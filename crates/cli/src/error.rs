@@ -74,6 +74,8 @@ pub(super) enum CliError {
     #[error("--from: cannot create the folder of the converted rows: {0}")]
     TemporaryFolder(io::Error),
     #[error(transparent)]
+    Export(#[from] dsrs_metrics_formats::ExportError),
+    #[error(transparent)]
     Import(#[from] dsrs_metrics_formats::ImportError),
     #[error("{0}")]
     #[cfg(feature = "otel")]
@@ -83,7 +85,9 @@ pub(super) enum CliError {
         "--otlp: this program was built without OpenTelemetry; build it with `cargo install dsrs-metrics --features cli,otel`, or enable the feature `otel` of the dependency `dsrs-metrics`"
     )]
     NoOtel,
-    #[error("export: missing destination; write --otlp URL, as in --otlp http://localhost:4318")]
+    #[error(
+        "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318"
+    )]
     NoDestination,
     #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
     StandardInputTwice,

@@ -4,12 +4,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use dsrs_metrics_formats::{Epochs, ForeignFormat, import_file};
 use tempfile::TempDir;
 
 use super::error::CliError;
 use super::stdio::print_error;
+use super::value_parsers::one_of;
 use crate::data::NamedFile;
 
 /// The option of the commands that read result files.
@@ -18,41 +19,8 @@ pub(crate) struct FromArgument {
     /// Read files of another program: logs of inspect_ai (.eval or .json; feature `inspect`), the
     /// samples of lm-eval (samples_TASK_DATE.jsonl), spans of OpenTelemetry (JSON), or trajectories
     /// of ATIF
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) from: Option<FromFormat>,
-}
-
-/// A format of another program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FromFormat {
-    /// A log of inspect_ai
-    Inspect,
-    /// The samples of a task of lm-eval
-    LmEval,
-    /// Spans of OpenTelemetry in JSON
-    Otlp,
-    /// Trajectories of ATIF
-    Atif,
-}
-
-impl FromFormat {
-    const fn format(self) -> ForeignFormat {
-        match self {
-            Self::Inspect => ForeignFormat::Inspect,
-            Self::LmEval => ForeignFormat::LmEval,
-            Self::Otlp => ForeignFormat::Otlp,
-            Self::Atif => ForeignFormat::Atif,
-        }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Inspect => "inspect",
-            Self::LmEval => "lm-eval",
-            Self::Otlp => "otlp",
-            Self::Atif => "atif",
-        }
-    }
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&ForeignFormat::ALL))]
+    pub(crate) from: Option<ForeignFormat>,
 }
 
 impl FromArgument {
@@ -60,7 +28,8 @@ impl FromArgument {
     pub(crate) fn check_has_scores(self, file: &Path, metrics: usize) -> Result<(), CliError> {
         match self.from {
             Some(format) if metrics == 0 => {
-                let (file, format) = (file.to_owned(), format.name());
+                let named = ForeignFormat::ALL.iter().find(|(other, _, _)| *other == format);
+                let (file, format) = (file.to_owned(), named.map_or("", |(_, name, _)| *name));
                 Err(CliError::FromWithoutScores { file, format })
             }
             _ => Ok(()),
@@ -97,7 +66,7 @@ impl<'a> InputFile<'a> {
         }
         let folder = private_folder().map_err(CliError::TemporaryFolder)?;
         let path = folder.path().join("rows.jsonl");
-        let notes = import_file(format.format(), epochs, name, &path)?;
+        let notes = import_file(format, epochs, name, &path)?;
         for note in notes.iter().filter(|_| !is_quiet) {
             print_error(format_args!("warning: {}: {note}", name.display()));
         }

@@ -12,6 +12,7 @@ mod args;
 mod compare;
 mod error;
 mod exit;
+mod export;
 mod files;
 mod from;
 mod hint;
@@ -94,7 +95,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Rejudge(args) => {
             rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
-        Command::Export(args) => otlp::export(&args).unwrap_or_else(|error| fail(&error)),
+        Command::Export(args) => export::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }

@@ -2,6 +2,19 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+/// Parses one of these names, which help shows with their descriptions.
+pub(super) fn one_of<F: Copy + Send + Sync + 'static>(
+    all: &'static [(F, &'static str, &'static str)],
+) -> impl TypedValueParser<Value = F> {
+    let names = all.iter().map(|(_, name, about)| PossibleValue::new(*name).help(*about));
+    PossibleValuesParser::new(names).try_map(|found| {
+        let of_name = |(value, name, _): &(F, &str, &str)| (*name == found).then_some(*value);
+        all.iter().find_map(of_name).ok_or("unknown format")
+    })
+}
+
 /// Parses a finite number.
 pub(super) fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -1,11 +1,13 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The files of other programs. `import/` converts them to result files.
+//! The files of other programs. `import/` converts them to result files, and `export/` converts result files to them.
 
+mod export;
 mod import;
 
 use dsrs_metrics_core as core;
-use dsrs_metrics_run::{data, results};
+use dsrs_metrics_run::{data, evaluate, results};
 use dsrs_metrics_values::{json, messages, trajectory};
 
+pub use export::{Export, ExportError, ExportFormat};
 pub use import::{Epochs, ForeignFormat, ImportError, import_file};

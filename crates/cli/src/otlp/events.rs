@@ -45,7 +45,7 @@ impl Otlp {
     }
 
     /// Sends the events of a result file. Returns a sentence, and whether all were delivered.
-    pub(super) fn send(&self, results: &Results) -> (String, bool) {
+    pub(crate) fn send(&self, results: &Results) -> (String, bool) {
         let delivery = self.0.as_ref().map(|events| events.send(results)).unwrap_or_default();
         let again = if delivery.is_complete() { "" } else { "; run the same command again later" };
         (format!("{delivery}{again}"), delivery.is_complete())

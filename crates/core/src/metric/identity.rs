@@ -148,6 +148,20 @@ impl MetricIdentity {
         &self.models
     }
 
+    /// Returns the parameters of the metric, by name.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parameters(&self) -> &BTreeMap<String, String> {
+        &self.parameters
+    }
+
+    /// Returns the hashes of the prompts of judges.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn prompts(&self) -> &[String] {
+        &self.prompts
+    }
+
     /// Returns the value of a parameter of the metric, or its threshold or strictness, as `--param` sets it; `None` if the
     /// value is not known.
     #[doc(hidden)]

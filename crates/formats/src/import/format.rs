@@ -13,6 +13,17 @@ pub enum ForeignFormat {
     Atif,
 }
 
+impl ForeignFormat {
+    /// All formats, each with its name on the command line and a noun.
+    #[doc(hidden)]
+    pub const ALL: [(Self, &str, &str); 4] = [
+        (Self::Inspect, "inspect", "A log of inspect_ai"),
+        (Self::LmEval, "lm-eval", "The samples of a task of lm-eval"),
+        (Self::Otlp, "otlp", "Spans of OpenTelemetry in JSON"),
+        (Self::Atif, "atif", "Trajectories of ATIF"),
+    ];
+}
+
 /// What the epochs of a log become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Epochs {

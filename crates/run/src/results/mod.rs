@@ -9,6 +9,7 @@ mod append;
 mod cell;
 mod compare;
 mod error;
+mod figures;
 mod file;
 mod file_manifest;
 mod foreign_rows;
@@ -40,6 +41,8 @@ pub(crate) use compare::{Unit, about, p_equals};
 #[doc(hidden)]
 pub use error::MAX_METRICS;
 pub use error::ResultsError;
+#[doc(hidden)]
+pub use figures::MetricFigures;
 pub use file::Results;
 #[doc(hidden)]
 pub use file_manifest::{manifest_of, read_manifest};

@@ -167,6 +167,13 @@ impl RunScores {
     }
 
     /// Returns the number of rows.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn row_count(&self) -> u64 {
+        self.len() as u64
+    }
+
+    /// Returns the number of rows, as a place.
     pub(super) fn len(&self) -> usize {
         self.rows.len()
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::core::Outcome;
+use crate::core::{MetricError, Outcome};
 use crate::import::scores::{invalid, scored};
 
 /// A score of a sample.
@@ -61,7 +61,12 @@ fn outcome(
     let scored = |number: f64, passed| scored(number, passed, explanation.cloned(), notes.clone());
     let verdict = |passed: bool| scored(f64::from(u8::from(passed)), Some(passed));
     match value {
-        Value::Null => Outcome::Abstained,
+        Value::Null => match failure(notes) {
+            Some(reason) => {
+                Outcome::from(MetricError::failed(scorer, explanation.map_or(reason, |it| it)))
+            }
+            None => Outcome::Abstained,
+        },
         Value::Bool(passed) => verdict(*passed),
         Value::Number(number) => match number.as_f64() {
             Some(number) => scored(number, None),
@@ -79,6 +84,12 @@ fn outcome(
         },
         _ => invalid(scorer, value),
     }
+}
+
+/// Returns the outcome of a failed metric, which the export of a result file notes where inspect_ai has only "not scored".
+fn failure(notes: &Map<String, Value>) -> Option<&str> {
+    let outcome = notes.get("metadata")?.get("dsrs_metrics_outcome")?.as_str()?;
+    (outcome == "metric_failed").then_some(outcome)
 }
 
 /// Returns the number in a string, as Python's `float` reads it: with underscores between digits.

@@ -4,12 +4,12 @@ use indexmap::IndexSet;
 use serde::Serialize;
 
 use super::facts::{Fact, facts};
-use super::figures::thousands;
 use super::labels::{LABELS, plural};
 use super::run::ReportRun;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
 use crate::evaluate::JudgeReplies;
+use crate::results::thousands;
 use crate::results::{GitCommit, Manifest, ProcessManifest, RunCosts, RunManifest};
 
 /// The number of digits of a hash that are shown.

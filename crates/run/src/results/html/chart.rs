@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::figures::{Figures, thousands};
 use super::labels::plural;
 use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
+use crate::results::figures::Figures;
+use crate::results::thousands;
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
@@ -276,8 +277,8 @@ pub(super) fn scored_values(run: &ReportRun<'_>, name: &str) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::Bounds;
     use super::*;
+    use crate::results::figures::Bounds;
 
     fn numbers(values: &[f64]) -> Figures {
         let values = values.iter().map(|value| (*value, None));

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::change::GroupChange;
 use super::chart::{Range, Track};
-use super::figures::Figures;
 use super::labels::{LABELS, plural};
+use crate::results::figures::Figures;
 
 /// A part or a group.
 #[derive(Debug, Serialize)]

@@ -9,12 +9,13 @@ use serde_json::Value;
 use super::chart::Range;
 use super::entry::{Entry, EntryFigures};
 use super::error::HtmlError;
-use super::figures::{Counts, Figures, figures_of, thousands};
 use super::run::ReportRun;
 use super::source::Source;
 use super::table_rows::MAX_ROWS;
 use crate::core::spec::ScoreKind;
 use crate::results::ResultRow;
+use crate::results::figures::{Counts, Figures, figures_of};
+use crate::results::thousands;
 
 /// The largest number of groups that are shown; those with most rows are.
 const MAX_GROUPS: usize = 100;
@@ -85,7 +86,7 @@ pub(super) fn entries(
         let run = source.runs[place];
         let scores = run.scores.scores_of(name);
         let rows = groups.0[place].get(group).into_iter().flatten();
-        figures_of(rows.map(|row| (scores(*row), None)), (run, name), kind, false)
+        figures_of(rows.map(|row| (scores(*row), None)), (&run.scores, name), kind, false)
     };
     let all: Vec<Vec<_>> = shown
         .iter()

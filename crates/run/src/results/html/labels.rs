@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::figures::thousands;
+use crate::results::thousands;
 
 /// Letter and style of each run.
 pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];

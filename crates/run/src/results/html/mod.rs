@@ -1,7 +1,7 @@
 //! The HTML report: results as one file that opens in any browser and makes no request.
 //!
 //! `report.rs` has the settings. `run.rs` reads the totals of all rows of a run, and then the rows that `table_rows.rs`
-//! chooses. `view.rs` has the sections of the page, computed by `about.rs` (manifests), `figures.rs` (means and intervals),
+//! chooses. `view.rs` has the sections of the page, computed by `about.rs` (manifests),
 //! `chart.rs` (histograms), `parts.rs` and `groups.rs` (the entries of tables, `entry.rs`), `usage.rs` (cost, time, gates) and
 //! `change.rs` (two runs). `rows.rs` writes the rows as JSON, which the script turns into a table. `page/` has the template,
 //! the style sheet and the script.
@@ -15,7 +15,6 @@ mod chart;
 mod entry;
 mod error;
 mod facts;
-mod figures;
 mod groups;
 mod labels;
 mod parts;

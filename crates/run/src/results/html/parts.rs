@@ -4,11 +4,11 @@ use indexmap::IndexSet;
 
 use super::chart::{Range, scored_values};
 use super::entry::{Entry, EntryFigures};
-use super::figures::{Bounds, Figures, counted};
 use super::run::ReportRun;
 use super::source::Source;
 use super::totals::{Part, PartScore};
 use crate::core::spec::ScoreKind;
+use crate::results::figures::{Bounds, Figures, counted};
 
 /// The largest number of parts of one metric that are shown; those that occur first are.
 const MAX_PARTS: usize = 100;
@@ -51,7 +51,7 @@ impl Part<String> {
             // A named score has the range of its metric.
             let bounds = match self.is_component {
                 true => Bounds::Unknown,
-                false => Bounds::of(source.runs[run], metric),
+                false => Bounds::of(&source.runs[run].scores, metric),
             };
             let figures = Figures::of(kind, values, has_groups, bounds);
             EntryFigures::new(run, rows, &figures, &range, None)

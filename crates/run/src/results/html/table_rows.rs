@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use super::figures::thousands;
 use super::run::ReportRun;
 use super::source::Source;
 use crate::core::spec::ScoreKind;
 use crate::results::selected::Score;
+use crate::results::thousands;
 
 /// The largest number of rows in the table.
 pub(super) const MAX_ROWS: usize = 20_000;

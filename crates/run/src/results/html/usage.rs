@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::facts::{Fact, facts};
-use super::figures::thousands;
 use super::labels::plural;
 use super::run::ReportRun;
 use super::totals::Evaluations;
 use crate::results::run_scores::Usage as RowUsage;
+use crate::results::thousands;
 
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Usage {

@@ -11,7 +11,6 @@ use super::chart::{Chart, Range, Track, scored_values};
 use super::entry::Entry;
 use super::error::HtmlError;
 use super::facts::Fact;
-use super::figures::{Counts, Figures, figures_of, thousands};
 use super::groups::{self, Groups};
 use super::labels::{CountView, LABELS, plural};
 use super::parts;
@@ -21,6 +20,8 @@ use super::source::Source;
 use super::table_rows::TableRows;
 use super::usage::Usage;
 use crate::core::spec::ScoreKind;
+use crate::results::figures::{Counts, Figures, figures_of};
+use crate::results::thousands;
 
 #[derive(Debug, Serialize)]
 pub(super) struct View<'a> {
@@ -193,7 +194,8 @@ impl MetricView {
         let figures = runs.iter().map(|run| {
             let scores = run.scores.column(name).enumerate();
             let scores = scores.map(|(row, score)| (score, run.scores.group_number(row)));
-            let (mut counts, figures) = figures_of(scores, (run, name), kind, groups.is_some());
+            let (mut counts, figures) =
+                figures_of(scores, (&run.scores, name), kind, groups.is_some());
             if let Some(totals) = run.totals.metrics.get(name) {
                 counts.missing = totals.missing;
                 counts.judged_offline = totals.judged_offline;

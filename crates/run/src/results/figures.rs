@@ -1,11 +1,10 @@
-//! The figures of one metric over rows: counts, mean, interval.
+//! The figures of one metric over the rows of a run: counts, mean, interval.
 
-use super::run::ReportRun;
+use super::ResultOutcome;
+use super::run_scores::RunScores;
+use super::selected::Score;
 use crate::core::spec::{ScoreKind, ScoreRange};
-use crate::results::ResultOutcome;
-use crate::results::selected::Score;
-pub(super) use crate::results::thousands;
-use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
+use crate::stats::{Clusters, Moments, Proportion, Uncertainty};
 
 /// Rows by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,6 +33,7 @@ impl Counts {
         } += 1;
     }
 
+    #[cfg(feature = "html")]
     pub(super) fn rows(&self) -> u64 {
         self.scored + self.failed + self.gated + self.skipped + self.abstained + self.absent
     }
@@ -55,11 +55,9 @@ pub(super) enum Bounds {
 
 impl Bounds {
     /// The bounds of a metric, by the manifest of the run.
-    pub(super) fn of(run: &ReportRun<'_>, metric: &str) -> Self {
-        run.scores
-            .run
-            .identity(metric)
-            .map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
+    pub(super) fn of(scores: &RunScores, metric: &str) -> Self {
+        let identity = scores.run.identity(metric);
+        identity.map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
     }
 
     /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value
@@ -118,16 +116,19 @@ impl Figures {
         Self { kind, mean: moments.mean(), uncertainty, passed }
     }
 
-    pub(super) fn ci95(&self) -> Option<Interval> {
+    #[cfg(feature = "html")]
+    pub(super) fn ci95(&self) -> Option<crate::stats::Interval> {
         self.uncertainty.ci95().filter(|_| self.mean.is_some())
     }
 
     /// `74.87%`, `0.8632`
+    #[cfg(feature = "html")]
     pub(super) fn value(&self) -> String {
         self.mean.map_or_else(|| "not enough rows".to_owned(), |mean| shown(self.kind, mean))
     }
 
     /// `72.33% to 77.26%`, or the reason for a missing interval
+    #[cfg(feature = "html")]
     pub(super) fn interval(&self) -> String {
         match (self.ci95(), self.uncertainty) {
             _ if self.mean.is_none() => "no row has a score".to_owned(),
@@ -144,7 +145,7 @@ impl Figures {
 /// Returns the counts and the figures of one metric over the rows of a run, whose scores have groups or not.
 pub(super) fn figures_of(
     scores: impl Iterator<Item = (Score, Option<usize>)>,
-    (run, metric): (&ReportRun<'_>, &str),
+    (run, metric): (&RunScores, &str),
     kind: ScoreKind,
     has_groups: bool,
 ) -> (Counts, Figures) {
@@ -152,13 +153,85 @@ pub(super) fn figures_of(
     let mut values = Vec::new();
     for (score, group) in scores {
         counts.record(score.outcome);
-        values.extend(counted(&score, run.scores.run.failure_score).map(|it| (it, group)));
+        values.extend(counted(&score, run.run.failure_score).map(|it| (it, group)));
     }
     let values = if counts.scored == 0 { Vec::new() } else { values };
     (counts, Figures::of(kind, values, has_groups, Bounds::of(run, metric)))
 }
 
+/// The score of a metric over all rows of a run, for the files of other programs.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MetricFigures {
+    /// Whether the scores of rows are verdicts or numbers, or there is one score of all rows.
+    pub kind: ScoreKind,
+    /// The mean, where a failed row counts as the failure score; or the score of all rows.
+    pub score: Option<f64>,
+    /// Standard error and 95% interval of the score.
+    pub uncertainty: Uncertainty,
+    /// How the interval is computed.
+    pub method: &'static str,
+    /// Rows with a score, also those that are counted for the score of all rows.
+    pub scored: u64,
+    /// Rows whose program or metric failed.
+    pub failed: u64,
+    /// Rows rejected by a cheaper metric.
+    pub gated: u64,
+    /// Rows not covered by the budget.
+    pub skipped: u64,
+    /// Rows on which the metric abstained.
+    pub abstained: u64,
+}
+
+impl RunScores {
+    /// Returns the score of a metric over all rows.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn figures(&self, metric: &str) -> MetricFigures {
+        let is_corpus = self.run.is_counted(metric);
+        let kind = match self.run.kind(metric) {
+            _ if is_corpus => ScoreKind::Corpus,
+            kind => kind.unwrap_or(ScoreKind::Number),
+        };
+        let has_groups = (0..self.len()).any(|row| self.group_number(row).is_some());
+        let scores = self.column(metric).enumerate();
+        let scores = scores.map(|(row, score)| (score, self.group_number(row)));
+        let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
+        let method = match (kind, has_groups) {
+            (ScoreKind::Corpus, _) => "none: a score of all rows",
+            (_, true) => "Student's t, cluster-robust",
+            (ScoreKind::Bool, false) => "Wilson",
+            (ScoreKind::Number, false) => "Student's t",
+        };
+        let (score, uncertainty) = match is_corpus {
+            true => (self.corpus_score(metric), Uncertainty::NotComputed),
+            false => (figures.mean, figures.uncertainty),
+        };
+        let Counts { scored, failed, gated, skipped, abstained, .. } = counts;
+        MetricFigures {
+            kind,
+            score,
+            uncertainty,
+            method,
+            scored,
+            failed,
+            gated,
+            skipped,
+            abstained,
+        }
+    }
+
+    /// Returns the score of all rows, from the contributions of the rows. A file of an earlier version has none.
+    fn corpus_score(&self, metric: &str) -> Option<f64> {
+        let mut counted = (0..self.len()).filter_map(|row| self.corpus(metric, row));
+        let mut all = counted.next()?.clone();
+        counted.for_each(|more| all.merge(more));
+        all.score().ok()
+    }
+}
+
 /// A score as in the headline of a metric.
+#[cfg(feature = "html")]
 pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
     match kind {
         ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
@@ -171,7 +244,7 @@ pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "html"))]
 mod tests {
     use super::*;
 
@@ -225,7 +298,7 @@ mod tests {
 
     #[test]
     fn counts_have_thousands_separators() {
-        let shown = [0, 999, 1_000, 20_000, 1_234_567].map(thousands);
+        let shown = [0, 999, 1_000, 20_000, 1_234_567].map(crate::results::thousands);
         assert_eq!(shown, ["0", "999", "1,000", "20,000", "1,234,567"]);
     }
 }

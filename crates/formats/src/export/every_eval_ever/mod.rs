@@ -1,0 +1,176 @@
+//! *Every Eval Ever*, schema 0.3.0: a JSON file for the run and a JSONL file with the rows, in the folder that its validator expects:
+//! `data/DATASET/DEVELOPER/MODEL/UUID.json` and `UUID_samples.jsonl`.
+//!
+//! `eval.schema.json` and `instance_level_eval.schema.json` of the package `every-eval-ever` describe both.
+
+mod aggregate;
+mod instance;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::ExportError;
+use super::facts::Facts;
+use super::run::{ExportedRun, LeftOut};
+use super::sample::TextFields;
+use crate::evaluate::report::OutputFile;
+use crate::messages::escape;
+use crate::messages::hash::hexadecimal;
+use sha2::{Digest, Sha256};
+
+/// The version of both schemas.
+const SCHEMA_VERSION: &str = "0.3.0";
+
+/// What both files name the evaluation, and where they are.
+struct Names {
+    evaluation_id: String,
+    /// The model as `DEVELOPER/NAME`.
+    model: String,
+    organization: String,
+    dataset: String,
+    /// The folder below the one that the caller names.
+    folder: PathBuf,
+    uuid: String,
+}
+
+impl Names {
+    /// Returns an error with all facts that are missing.
+    fn of(facts: &Facts<'_>) -> Result<Self, ExportError> {
+        let model = facts.tag("model").filter(|model| model.split('/').all(is_portable));
+        let model = model.filter(|model| model.contains('/'));
+        let organization = facts.tag("organization");
+        let wanted = [
+            (model.is_none(), "--tag model=DEVELOPER/NAME, the model that was evaluated"),
+            (organization.is_none(), "--tag organization=NAME, who evaluated it"),
+        ];
+        let missing: Vec<_> =
+            wanted.iter().filter_map(|(is_missing, tag)| is_missing.then_some(*tag)).collect();
+        let (Some(model), Some(organization)) = (model, organization) else {
+            let found = match facts.tag("model") {
+                Some(model) => format!(" (found the model `{}`)", escape::name(model)),
+                None => String::new(),
+            };
+            let reason =
+                format!("missing facts of the run{found}; write {}", missing.join(", and "));
+            return Err(ExportError::Facts { format: "eee", reason });
+        };
+        let dataset = facts.dataset();
+        let collection = dataset.replace('/', "_");
+        if !is_portable(&collection) {
+            let found = escape::name(&dataset);
+            let reason =
+                format!("the data `{found}` is no name of a folder; write --tag dataset=NAME");
+            return Err(ExportError::Facts { format: "eee", reason });
+        }
+        let evaluation_id = format!("{dataset}/{model}/{}", facts.ended_s());
+        let (developer, name) = model.split_once('/').unwrap_or_default();
+        let folder =
+            Path::new("data").join(collection).join(developer).join(name.replace('/', "_"));
+        let uuid = facts.uuid(&["every_eval_ever", model, &dataset]);
+        let (model, organization) = (model.to_owned(), organization.to_owned());
+        Ok(Self { evaluation_id, model, organization, dataset, folder, uuid })
+    }
+
+    fn samples(&self) -> String {
+        format!("{}_samples.jsonl", self.uuid)
+    }
+}
+
+/// Whether all systems accept this as the name of a folder.
+fn is_portable(name: &str) -> bool {
+    let is_reserved = |name: &str| {
+        let name = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+        ["CON", "PRN", "AUX", "NUL", "DATA"].contains(&&*name)
+            || (name.len() == 4 && (name.starts_with("COM") || name.starts_with("LPT")))
+    };
+    !name.is_empty()
+        && !name.ends_with(['.', ' '])
+        && !name.chars().any(|it| it.is_control() || "<>:\"/\\|?*".contains(it))
+        && !is_reserved(name)
+}
+
+/// Writes both files, and returns their paths, the run first, with notes on what is not in them.
+pub(super) fn write(
+    run: &ExportedRun<'_>,
+    facts: &Facts<'_>,
+    fields: &TextFields,
+    folder: &Path,
+) -> Result<(Vec<PathBuf>, Vec<String>), ExportError> {
+    let names = Names::of(facts)?;
+    let (results, without_score) = aggregate::results(run, facts, &names);
+    if results.is_empty() {
+        let reason = "no metric has a score".to_owned();
+        return Err(ExportError::Facts { format: "eee", reason });
+    }
+    let target = folder.join(&names.folder);
+    let file_error = |file: &Path| {
+        let file = file.to_owned();
+        move |reason| ExportError::File { file, reason }
+    };
+    fs::create_dir_all(&target).map_err(file_error(&target))?;
+    let mut notes: Vec<String> = without_score;
+    let mut files = vec![target.join(format!("{}.json", names.uuid))];
+    let mut has_gold = true;
+    run.each_row(|row| {
+        has_gold &= row.gold.is_some();
+        Ok(())
+    })?;
+    let samples = match has_gold {
+        false => {
+            notes.push("the rows are not exported, since the result file has no gold rows; write it with `score --with-rows`".to_owned());
+            None
+        }
+        true => {
+            let path = target.join(names.samples());
+            let (samples, note) = write_samples(run, facts, fields, &names, &path)?;
+            notes.extend(note);
+            files.push(path);
+            Some(samples)
+        }
+    };
+    let document = aggregate::document(facts, &names, results, samples);
+    let out = OutputFile::create(&files[0]).map_err(file_error(&files[0]))?;
+    let written = out.write(|out| {
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        out.write_all(b"\n")
+    });
+    written.map_err(file_error(&files[0]))?;
+    Ok((files, notes))
+}
+
+/// The file with the rows, for the file of the run.
+struct Samples {
+    rows: u64,
+    sha256: String,
+}
+
+fn write_samples(
+    run: &ExportedRun<'_>,
+    facts: &Facts<'_>,
+    fields: &TextFields,
+    names: &Names,
+    path: &Path,
+) -> Result<(Samples, Option<String>), ExportError> {
+    let failed = |reason| ExportError::File { file: path.to_owned(), reason };
+    let out = OutputFile::create(path).map_err(failed)?;
+    let (mut rows, mut hash, mut left_out) = (0, Sha256::new(), LeftOut::default());
+    let mut result = Ok(());
+    let written = out.write(|file| {
+        result = run.each_row(|row| {
+            for record in instance::of_row(run, facts, names, (row, fields), &mut left_out)? {
+                let line = format!("{record}\n");
+                hash.update(&line);
+                file.write_all(line.as_bytes()).map_err(failed)?;
+                rows += 1;
+            }
+            Ok(())
+        });
+        // The file gets its name only if it is complete.
+        result.as_ref().map_or_else(|_| Err(io::ErrorKind::Other.into()), |()| Ok(()))
+    });
+    result?;
+    written.map_err(failed)?;
+    let sha256 = hexadecimal(&hash.finalize());
+    Ok((Samples { rows, sha256 }, left_out.note()))
+}

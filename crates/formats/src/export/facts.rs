@@ -1,0 +1,147 @@
+//! [`Facts`]: what a format wants to know about a run, from its manifest and from tags.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::error::ExportError;
+use super::run::ExportedRun;
+use crate::core::score::OFFLINE_JUDGE;
+use crate::core::{Direction, MetricIdentity};
+use crate::messages::hash::sha256;
+use crate::results::Manifest;
+
+/// Who gave a score.
+pub(super) enum Annotator<'a> {
+    /// A formula.
+    Code,
+    /// The offline stand-in of a judge.
+    OfflineJudge,
+    /// Language models, by their ids with endpoints.
+    Models(&'a [String]),
+}
+
+pub(super) struct Facts<'a> {
+    manifest: Option<&'a Manifest>,
+    tags: &'a BTreeMap<String, String>,
+    file: &'a Path,
+    /// When the run ended, or else when the file was written.
+    pub(super) ended: SystemTime,
+    /// When the run started, if its manifest says so.
+    pub(super) started: Option<SystemTime>,
+    /// What identifies the run: the hash of the file in its manifest, or else the file's name.
+    run: String,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(
+        run: &'a ExportedRun<'_>,
+        tags: &'a BTreeMap<String, String>,
+    ) -> Result<Self, ExportError> {
+        let (manifest, file) = (run.manifest(), run.file);
+        let process = manifest.and_then(|manifest| manifest.process.as_ref());
+        let started = process.and_then(|it| humantime::parse_rfc3339(&it.started).ok());
+        let duration = process.and_then(|it| Duration::try_from_secs_f64(it.duration_s).ok());
+        let ended = started.and_then(|started| started.checked_add(duration?));
+        let ended = match ended {
+            Some(ended) => ended,
+            None => {
+                let written = fs::metadata(file).and_then(|found| found.modified());
+                let failed = |reason| ExportError::File { file: file.to_owned(), reason };
+                written.map_err(failed)?
+            }
+        };
+        let described = manifest.and_then(|manifest| manifest.file.as_ref());
+        let run = described.map_or_else(|| stem(file), |described| described.xxh3.clone());
+        Ok(Self { manifest, tags, file, ended, started, run })
+    }
+
+    /// Returns a tag of the caller, or else of the run.
+    pub(super) fn tag(&self, name: &str) -> Option<&'a str> {
+        let of_run = || self.manifest?.run.tags.get(name);
+        self.tags.get(name).or_else(of_run).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// All tags, those of the caller in place of equal ones of the run.
+    pub(super) fn tags(&self) -> BTreeMap<&'a str, &'a str> {
+        let of_run = self.manifest.into_iter().flat_map(|manifest| &manifest.run.tags);
+        of_run.chain(self.tags).map(|(name, value)| (&**name, &**value)).collect()
+    }
+
+    /// The label of the run, which names its program.
+    pub(super) fn label(&self) -> Option<&'a str> {
+        self.manifest?.run.label.as_deref()
+    }
+
+    /// The data that was scored: the tag, or the names of the files without folder and extension, or the name of the result file.
+    pub(super) fn dataset(&self) -> String {
+        if let Some(dataset) = self.tag("dataset") {
+            return dataset.to_owned();
+        }
+        let files = self.manifest.map(|manifest| &*manifest.run.data).unwrap_or_default();
+        let names: Vec<String> = files.iter().map(|file| stem(Path::new(&file.name))).collect();
+        if names.is_empty() { stem(self.file) } else { names.join("+") }
+    }
+
+    pub(super) fn identity(&self, metric: &str) -> Option<&'a MetricIdentity> {
+        self.manifest?.run.metrics.get(metric)
+    }
+
+    pub(super) fn is_lower_better(&self, metric: &str) -> bool {
+        let direction = self.identity(metric).map(MetricIdentity::direction);
+        direction == Some(Direction::LowerIsBetter)
+    }
+
+    pub(super) fn annotator(&self, metric: &str) -> Annotator<'a> {
+        match self.identity(metric).map(MetricIdentity::models).unwrap_or_default() {
+            [] => Annotator::Code,
+            models if models.iter().all(|model| model == OFFLINE_JUDGE) => Annotator::OfflineJudge,
+            models => Annotator::Models(models),
+        }
+    }
+
+    /// The library that measured: its version.
+    pub(super) fn version(&self) -> &'a str {
+        self.manifest.map_or("unknown", |manifest| &*manifest.run.library.version)
+    }
+
+    /// The data files, as `NAME: HASH`, and the run's own name.
+    pub(super) fn manifest(&self) -> Option<&'a Manifest> {
+        self.manifest
+    }
+
+    /// The end of the run in whole seconds since 1970.
+    pub(super) fn ended_s(&self) -> u64 {
+        self.ended.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+    }
+
+    /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
+    pub(super) fn uuid(&self, parts: &[&str]) -> String {
+        let mut hash = self.hash(parts);
+        // Version 4, variant 1.
+        hash.replace_range(12..13, "4");
+        let variant = match hash.as_bytes()[16] {
+            b'0' | b'4' | b'8' | b'c' => "8",
+            b'1' | b'5' | b'9' | b'd' => "9",
+            b'2' | b'6' | b'a' | b'e' => "a",
+            _ => "b",
+        };
+        hash.replace_range(16..17, variant);
+        let [a, b, c, d, e] =
+            [&hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]];
+        format!("{a}-{b}-{c}-{d}-{e}")
+    }
+
+    /// Returns a hash of the run and of these parts, in hexadecimal digits.
+    pub(super) fn hash(&self, parts: &[&str]) -> String {
+        // Lengths separate the parts.
+        let parts: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
+        sha256(format!("{}:{parts}", self.run).as_bytes())
+    }
+}
+
+/// The name of a file without folder and extension.
+pub(super) fn stem(file: &Path) -> String {
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}

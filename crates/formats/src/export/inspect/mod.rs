@@ -1,0 +1,86 @@
+//! Logs of inspect_ai: an archive with a header, a member for each sample, and their summaries.
+//!
+//! `header.rs` has the evaluation and its results, `sample.rs` the samples, `value.rs` the JSON that inspect_ai writes, with `NaN`.
+
+mod header;
+mod sample;
+mod value;
+
+use std::io::{self, Write};
+
+use rawzip::{CompressionMethod, ZipArchiveWriter};
+
+use super::error::ExportError;
+use super::facts::Facts;
+use super::run::ExportedRun;
+use super::sample::TextFields;
+use crate::results::ResultRow;
+
+/// The version of the format.
+const VERSION: u32 = 2;
+
+/// The number of bytes of the longest name of a member.
+const MAX_NAME: usize = 65_535;
+
+pub(super) fn write(
+    run: &ExportedRun<'_>,
+    facts: &Facts<'_>,
+    fields: &TextFields,
+    out: &mut impl Write,
+) -> Result<Vec<String>, ExportError> {
+    let mut archive = ZipArchiveWriter::new(out);
+    let samples = sample::Samples { run, facts, fields };
+    let header = header::header(run, facts);
+    let start = header.start();
+    member(&mut archive, "_journal/start.json", |out| value::write(out, &start))?;
+    run.each_row(|row| {
+        let sample = samples.sample(row)?;
+        member(&mut archive, &member_name(row)?, |out| value::write(out, &sample))
+    })?;
+    member(&mut archive, "summaries.json", |out| {
+        let mut separator = b"[";
+        run.each_row(|row| {
+            out.write_all(separator)?;
+            separator = b",";
+            value::write(out, &samples.summary(row)?)
+        })?;
+        out.write_all(if separator == b"[" { b"[]" } else { b"]" })?;
+        Ok(())
+    })?;
+    member(&mut archive, "header.json", |out| value::write(out, &header))?;
+    archive.finish().map_err(zip_error)?;
+    Ok(Vec::new())
+}
+
+/// The member of a sample, whose name inspect_ai makes of the id.
+fn member_name(row: &ResultRow) -> Result<String, ExportError> {
+    let name = format!("samples/{}_epoch_1.json", row.id);
+    let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
+    if name.len() <= MAX_NAME && !name.contains(['\\', ':', '\0']) && name.split('/').all(is_plain)
+    {
+        return Ok(name);
+    }
+    let reason = "inspect_ai makes the name of a file of its id, and this one is no relative path; give the rows other ids";
+    Err(ExportError::row(row, reason))
+}
+
+/// Writes a member, compressed by Zstandard as inspect_ai does.
+fn member<W: Write>(
+    archive: &mut ZipArchiveWriter<W>,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let file = archive.new_file(name).compression_method(CompressionMethod::ZSTD);
+    let (mut entry, config) = file.start().map_err(zip_error)?;
+    let mut encoder = zstd::Encoder::new(&mut entry, 0)?;
+    let mut content = config.wrap(&mut encoder);
+    write(&mut content)?;
+    let (_, descriptor) = content.finish().map_err(zip_error)?;
+    encoder.finish()?;
+    entry.finish(descriptor).map_err(zip_error)?;
+    Ok(())
+}
+
+fn zip_error(error: rawzip::Error) -> ExportError {
+    ExportError::Output(io::Error::other(error))
+}

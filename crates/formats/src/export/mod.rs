@@ -1,0 +1,207 @@
+//! Export of result files to the formats of other programs, row by row.
+//!
+//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. `facts.rs` has what a format wants to
+//! know about a run, `sample.rs` the texts of a row. Each format has a folder or file; `lines.rs` writes those with a JSON document in
+//! each line.
+
+mod error;
+mod every_eval_ever;
+mod facts;
+#[cfg(feature = "inspect")]
+mod inspect;
+mod langfuse;
+mod lines;
+mod mlflow;
+mod open_inference;
+mod run;
+mod sample;
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+pub use error::ExportError;
+
+use error::Input;
+use facts::Facts;
+use run::ExportedRun;
+
+/// A format that result files are converted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExportFormat {
+    /// A log of inspect_ai: an `.eval` file. Needs the feature `inspect`.
+    Inspect,
+    /// *Every Eval Ever*, schema 0.3.0: a folder with a JSON file for the run and a JSONL file with the rows.
+    EveryEvalEver,
+    /// Spans of OpenTelemetry with the attributes of OpenInference: OTLP JSON, one document in each line.
+    OpenInference,
+    /// Scores of Langfuse: the body of `POST /api/public/scores` in each line.
+    Langfuse,
+    /// Assessments of MLflow: the body of `POST /api/3.0/mlflow/traces/TRACE/assessments` in each line.
+    Mlflow,
+}
+
+impl ExportFormat {
+    /// All formats, each with its name on the command line and a noun.
+    #[doc(hidden)]
+    pub const ALL: [(Self, &str, &str); 5] = [
+        (Self::Inspect, "inspect", "A log of inspect_ai, an .eval file (feature `inspect`)"),
+        (Self::EveryEvalEver, "eee", "Every Eval Ever, a folder"),
+        (Self::OpenInference, "openinference", "Spans of OpenInference, OTLP in JSON Lines"),
+        (Self::Langfuse, "langfuse", "Scores of Langfuse, JSON Lines"),
+        (Self::Mlflow, "mlflow", "Assessments of MLflow, JSON Lines"),
+    ];
+}
+
+/// A conversion of result files to the format of another program.
+///
+/// ```
+/// use dsrs_metrics::runs::formats::{Export, ExportFormat};
+///
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-export-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let run = folder.join("run.jsonl");
+/// std::fs::write(&run, r#"{"id": "q1", "trace_id": "tr-7", "scores": {"f1": {"outcome": "scored", "value": 0.8}}}"#)?;
+///
+/// let mut scores = Vec::new();
+/// let notes = Export::to(ExportFormat::Langfuse).write(&run, &mut scores)?;
+/// assert!(notes.is_empty());
+/// let score: serde_json::Value = serde_json::from_slice(&scores)?;
+/// assert_eq!((score["traceId"].as_str(), score["value"].as_f64()), (Some("tr-7"), Some(0.8)));
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Export {
+    format: ExportFormat,
+    tags: BTreeMap<String, String>,
+    fields: sample::TextFields,
+}
+
+impl Export {
+    /// Returns a conversion to a format.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    /// let export = Export::to(ExportFormat::Mlflow);
+    /// ```
+    #[must_use]
+    pub fn to(format: ExportFormat) -> Self {
+        Self { format, tags: BTreeMap::new(), fields: sample::TextFields::default() }
+    }
+
+    /// Sets a fact that the result file does not state, such as `model` or `organization`, or that it states in another way. The guide
+    /// page `formats` lists the tags that each format reads.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    /// let export = Export::to(ExportFormat::EveryEvalEver).tag("model", "acme/small").tag("organization", "Acme");
+    /// ```
+    #[must_use]
+    pub fn tag(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.tags.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sets the field with the input of the program: an attribute, `gold.FIELD` or `pred.FIELD`. By default it is `gold.input`, or else
+    /// `gold.question`, or else the gold row as JSON.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    /// let export = Export::to(ExportFormat::OpenInference).input("gold.query");
+    /// ```
+    #[must_use]
+    pub fn input(mut self, field: impl Into<String>) -> Self {
+        self.fields.input = Some(field.into());
+        self
+    }
+
+    /// Sets the field with the right answer. By default it is `gold.target`, or else `gold.answer`; a row may have none.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    /// let export = Export::to(ExportFormat::OpenInference).target("gold.label");
+    /// ```
+    #[must_use]
+    pub fn target(mut self, field: impl Into<String>) -> Self {
+        self.fields.target = Some(field.into());
+        self
+    }
+
+    /// Sets the field with the answer of the program. By default it is `pred.answer`, or else the prediction as JSON.
+    ///
+    /// ```
+    /// # use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    /// let export = Export::to(ExportFormat::OpenInference).output("pred.summary");
+    /// ```
+    #[must_use]
+    pub fn output(mut self, field: impl Into<String>) -> Self {
+        self.fields.output = Some(field.into());
+        self
+    }
+
+    /// Converts a result file to a format that is one file, and returns notes on what is not in it. Memory is some 50 bytes for each
+    /// row beside the longest row: the result file is read several times.
+    ///
+    /// # Errors
+    /// [`ExportError`], with the file and the row. For a format with several files, use [`write_folder`](Self::write_folder).
+    pub fn write(&self, run: &Path, out: &mut dyn Write) -> Result<Vec<String>, ExportError> {
+        if self.format == ExportFormat::EveryEvalEver {
+            return Err(ExportError::Folder);
+        }
+        let input = Input { file: run };
+        let run = ExportedRun::read(input)?;
+        let facts = Facts::new(&run, &self.tags)?;
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        let notes = match self.format {
+            #[cfg(feature = "inspect")]
+            ExportFormat::Inspect => inspect::write(&run, &facts, &self.fields, &mut out)?,
+            #[cfg(not(feature = "inspect"))]
+            ExportFormat::Inspect => return Err(ExportError::NoInspect),
+            ExportFormat::Langfuse => {
+                lines::write::<langfuse::Scores>(&run, &facts, &self.fields, &mut out)?
+            }
+            ExportFormat::Mlflow => {
+                lines::write::<mlflow::Assessments>(&run, &facts, &self.fields, &mut out)?
+            }
+            _ => lines::write::<open_inference::Spans>(&run, &facts, &self.fields, &mut out)?,
+        };
+        out.flush().map_err(ExportError::Output)?;
+        Ok(notes)
+    }
+
+    /// Converts a result file to a format with several files in a folder, and returns the files that were written, with notes on what is
+    /// not in them.
+    ///
+    /// ```
+    /// use dsrs_metrics::runs::formats::{Export, ExportFormat};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-export-eee-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let run = folder.join("run.jsonl");
+    /// std::fs::write(&run, r#"{"id": "q1", "scores": {"f1": {"outcome": "scored", "value": 0.8}}}"#)?;
+    ///
+    /// let export = Export::to(ExportFormat::EveryEvalEver).tag("model", "acme/small").tag("organization", "Acme");
+    /// let (files, notes) = export.tag("dataset", "capitals").write_folder(&run, &folder)?;
+    /// assert!(files[0].starts_with(folder.join("data/capitals/acme/small")));
+    /// assert!(notes[0].contains("no gold rows"));
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ExportError`], with the file and the row.
+    pub fn write_folder(
+        &self,
+        run: &Path,
+        folder: &Path,
+    ) -> Result<(Vec<PathBuf>, Vec<String>), ExportError> {
+        if self.format != ExportFormat::EveryEvalEver {
+            return Err(ExportError::NoFolder);
+        }
+        let run = ExportedRun::read(Input { file: run })?;
+        let facts = Facts::new(&run, &self.tags)?;
+        every_eval_ever::write(&run, &facts, &self.fields, folder)
+    }
+}

@@ -1,0 +1,128 @@
+//! Spans with evaluations as OpenInference's `spec/annotations.md` describes them, in OTLP JSON.
+//!
+//! A row is one span of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the span is a child of it,
+//! since a span that was sent cannot be changed.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::error::ExportError;
+use super::facts::Annotator;
+use super::langfuse::metadata;
+use super::lines::{Documents, Source, attribute};
+use super::run::{LeftOut, explanation};
+use super::sample::Sample;
+use crate::results::ResultRow;
+
+pub(super) struct Spans;
+
+impl Documents for Spans {
+    fn of_row(
+        source: &Source<'_, '_>,
+        row: &ResultRow,
+        left_out: &mut LeftOut,
+    ) -> Result<Vec<impl Serialize>, ExportError> {
+        let facts = source.facts;
+        let sample = Sample::of(row, source.fields)?;
+        let mut attributes = Attributes::default();
+        attributes.text("openinference.span.kind", "EVALUATOR");
+        if row.gold.is_some() {
+            attributes.text("input.value", &sample.input);
+        }
+        if let Some(output) = &sample.output {
+            attributes.text("output.value", output);
+        }
+        let mut number = 0;
+        for (name, score) in &row.scores {
+            let text = explanation(score);
+            let has_result =
+                score.value.is_some() || (score.outcome.is_failure() && text.is_some());
+            if !has_result {
+                left_out.add(score.outcome);
+                continue;
+            }
+            let mut add = |field: &str, value: Value| {
+                attributes.add(&format!("evaluations.{number}.evaluation.{field}"), value);
+            };
+            let mut metadata = metadata(source, row, (name, score));
+            if score.outcome.is_failure() {
+                // A failure has an explanation and no score: never 0.
+                metadata.insert("outcome".to_owned(), score.outcome.name().into());
+            }
+            add("name", json!({ "stringValue": name }));
+            if let Some(value) = score.value {
+                add("score", json!({ "doubleValue": value }));
+            }
+            if let (Some(_), Some(passed)) = (score.value, score.passed) {
+                add("label", json!({ "stringValue": if passed { "pass" } else { "fail" } }));
+            }
+            if let Some(text) = text {
+                add("explanation", json!({ "stringValue": text }));
+            }
+            let kind = match facts.annotator(name) {
+                Annotator::Models(_) => "LLM",
+                _ => "CODE",
+            };
+            add("annotator_kind", json!({ "stringValue": kind }));
+            add("identifier", json!({ "stringValue": facts.uuid(&[&row.id, name]) }));
+            add("metadata", json!({ "stringValue": Value::from(metadata).to_string() }));
+            number += 1;
+        }
+        if number == 0 {
+            return Ok(Vec::new());
+        }
+        let trace = hexadecimal(attribute(row, "trace_id"), 32);
+        let parent = hexadecimal(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
+        let own = facts.hash(&[&row.id]);
+        let mut span = json!({
+            "traceId": trace.unwrap_or(&own[..32]),
+            "spanId": &own[32..48],
+            "name": "evaluation",
+            "kind": 1,
+            "startTimeUnixNano": nanos(facts.started.unwrap_or(facts.ended)),
+            "endTimeUnixNano": nanos(facts.ended),
+            "attributes": attributes.0,
+        });
+        if let (Some(parent), Some(fields)) = (parent, span.as_object_mut()) {
+            fields.insert("parentSpanId".to_owned(), parent.into());
+        }
+        let scope = json!({ "name": "dsrs-metrics", "version": facts.version() });
+        let service = facts.label().unwrap_or("dsrs-metrics");
+        let resource = [("service.name", json!({ "stringValue": service }))];
+        Ok(vec![json!({ "resourceSpans": [{
+            "resource": { "attributes": resource.map(|(key, value)| json!({ "key": key, "value": value })) },
+            "scopeSpans": [{ "scope": scope, "spans": [span] }],
+        }]})])
+    }
+}
+
+/// Attributes of a span in OTLP JSON.
+#[derive(Default)]
+struct Attributes(Vec<Map<String, Value>>);
+
+impl Attributes {
+    fn add(&mut self, key: &str, value: Value) {
+        let pair = [("key".to_owned(), key.into()), ("value".to_owned(), value)];
+        self.0.push(pair.into_iter().collect());
+    }
+
+    fn text(&mut self, key: &str, text: &str) {
+        self.add(key, json!({ "stringValue": text }));
+    }
+}
+
+/// Returns an id of this number of hexadecimal digits that are not all 0. Any other id names no span.
+fn hexadecimal(id: Option<&str>, digits: usize) -> Option<&str> {
+    id.filter(|id| {
+        id.len() == digits
+            && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && id.bytes().any(|byte| byte != b'0')
+    })
+}
+
+/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
+fn nanos(time: SystemTime) -> String {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string()
+}
