@@ -145,3 +145,8 @@ impl<'a> Facts<'a> {
 pub(super) fn stem(file: &Path) -> String {
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
+
+/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
+pub(super) fn nanos(time: SystemTime) -> String {
+    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string()
+}

@@ -3,13 +3,11 @@
 //! A row is one span of the kind `EVALUATOR`. If the row names the trace and the span that were evaluated, the span is a child of it,
 //! since a span that was sent cannot be changed.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::error::ExportError;
-use super::facts::Annotator;
+use super::facts::{Annotator, nanos};
 use super::langfuse::metadata;
 use super::lines::{Documents, Source, attribute};
 use super::run::{LeftOut, explanation};
@@ -120,9 +118,4 @@ fn hexadecimal(id: Option<&str>, digits: usize) -> Option<&str> {
             && id.bytes().all(|byte| byte.is_ascii_hexdigit())
             && id.bytes().any(|byte| byte != b'0')
     })
-}
-
-/// Nanoseconds since 1970 as a string, as OTLP JSON has 64-bit integers.
-fn nanos(time: SystemTime) -> String {
-    time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_string()
 }
