@@ -15,6 +15,7 @@ mod faults;
 mod floats;
 mod formulas;
 mod from;
+mod generate;
 mod github;
 mod groups;
 mod heritage;
