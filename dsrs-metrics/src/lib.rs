@@ -16,7 +16,7 @@
 #![doc = "[sparql]: crate::guide::sparql"]
 #![doc = "[metrics]: crate::metrics"]
 #![doc = ""]
-#![doc = include_str!("../../README.md")]
+#![doc = include_str!("../README.md")]
 
 pub mod contract;
 pub mod judge;

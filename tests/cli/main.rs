@@ -16,6 +16,7 @@ mod faults;
 mod floats;
 mod formulas;
 mod from;
+mod generate;
 mod github;
 mod groups;
 mod heritage;

@@ -26,7 +26,10 @@ pub(super) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// The README and all pages of the documentation.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("dsrs-metrics/docs"), "md");
-    pages.extend(["COMPARE.md", "README.md", "SECURITY.md"].map(|name| root().join(name)));
+    pages.extend(
+        ["CHANGELOG.md", "COMPARE.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"]
+            .map(|name| root().join(name)),
+    );
     pages
 }
 

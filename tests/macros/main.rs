@@ -7,3 +7,4 @@ mod documents;
 mod file_access;
 mod layers;
 mod metric;
+mod packages;

@@ -11,6 +11,7 @@ use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping, NamedFile};
 use crate::export::ExportArguments;
 use crate::from::FromArgument;
+use crate::generate::GenerateArguments;
 use crate::limit::Limit;
 use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
@@ -36,6 +37,7 @@ pub(super) enum Command {
     Report(ReportArguments),
     Export(ExportArguments),
     Accept(AcceptArguments),
+    Generate(GenerateArguments),
 }
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters

@@ -2,7 +2,7 @@
 //! have cost money. Files are compared, not their names, since a link, `/dev/fd/3` or standard input may be any file.
 
 use std::borrow::Cow;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -265,7 +265,7 @@ fn identity(found: &Metadata, path: &Path) -> Option<Identity> {
 #[cfg(unix)]
 fn stream(stream: &impl std::os::fd::AsFd) -> Option<Identity> {
     let copy = stream.as_fd().try_clone_to_owned().ok()?;
-    identity(&File::from(copy).metadata().ok()?, Path::new(""))
+    identity(&fs::File::from(copy).metadata().ok()?, Path::new(""))
 }
 
 #[cfg(not(unix))]

@@ -1,6 +1,6 @@
 //! Part of [dsrs-metrics](https://docs.rs/dsrs-metrics), which documents it. This package has no stable API of its own.
 //!
-//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export` and `accept` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `rejudge`, `agree`, `compare`, `report`, `export`, `accept` and `generate` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `files.rs` checks that no output is an
 //! input or another output, and `output.rs` writes outputs. `limit.rs` has the limits of scores. `data/` reads rows, and `evaluate/` scores them. No other part
@@ -15,6 +15,7 @@ mod exit;
 mod export;
 mod files;
 mod from;
+mod generate;
 mod hint;
 mod limit;
 mod list;
@@ -81,6 +82,8 @@ pub fn run<A: Into<OsString> + Clone>(
     registry: &Registry,
     args: impl IntoIterator<Item = A>,
 ) -> ExitCode {
+    let mut args = args.into_iter().map(Into::into).peekable();
+    let program = args.peek().cloned().unwrap_or_default();
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(error) => return usage::report(&error),
@@ -97,6 +100,9 @@ pub fn run<A: Into<OsString> + Clone>(
         }
         Command::Export(args) => export::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
+        Command::Generate(args) => {
+            generate::run(&program, &args).unwrap_or_else(|error| fail(&error))
+        }
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
 }

@@ -32,6 +32,11 @@ pub(super) fn print_indented_json(value: &impl Serialize) -> io::Result<()> {
     write(&format!("{}\n", lines.join("\n")))
 }
 
+/// Writes a script or a page that contains nothing but the definitions of the arguments.
+pub(super) fn print_generated(text: &str) -> io::Result<()> {
+    write(text)
+}
+
 /// Writes an XML document to standard output.
 pub(super) fn print_xml(xml: &str) -> io::Result<()> {
     write(&reference_escaped(xml))

@@ -8,6 +8,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -18,6 +19,9 @@ use super::paths::change_file;
 
 /// The variable with the budget.
 pub(super) const VARIABLE: &str = "DSRS_BUDGET";
+
+/// The variable in which nextest names a run of tests.
+const NEXTEST_RUN: &str = "NEXTEST_RUN_ID";
 
 /// How long a process waits before it tries again.
 const RETRY: Duration = Duration::from_millis(50);
@@ -47,6 +51,11 @@ impl Pool {
     /// Returns the budget of this run of tests, if it has one. `folder` is where its file is.
     pub(super) fn of_run(folder: &Path) -> Result<Option<Self>, String> {
         let Ok(text) = env::var(VARIABLE) else { return Ok(None) };
+        if cfg!(not(unix)) && env::var_os(NEXTEST_RUN).is_none() {
+            return Err(format!(
+                "{VARIABLE}: only nextest names the run of a process on this system; run `cargo nextest run`, or give each eval a `budget`"
+            ));
+        }
         let limit = crate::lm::parse_msats(&text)
             .map_err(|error| format!("{VARIABLE}: {error}; write an amount such as 500 sat"))?;
         Ok(Some(Self { path: folder.join(format!("budget-{}.json", run_id())), limit }))
@@ -131,7 +140,7 @@ fn update<T>(path: &Path, change: impl FnOnce(&mut State) -> T) -> io::Result<T>
 
 /// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.
 pub(super) fn run_id() -> String {
-    let of_nextest = env::var("NEXTEST_RUN_ID").ok();
+    let of_nextest = env::var(NEXTEST_RUN).ok();
     let of_parent = || {
         #[cfg(unix)]
         let parent = std::os::unix::process::parent_id();
@@ -152,7 +161,13 @@ pub(super) fn run_id() -> String {
 /// Whether a process of this number runs. Unknown processes are alive, so that nothing is paid twice.
 fn is_alive(process: &str) -> bool {
     let processes = Path::new("/proc");
-    !processes.join("self").exists() || processes.join(process).exists()
+    if processes.join("self").exists() {
+        return processes.join(process).exists();
+    }
+    // macOS has no such folder. Windows has no such command.
+    let mut kill = Command::new("kill");
+    let status = kill.args(["-0", process]).stderr(Stdio::null()).status();
+    status.map_or(true, |status| status.success())
 }
 
 #[cfg(test)]

@@ -24,6 +24,8 @@ pub(crate) trait LogFile: Send + Sync {
 
 impl LogFile for File {
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(windows)]
+        io::Seek::seek(&mut &*self, io::SeekFrom::End(0))?;
         (&mut &*self).write(bytes)
     }
 
@@ -52,7 +54,8 @@ pub(super) fn exists(path: &Path, dir: &Path) -> Result<bool, JournalError> {
 /// Opens or creates the file, for this user only.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
+    // Windows cannot truncate a file that is opened to append.
+    options.read(true).write(true).append(cfg!(not(windows))).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
@@ -63,8 +66,12 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Locks the file until it is closed. The kernel releases the lock of a process that dies.
-pub(super) fn lock(file: &File, dir: &Path) -> Result<(), JournalError> {
+/// Locks the journal until its file, and the file that is returned, are closed. The kernel releases the lock of a process that dies.
+pub(super) fn lock(file: &File, dir: &Path) -> Result<Option<File>, JournalError> {
+    // On Windows a locked file can be read only through the handle that locked it, and a journal is read through another one.
+    let beside = cfg!(windows).then(|| open(&dir.join("journal.lock"))).transpose();
+    let beside = beside.map_err(|error| JournalError::open(dir, &error))?;
+    let file = beside.as_ref().unwrap_or(file);
     let mut locked = file.try_lock();
     for _ in 1..TRIES {
         if !matches!(locked, Err(TryLockError::WouldBlock)) {
@@ -73,10 +80,11 @@ pub(super) fn lock(file: &File, dir: &Path) -> Result<(), JournalError> {
         std::thread::sleep(PAUSE);
         locked = file.try_lock();
     }
-    locked.map_err(|error| match error {
-        TryLockError::WouldBlock => JournalError::InUse { dir: dir.to_owned() },
-        TryLockError::Error(error) => JournalError::open(dir, &error),
-    })
+    match locked {
+        Ok(()) => Ok(beside),
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse { dir: dir.to_owned() }),
+        Err(TryLockError::Error(error)) => Err(JournalError::open(dir, &error)),
+    }
 }
 
 /// Syncs the entries of a directory. Only Unix can open one.

@@ -43,6 +43,8 @@ pub(crate) struct Journal {
     scan: Scan,
     /// The number of the next call under a budget.
     next_call: AtomicU64,
+    /// The file that is locked, where it is not the journal's own file.
+    _lock: Option<File>,
 }
 
 /// Replaces the file operations of a journal, for tests that let them fail.
@@ -63,7 +65,7 @@ impl Journal {
         let path = dir.join(FILE_NAME);
         file::exists(&path, dir)?;
         let file = file::open(&path).map_err(|error| failed(&error))?;
-        file::lock(&file, dir)?;
+        let lock = file::lock(&file, dir)?;
         // Opened again, since appending moves the position of a file.
         let read = File::open(&path).map_err(|error| failed(&error))?;
         let scan = Scan::read(dir, read, is_stopped)?;
@@ -85,7 +87,7 @@ impl Journal {
         let dir_of_journal = dir.to_owned();
         if length > 0 {
             let log = Log::start(dir, file, length)?;
-            return Ok(Self { dir: dir_of_journal, log, scan, next_call });
+            return Ok(Self { dir: dir_of_journal, log, scan, next_call, _lock: lock });
         }
         log::write_first(&*file, &header).map_err(|error| failed(&error))?;
         // The new file must be found after a power failure, too.
@@ -97,7 +99,7 @@ impl Journal {
             let spent = CallCost { call, msats: scan.spent_msats(), of_gate: false };
             log.append(&Spending::Settled(spent), log::Write::Now);
         }
-        Ok(Self { dir: dir_of_journal, log, scan, next_call })
+        Ok(Self { dir: dir_of_journal, log, scan, next_call, _lock: lock })
     }
 
     /// Records the reservation of a call by the budget of the models, or of the gate, before the call. Returns its number.

@@ -26,13 +26,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut row = RowResult::begin(index, input);
         let journaled = journal.map(|journal| journal.row(index, &row, of_gate.as_deref()));
         let journaled = journaled.as_ref();
-        let is_restored = match self.options.repeats {
-            _ if let Some(gate) = &self.gate => {
+        let is_restored = match (&self.gate, self.options.repeats) {
+            (Some(gate), _) => {
                 let rollouts = self.evaluate_rollouts(gate, &mut row, of_gate, program, journaled);
                 Box::pin(rollouts).await?
             }
-            None => self.evaluate(&mut row, program, (journaled, 0)).await?,
-            Some(repeats) => {
+            (None, None) => self.evaluate(&mut row, program, (journaled, 0)).await?,
+            (None, Some(repeats)) => {
                 // Boxed, so that a row that is evaluated once takes less memory.
                 let rows = self.evaluate_repeatedly(&mut row, program, repeats, journaled);
                 Box::pin(rows).await?
