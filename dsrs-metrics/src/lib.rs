@@ -34,7 +34,7 @@ pub mod value {
     pub use dsrs_metrics_core::value::Value;
 }
 
-/// The guide: a [`tutorial`](self::tutorial), and one page for each task.
+/// The guide: a [`tutorial`](guide::tutorial), and one page for each task.
 ///
 /// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
 /// [`judge_output`](macro@judge_output) and [`metrics`].

@@ -49,6 +49,7 @@ fn blocks(page: &str) -> Vec<Block<'_>> {
 fn shown(output: &str, folder: &Path, target: &Path) -> String {
     let is_progress = |line: &&str| {
         line.starts_with(' ') && PROGRESS.iter().any(|word| line.trim_start().starts_with(word))
+            // The features that `cargo add` lists.
             || line.trim_start().starts_with(['+', '-']) && line.starts_with("             ")
     };
     let mut shown = String::new();
@@ -74,7 +75,6 @@ fn run(script: &str, folder: &Path, target: &Path) -> (bool, String) {
     let output = Command::new("/bin/sh")
         .args(["-e", "-c", &format!("exec 2>&1\n{script}")])
         .current_dir(folder)
-        // Versions that the lock file of the repository has, which are compiled already.
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TARGET_DIR", target)
         .env("RUST_BACKTRACE", "0")
@@ -86,6 +86,22 @@ fn run(script: &str, folder: &Path, target: &Path) -> (bool, String) {
         .output()
         .unwrap();
     (output.status.success(), String::from_utf8(output.stdout).unwrap())
+}
+
+/// Locks the versions of the repository, which are compiled already: `cargo add` may have chosen a later one.
+fn lock(package: &Path) {
+    let manifest = package.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let lines = text.lines().map(|line| match line.split_once("{ version = \"") {
+        Some((before, after)) => {
+            let (version, rest) = after.split_once('"').unwrap();
+            let major = version.split('.').next().unwrap();
+            format!("{before}{{ version = \"{major}\"{rest}\n")
+        }
+        None => format!("{line}\n"),
+    });
+    fs::write(&manifest, lines.collect::<String>()).unwrap();
+    fs::copy(format!("{ROOT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
 }
 
 /// Follows `docs/guide/PAGE.md`, which makes the crate `name`, in an empty folder.
@@ -103,8 +119,8 @@ pub(crate) fn follow(page: &str, name: &str) {
                 let current = if package.exists() { &*package } else { folder.path() };
                 let (is_success, output) = run(&script, current, &target);
                 assert!(is_success, "{script}\n{output}");
-                if package.join("Cargo.toml").exists() && !package.join("Cargo.lock").exists() {
-                    fs::copy(format!("{ROOT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
+                if !package.join("Cargo.lock").exists() {
+                    lock(&package);
                 }
                 printed = Some((block.text, shown(&output, folder.path(), &target)));
                 continue;
@@ -112,13 +128,9 @@ pub(crate) fn follow(page: &str, name: &str) {
             ("text", _) => {
                 let (command, output) = printed.take().expect("a command before its output");
                 if block.text != output {
-                    let before = format!("{command}\n```\n\n```text\n");
-                    let after = followed.replacen(
-                        &format!("{before}{}", with_line_end(block.text)),
-                        &format!("{before}{}", with_line_end(&output)),
-                        1,
-                    );
-                    followed = after;
+                    let with_output =
+                        |text| format!("{command}\n```\n\n```text\n{}", with_line_end(text));
+                    followed = followed.replace(&with_output(block.text), &with_output(&output));
                     wrong.push(format!("{command}\nprints\n{output}\nand not\n{}", block.text));
                 }
             }
@@ -132,11 +144,11 @@ pub(crate) fn follow(page: &str, name: &str) {
             }
         }
     }
-    let (_, cleaned) = run(&format!("cargo clean -p {name}"), &package, &target);
+    run(&format!("cargo clean -p {name}"), &package, &target);
     if std::env::var_os("DSRS_METRICS_RECORD").is_some_and(|value| value == "1") {
         fs::write(&path, followed).unwrap();
     } else {
-        assert!(wrong.is_empty(), "{}\n{cleaned}", wrong.join("\n\n"));
+        assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     }
 }
 
