@@ -21,8 +21,6 @@ DOCUMENTATION = "../doc/dsrs_metrics/"
 # The modules in which rustdoc looks for a name, as the crate's root imports them for its documentation.
 SCOPES = ["", "contract::", "optimizers::", "rows::", "runs::"]
 LINK = re.compile(r"(?<=\])\((?:(?:macro|derive|trait|struct|fn|mod)@)?((?:crate::)?[A-Za-z_][\w:]*)(#[\w-]+)?\)")
-
-
 SHORTCUT = re.compile(r"\[`([A-Z][\w:]*)`\](?![(\[:])")
 
 
@@ -49,30 +47,35 @@ def address(path, kinds):
         if owner in kinds:
             kind = "variant" if kinds[owner] == "enum" and parts[-1][0].isupper() else "method"
             return f"{address(owner, kinds)}#{kind}.{parts[-1]}"
-    sys.exit(f"no public item `{path}`: correct the link, or record tests/public_api.txt anew")
+    raise LookupError(f"no public item `{path}`; correct the link, or record tests/public_api.txt anew")
+
+
+def demoted(prose, name):
+    """A page of an attribute has no title, or several: they become headings below one title."""
+    titles = sum(len(re.findall(r"^# ", text, re.MULTILINE)) for text in prose)
+    has_title = prose[0].lstrip().startswith("# ")
+    if has_title and titles == 1:
+        return prose
+    first, *rest = [re.sub(r"^#", "##", text, flags=re.MULTILINE) for text in prose]
+    return [first.replace("##", "#", 1) if has_title else f"# {name}\n\n{first}", *rest]
 
 
 def rewritten(chapter, kinds):
     """The text of a chapter, in which code is left as it is."""
     up = "../" * chapter["path"].count("/")
-    blocks = re.split(r"(^```.*?^```$)", chapter["content"], flags=re.MULTILINE | re.DOTALL)
-    prose, code = blocks[::2], blocks[1::2]
-    titles = sum(len(re.findall(r"^# ", block, re.MULTILINE)) for block in prose)
-    has_title = prose[0].lstrip().startswith("# ")
-    is_first = True
-    for at, block in enumerate(prose):
-        if not has_title or titles > 1:
-            title, rest = re.match(r"(\s*# .*\n)?(.*)", block, re.DOTALL).groups() if is_first and has_title else ("", block)
-            block = (title or "") + re.sub(r"^#", "##", rest, flags=re.MULTILINE)
-        is_first = False
+    # Code is every second piece.
+    pieces = re.split(r"(^```.*?^```$)", chapter["content"], flags=re.MULTILINE | re.DOTALL)
+    pieces[::2] = demoted(pieces[::2], chapter["name"])
+
+    def linked(text):
         # The pages of the guide in the crate's documentation are chapters.
-        block = re.sub(r"\]\(crate::guide::(\w+)\)", rf"]({up}guide/\1.md)", block)
-        root = up + DOCUMENTATION
-        block = LINK.sub(lambda link: f"({root}{address(link[1], kinds)}{link[2] or ''})", block)
-        prose[at] = SHORTCUT.sub(lambda link: f"[`{link[1]}`]({root}{address(link[1], kinds)})", block)
-    if not has_title:
-        prose[0] = f"# {chapter['name']}\n\n{prose[0]}"
-    return "".join(piece for pair in zip(prose, [*code, ""]) for piece in pair)
+        text = re.sub(r"\]\(crate::guide::(\w+)\)", rf"]({up}guide/\1.md)", text)
+        item = lambda link: up + DOCUMENTATION + address(link[1], kinds)
+        text = LINK.sub(lambda link: f"({item(link)}{link[2] or ''})", text)
+        return SHORTCUT.sub(lambda link: f"[`{link[1]}`]({item(link)})", text)
+
+    pieces[::2] = [linked(text) for text in pieces[::2]]
+    return "".join(pieces)
 
 
 def preprocess():
@@ -83,8 +86,10 @@ def preprocess():
         for entry in entries:
             if isinstance(entry, dict) and "Chapter" in entry:
                 chapter = entry["Chapter"]
-                if chapter["path"]:
+                try:
                     chapter["content"] = rewritten(chapter, kinds)
+                except LookupError as error:
+                    sys.exit(f"{chapter['path']}: {error}")
                 visit(chapter["sub_items"])
 
     visit(book["items" if "items" in book else "sections"])
