@@ -34,9 +34,19 @@ pub mod value {
     pub use dsrs_metrics_core::value::Value;
 }
 
-/// The guide: a [`tutorial`](guide::tutorial), and one page for each task.
+/// The guide: a tutorial, a page for each task, and reference pages.
 ///
-/// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
+/// Start with the [`tutorial`](guide::tutorial). Pages on tasks, in an order in which they can be read:
+/// [`write_a_metric`](guide::write_a_metric), [`rows`](guide::rows), [`evaluate`](guide::evaluate),
+/// [`evals`](guide::evals), [`results`](guide::results), [`composites`](guide::composites), [`judges`](guide::judges),
+/// [`models`](guide::models), [`rag`](guide::rag), [`agents`](guide::agents), [`conversations`](guide::conversations),
+/// [`agreement`](guide::agreement), [`scorer`](guide::scorer), [`code_and_sandbox`](guide::code_and_sandbox),
+/// [`sparql`](guide::sparql), [`tracing`](guide::tracing). For users of other libraries:
+/// [`coming_from`](guide::coming_from).
+///
+/// Reference: [`command_line`](guide::command_line), [`formats`](guide::formats), [`identity`](guide::identity),
+/// [`durability`](guide::durability), [`untrusted_input`](guide::untrusted_input), [`glossary`](guide::glossary). Other
+/// reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
 /// [`judge_output`](macro@judge_output) and [`metrics`].
 pub mod guide {
     // Includes a page. The definitions before the text replace those at its end, as in the crate documentation.
