@@ -111,7 +111,7 @@ class Page(html.parser.HTMLParser):
 def check(book):
     read, wrong, checked = {}, [], 0
     if not (book / DOCUMENTATION).is_dir():
-        sys.exit(f"no documentation of the crate in {book.parent}/doc; run `.ci/run documentation` first")
+        sys.exit(f"no documentation of the crate in {book.parent}/doc; run `.ci/run book`")
 
     def page(path):
         if path not in read:
