@@ -34,9 +34,19 @@ pub mod value {
     pub use dsrs_metrics_core::value::Value;
 }
 
-/// The guide: one page for each task.
+/// The guide: a tutorial, a page for each task, and reference pages.
 ///
-/// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
+/// Start with the [`tutorial`](guide::tutorial). Pages on tasks, in an order in which they can be read:
+/// [`write_a_metric`](guide::write_a_metric), [`rows`](guide::rows), [`evaluate`](guide::evaluate),
+/// [`evals`](guide::evals), [`results`](guide::results), [`composites`](guide::composites), [`judges`](guide::judges),
+/// [`models`](guide::models), [`rag`](guide::rag), [`agents`](guide::agents), [`conversations`](guide::conversations),
+/// [`agreement`](guide::agreement), [`scorer`](guide::scorer), [`code_and_sandbox`](guide::code_and_sandbox),
+/// [`sparql`](guide::sparql), [`tracing`](guide::tracing). For users of other libraries:
+/// [`coming_from`](guide::coming_from).
+///
+/// Reference: [`command_line`](guide::command_line), [`formats`](guide::formats), [`identity`](guide::identity),
+/// [`durability`](guide::durability), [`untrusted_input`](guide::untrusted_input), [`glossary`](guide::glossary). Other
+/// reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge), [`eval`](macro@eval),
 /// [`judge_output`](macro@judge_output) and [`metrics`].
 pub mod guide {
     // Includes a page. The definitions before the text replace those at its end, as in the crate documentation.
@@ -44,9 +54,11 @@ pub mod guide {
         ($($(#[$summary:meta])* $page:ident: $file:literal $(if $feature:literal)?;)*) => {$(
             $(#[$summary])*
             #[doc = "\n"]
+            #[doc = "[tutorial]: crate::guide::tutorial"]
             #[doc = "[write_a_metric]: crate::guide::write_a_metric"]
             #[doc = "[rows]: crate::guide::rows"]
             #[doc = "[evaluate]: crate::guide::evaluate"]
+            #[doc = "[evals]: crate::guide::evals"]
             #[doc = "[composites]: crate::guide::composites"]
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
@@ -63,6 +75,11 @@ pub mod guide {
             #[doc = "[tracing]: crate::guide::tracing"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
             #[doc = "[untrusted_input]: crate::guide::untrusted_input"]
+            #[doc = "[coming_from]: crate::guide::coming_from"]
+            #[doc = "[glossary]: crate::guide::glossary"]
+            #[doc = "[metric]: macro@crate::metric"]
+            #[doc = "[composition]: macro@crate::metric#on-a-unit-struct-a-composite"]
+            #[doc = "[judge]: macro@crate::judge"]
             #[doc = "[metrics]: crate::metrics"]
             #[doc = "\n"]
             #[cfg_attr(all($(feature = $feature)?), doc = include_str!($file))]
@@ -71,13 +88,15 @@ pub mod guide {
     }
 
     pages! {
+        /// From an empty folder to a gate in CI.
+        tutorial: "../docs/guide/tutorial.md";
         /// Functions as metrics: parameters, return types, errors, verdicts.
         write_a_metric: "../docs/guide/write_a_metric.md";
         /// Dynamic rows and typed rows.
         rows: "../docs/guide/rows.md";
         /// Running a program over a devset, and the outcomes of its rows.
         evaluate: "../docs/guide/evaluate.md";
-        /// Evaluations as tests, with gates and baselines.
+        /// Gates in `cargo test` and in CI.
         evals: "../docs/guide/evals.md";
         /// Several metrics combined into one.
         composites: "../docs/guide/composites.md";
@@ -113,6 +132,10 @@ pub mod guide {
         code_and_sandbox: "../docs/guide/code_and_sandbox.md";
         /// Metrics of predicted SPARQL queries (feature `sparql`).
         sparql: "../docs/guide/sparql.md" if "sparql";
+        /// Metrics, judges and evaluations of DSPy, deepeval and inspect_ai, and what to write here.
+        coming_from: "../docs/guide/coming_from.md";
+        /// Each term in one sentence, with its page.
+        glossary: "../docs/guide/glossary.md";
     }
 }
 

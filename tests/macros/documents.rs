@@ -67,7 +67,11 @@ fn quoted_compile_errors_are_recorded_ones() {
     let mut quoted = 0;
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        for line in text.lines().filter(|line| line.starts_with("error")) {
+        // Cargo's own message, after a test of the tutorial has failed.
+        let is_quoted = |line: &&str| {
+            line.starts_with("error") && !line.starts_with("error: test failed, to rerun pass")
+        };
+        for line in text.lines().filter(is_quoted) {
             let is_recorded =
                 recorded.iter().any(|messages| messages.lines().any(|message| message == line));
             assert!(is_recorded, "{}: no case has this message: {line}", page.display());
@@ -108,6 +112,103 @@ fn links_between_pages_lead_to_files() {
             assert!(target.is_ok_and(has_anchor), "{}: {link}", page.display());
         }
     }
+}
+
+/// The chapters of the book below a heading of `SUMMARY.md`: name and file.
+fn chapters(part: &str) -> Vec<(String, String)> {
+    let summary = page("SUMMARY.md");
+    let (_, chapters) = summary.split_once(&format!("\n# {part}\n")).unwrap();
+    let chapters = chapters.split("\n# ").next().unwrap();
+    let chapters = chapters.lines().filter_map(|line| line.trim_start().strip_prefix("- ["));
+    let chapters = chapters.map(|line| line.strip_suffix(')').unwrap().rsplit_once("](").unwrap());
+    chapters.map(|(name, file)| (name.to_owned(), file.to_owned())).collect()
+}
+
+/// The book has every page of the documentation, and the crate every page of the guide.
+#[test]
+fn every_page_is_in_the_book_and_in_the_crate() {
+    let docs = root().join("dsrs-metrics/docs");
+    let (summary, crate_) = (page("SUMMARY.md"), root().join("dsrs-metrics/src/lib.rs"));
+    let crate_ = fs::read_to_string(crate_).unwrap();
+    for file in files(&docs, "md") {
+        let file = file.strip_prefix(&docs).unwrap().to_str().unwrap();
+        assert!(
+            file == "SUMMARY.md" || summary.contains(&format!("]({file})")),
+            "SUMMARY.md lacks {file}"
+        );
+        let is_shown = crate_.contains(&format!("\"../docs/{file}\""));
+        assert!(is_shown || !file.starts_with("guide/"), "`pages!` in lib.rs lacks {file}");
+    }
+}
+
+/// The first paragraph of the tutorial and of each page on a task is one sentence about what the reader has at its end.
+#[test]
+fn each_page_on_a_task_begins_with_what_the_reader_will_have() {
+    let pages = [chapters("Tutorial"), chapters("How to")].concat();
+    assert!(pages.len() > 15);
+    for (_, file) in pages {
+        let text = page(&file);
+        let first = text.split("\n\n").nth(1).unwrap().replace('\n', " ");
+        let is_sentence = first.ends_with('.') && first.matches(". ").count() == 0;
+        let begins = ["At the end of this page you have ", "At the end of this page you know "];
+        let begins = begins.iter().any(|words| first.starts_with(words));
+        assert!(
+            is_sentence && begins,
+            "{file}: expected `At the end of this page you have ..`, found `{first}`"
+        );
+    }
+}
+
+/// The rows of the tables of a page, without the rows of headings.
+fn table_rows(page: &str) -> impl Iterator<Item = Vec<&str>> {
+    let rows = page.lines().collect::<Vec<&str>>();
+    let is_heading = |next: Option<&&str>| next.is_some_and(|line| line.starts_with("| ---"));
+    let rows = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.starts_with("| ") && !row.starts_with("| ---"));
+    let all: Vec<_> = rows.map(|(at, row)| (page.lines().nth(at + 1), *row)).collect();
+    all.into_iter().filter(move |(next, _)| !is_heading(next.as_ref())).map(|(_, row)| cells(row))
+}
+
+/// Each term once, with one sentence that links to its page.
+#[test]
+fn the_glossary_has_each_term_once_in_one_sentence() {
+    let (page, mut terms) = (page("guide/glossary.md"), HashSet::new());
+    for row in table_rows(&page) {
+        let [term, meaning] = row[..] else { panic!("{row:?}") };
+        assert!(terms.insert(term), "{term} is defined twice");
+        let sentence = meaning.strip_suffix(").").and_then(|text| text.rsplit_once(" (["));
+        assert!(sentence.is_some_and(|(text, _)| !text.contains(". ")), "{term}: {meaning}");
+    }
+    assert!(terms.len() > 40);
+}
+
+/// What readers who come from other libraries are told to write exists: public items, their members, metrics, options and attributes.
+#[test]
+fn names_for_readers_of_other_libraries_exist() {
+    let known = [
+        "tests/public_api.txt",
+        "dsrs-metrics/docs/metrics.md",
+        "dsrs-metrics/docs/composition.md",
+    ];
+    let known = known.map(|file| fs::read_to_string(root().join(file)).unwrap()).concat();
+    let known = known + &page("eval.md") + &page("metric.md") + &page("guide/command_line.md");
+    let known: HashSet<&str> = known.split(|it: char| !it.is_alphanumeric() && it != '_').collect();
+    let (page, mut checked) = (page("guide/coming_from.md"), 0);
+    for row in table_rows(&page) {
+        for code in row[1].split('`').skip(1).step_by(2) {
+            // Strings are examples, and what follows a space is an argument of a command.
+            let code = code.split('"').step_by(2).collect::<Vec<&str>>().concat();
+            let names = code.split(|it: char| !it.is_alphanumeric() && it != '_');
+            for name in names.filter(|name| name.len() > 2 && !name.starts_with(char::is_numeric)) {
+                let is_file = ["jsonl", "html"].contains(&name);
+                assert!(is_file || known.contains(name), "no {name}: {row:?}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 80, "{checked}");
 }
 
 /// Each table of the comparison has all libraries, each fact a link to its source, and each source a fact.
