@@ -74,11 +74,14 @@ const holes = (page) => page.evaluate(() => {
   return found;
 });
 
-/** The lines of code and the tables that scroll to the side, and the page, if it does. */
-const scrolling = (page) => page.evaluate(() => {
-  const found = [...document.querySelectorAll("pre, pre code, table, html")].filter((it) => it.scrollWidth > it.clientWidth && it.clientWidth > 0);
-  return found.map((it) => `${it.tagName}, ${it.scrollWidth} of ${it.clientWidth} px: ${it.textContent.trim().slice(0, 60)}`);
-});
+/** Checks that neither code nor a table scrolls to the side, nor the page. */
+const assertFits = async (page) => {
+  assert.ok(await page.locator("pre").count() >= 3);
+  const wide = await page.evaluate(() => [...document.querySelectorAll("pre, pre code, table, html")]
+    .filter((it) => it.scrollWidth > it.clientWidth && it.clientWidth > 0)
+    .map((it) => `${it.scrollWidth} of ${it.clientWidth} px: ${it.textContent.trim().slice(0, 60)}`));
+  assert.ok(wide.length === 0, `too wide for a screen of 1280 px, break the longest lines of:\n${wide.join("\n")}`);
+};
 
 const checks = {
   async search_sort_filter(page) {
@@ -450,19 +453,18 @@ const checks = {
     }
   },
 
-  /** At 1280 px GitHub shows a README in a column of 830 px, beside the description of the repository. */
+  /** At 1280 px GitHub shows a README in a column of 830 px, of which a scroll bar takes 15. */
   async github(page, file) {
     const style = readFileSync(installed.resolve("github-markdown-css/github-markdown-light.css"), "utf8");
     const text = marked(readFileSync(file, "utf8"));
     await page.setContent(`<style>${style} body { margin: 0 }</style><article class="markdown-body">${text}</article>`);
-    await page.setViewportSize({ width: 830, height: 900 });
-    assert.ok(await page.locator("pre").count() >= 3);
-    assert.deepEqual(await scrolling(page), []);
+    await page.setViewportSize({ width: 815, height: 900 });
+    await assertFits(page);
   },
 
   async rustdoc(page) {
-    assert.ok(await page.locator("pre").count() >= 3);
-    assert.deepEqual(await scrolling(page), []);
+    await page.setViewportSize({ width: 1265, height: 900 });
+    await assertFits(page);
   },
 
   async policy(page) {
