@@ -108,6 +108,47 @@ fn links_between_pages_lead_to_files() {
     }
 }
 
+/// Each table of the comparison has all libraries, each fact a link to its source, and each source a fact.
+#[test]
+fn each_fact_of_the_comparison_has_a_source() {
+    let libraries = [
+        "**dsrs-metrics**",
+        "DSPy",
+        "dspy-rs",
+        "inspect_ai",
+        "deepeval",
+        "ragas",
+        "pydantic-evals",
+        "promptfoo",
+        "mira",
+    ];
+    let page = fs::read_to_string(root().join("COMPARE.md")).unwrap();
+    let tables: Vec<&str> = page.split("\n\n").filter(|block| block.starts_with("| | ")).collect();
+    assert_eq!(tables.len(), 6);
+    for table in tables {
+        let rows = table.lines().map(|row| row.split('|').map(str::trim).collect::<Vec<&str>>());
+        let rows: Vec<Vec<&str>> = rows.collect();
+        let names: Vec<&str> = rows.iter().skip(2).map(|row| row[1]).collect();
+        assert_eq!(names, libraries);
+        for row in &rows {
+            assert_eq!(row.len(), rows[0].len(), "{row:?}");
+        }
+        let facts = rows.iter().skip(2).flat_map(|row| &row[2..]).filter(|fact| !fact.is_empty());
+        let without_source: Vec<_> = facts.filter(|fact| !fact.contains('[')).collect();
+        assert_eq!(without_source, Vec::<&&str>::new());
+    }
+    let named = page.split("][").skip(1).filter_map(|rest| rest.split(']').next());
+    let named: BTreeSet<&str> = named.collect();
+    let sources: BTreeSet<&str> = definitions(&page).map(|(name, _)| name).collect();
+    assert_eq!(named, sources);
+    for (name, source) in definitions(&page).filter(|(_, source)| source.contains("://")) {
+        let at_commit =
+            source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
+        let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
+        assert!(is_at_commit, "{name}: {source}");
+    }
+}
+
 /// The link of the crate documentation that replaces a relative link of the README or of the comparison.
 fn in_rustdoc(link: &str) -> String {
     let (file, anchor) =
@@ -152,47 +193,6 @@ fn links_lead_to_the_same_pages_in_the_crate_documentation() {
     let expected: BTreeSet<(&str, &str)> =
         expected.iter().map(|(name, link)| (*name, &**link)).collect();
     assert_eq!(found, expected, "change dsrs-metrics/src/links.md, or the definitions in lib.rs");
-}
-
-/// Each table of the comparison has all libraries, each fact a link to its source, and each source a fact.
-#[test]
-fn each_fact_of_the_comparison_has_a_source() {
-    let libraries = [
-        "**dsrs-metrics**",
-        "DSPy",
-        "dspy-rs",
-        "inspect_ai",
-        "deepeval",
-        "ragas",
-        "pydantic-evals",
-        "promptfoo",
-        "mira",
-    ];
-    let page = fs::read_to_string(root().join("COMPARE.md")).unwrap();
-    let tables: Vec<&str> = page.split("\n\n").filter(|block| block.starts_with("| | ")).collect();
-    assert_eq!(tables.len(), 6);
-    for table in tables {
-        let rows = table.lines().map(|row| row.split('|').map(str::trim).collect::<Vec<&str>>());
-        let rows: Vec<Vec<&str>> = rows.collect();
-        let names: Vec<&str> = rows.iter().skip(2).map(|row| row[1]).collect();
-        assert_eq!(names, libraries);
-        for row in &rows {
-            assert_eq!(row.len(), rows[0].len(), "{row:?}");
-        }
-        let facts = rows.iter().skip(2).flat_map(|row| &row[2..]).filter(|fact| !fact.is_empty());
-        let without_source: Vec<_> = facts.filter(|fact| !fact.contains('[')).collect();
-        assert_eq!(without_source, Vec::<&&str>::new());
-    }
-    let named = page.split("][").skip(1).filter_map(|rest| rest.split(']').next());
-    let named: BTreeSet<&str> = named.collect();
-    let sources: BTreeSet<&str> = definitions(&page).map(|(name, _)| name).collect();
-    assert_eq!(named, sources);
-    for (name, source) in definitions(&page).filter(|(_, source)| source.contains("://")) {
-        let at_commit =
-            source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
-        let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
-        assert!(is_at_commit, "{name}: {source}");
-    }
 }
 
 /// The names of all tests.
