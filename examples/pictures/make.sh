@@ -3,4 +3,4 @@
 # Needs Chromium, Node.js and the packages of tests/browser, which `.ci/run tools` installs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-DSRS_METRICS_PICTURES=make DSRS_METRICS_REQUIRE=1 cargo test -p dsrs-metrics-tests --test browser pictures::
+DSRS_METRICS_RECORD=1 DSRS_METRICS_REQUIRE=1 cargo test -p dsrs-metrics-tests --test browser pictures::

@@ -1,4 +1,4 @@
-//! The pictures of the README are of the current quickstart. `examples/pictures/make.sh` sets `DSRS_METRICS_PICTURES`, with
+//! The pictures of the README are of the current quickstart. `examples/pictures/make.sh` sets `DSRS_METRICS_RECORD`, with
 //! which these tests write the pictures.
 //!
 //! The terminal is compared byte by byte. The screenshot depends on fonts and on the version of the browser, so the part of
@@ -40,15 +40,15 @@ fn shown(html: &str) -> [&str; 2] {
     [part(html, "<style>", "</style>"), scores]
 }
 
-fn is_making() -> bool {
-    env::var_os("DSRS_METRICS_PICTURES").is_some_and(|it| it == "make")
+fn is_recorded_anew() -> bool {
+    env::var_os("DSRS_METRICS_RECORD").is_some_and(|it| it == "1")
 }
 
 /// Compares a file of the pictures with what it should contain, or writes it.
 #[track_caller]
 fn assert_current(name: &str, of: &str, expected: &str) {
     let path = Path::new(FOLDER).join(name);
-    if is_making() {
+    if is_recorded_anew() {
         fs::write(&path, expected).unwrap();
     }
     let is_current = fs::read_to_string(&path).is_ok_and(|found| found == expected);
@@ -105,7 +105,7 @@ fn the_screenshot_shows_the_report_of_the_quickstart() {
     let file = folder.path().join("report.html");
     fs::write(&file, &QUICKSTART.1).unwrap();
     check_file("picture", &file);
-    if is_making() {
+    if is_recorded_anew() {
         fs::copy(file.with_extension("png"), &path).unwrap();
     }
     let hash = Sha256::digest(shown(&QUICKSTART.1).concat());
