@@ -23,8 +23,8 @@ RECORDED = HERE / "packages.txt"
 GROWTH = 1.25
 # What an archive may contain: what cargo adds, and what a user compiles or reads.
 CONTENTS = re.compile(
-    r"Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json|README\.md|LICENSE-(MIT|APACHE)"
-    r"|src/.*\.(rs|json|html|css|js)|docs/.*\.md"
+    r"Cargo\.(toml|toml\.orig|lock)|\.cargo_vcs_info\.json|(README|COMPARE)\.md|LICENSE-(MIT|APACHE)"
+    r"|src/.*\.(rs|json|html|css|js|md)|docs/.*\.md"
 )
 RELEASE = re.compile(r"(?m)^## \[(\d+\.\d+\.\d+)\] - (unreleased|\d{4}-\d\d-\d\d)$")
 

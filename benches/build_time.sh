@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Time to build the library, in a fresh clone of the last commit with empty target folders: the README's first command; a
+# Time to build the library, in a fresh clone of the last commit with empty target folders: the quickstart; a
 # package of its own with one `#[metric]` and no default features; and `cargo check` after an edit of a built-in metric,
 # of the harness and of the contract, the best of three. Crates are those that cargo compiled. Dependencies are downloaded
 # before. Run it on an idle machine. Usage: benches/build_time.sh

@@ -1,7 +1,7 @@
 //! Writes an HTML report on generated results, and measures how long that takes: 20,000 rows, or the number given.
 //!
 //! ```sh
-//! cargo run --release -p dsrs-metrics-examples --features html --example html_report -- 20000
+//! cargo run --release --example html_report -- 20000
 //! ```
 //!
 //! The results are in `target/html_report.jsonl`, the report in `target/html_report.html`. A row has a question, two

@@ -1,9 +1,11 @@
 //! Two systems answer 142 questions about museums, archives and libraries. Three metrics and a judge show which
-//! system is better, and on which questions.
+//! system is better, whether the difference is more than chance, and which questions it loses.
 //!
 //! ```sh
 //! cargo run --example quickstart
 //! ```
+//!
+//! The last line names the HTML report, in which each row is shown with both answers.
 //!
 //! The answers are recorded, so no key is needed: `Recorded` takes the place of your own program. The judge is called
 //! only if the intent was recognized. `.offline()` asks it to score by token overlap in place of a model, and the headline
@@ -11,12 +13,13 @@
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::fs;
 
 use dsrs_metrics::composite::{Composite, CompositeError, component, gate};
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::judge::shipped::SemanticEquivalence;
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::results::{Comparison, HtmlReport, Results};
 use dsrs_metrics::text::em;
 use dsrs_metrics::{
     Evaluate,
@@ -81,14 +84,25 @@ impl Module for Recorded {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let baseline = run("baseline").await?;
-    let tuned = run("tuned").await?;
+    let [baseline, tuned] = [run("baseline").await?, run("tuned").await?];
+    println!("baseline\n{baseline}\n\ntuned\n{tuned}\n");
 
-    println!("\nbaseline\n{baseline}");
-    println!("\ntuned\n{tuned}");
+    // Both runs have the same questions, so each row is compared with itself.
+    let [a, b] = [Results::of(&baseline)?, Results::of(&tuned)?];
+    let [a, b] = [a.with_name("baseline"), b.with_name("tuned")];
+    let comparison = Comparison::of(&a, &b)?;
+    let correct = comparison.metric("answer_correct").ok_or("the metric was not compared")?;
+    println!("A: baseline, B: tuned\n{}\n", correct.sentence());
     print_regressions(&baseline, &tuned);
+
+    fs::create_dir_all("target")?;
+    HtmlReport::comparison(&a, &b).title("Quickstart").write(REPORT)?;
+    println!("\nEach row, with both answers: {REPORT}");
     Ok(())
 }
+
+/// The report, in the folder in which the program is run.
+const REPORT: &str = "target/quickstart.html";
 
 async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
     let pairs = read(system)?;
@@ -110,18 +124,17 @@ async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
 }
 
 fn read(system: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/heritage");
-    let file: PathBuf = data.join(format!("heritage.{system}.jsonl"));
-    let pairs: Result<Vec<Pair>, _> = DataReader::new().read([file])?.collect();
-    Ok(pairs?)
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/heritage");
+    let pairs = DataReader::new().read([format!("{data}/heritage.{system}.jsonl")])?;
+    Ok(pairs.collect::<Result<_, _>>()?)
 }
 
-/// Prints the questions that became worse, which the mean does not show.
+/// Prints questions that became worse, which the mean does not show.
 fn print_regressions(baseline: &EvaluationResult, tuned: &EvaluationResult) {
     let rows = baseline.results.iter().zip(&tuned.results);
     let lost = rows.filter(|(before, after)| before.score() > after.score());
     let questions: Vec<_> =
         lost.filter_map(|(row, _)| row.gold.get("question")?.as_str()).collect();
-    println!("\n{} questions that only the baseline answers:", questions.len());
-    questions.iter().for_each(|question| println!("  {question}"));
+    println!("{} questions that only the baseline answers, such as", questions.len());
+    questions.iter().take(3).for_each(|question| println!("  {question}"));
 }

@@ -1,22 +1,18 @@
-// Each page defines its links at its end, for readers of the repository. Markdown uses the first definition of a link, so
-// these definitions point to the same pages in the crate documentation.
-#![doc = "[write_a_metric]: crate::guide::write_a_metric"]
-#![doc = "[rows]: crate::guide::rows"]
-#![doc = "[evaluate]: crate::guide::evaluate"]
-#![doc = "[evals]: crate::guide::evals"]
-#![doc = "[composites]: crate::guide::composites"]
-#![doc = "[scorer]: crate::guide::scorer"]
-#![doc = "[judges]: crate::guide::judges"]
-#![doc = "[rag]: crate::guide::rag"]
-#![doc = "[agents]: crate::guide::agents"]
-#![doc = "[agreement]: crate::guide::agreement"]
-#![doc = "[durability]: crate::guide::durability"]
-#![doc = "[command_line]: crate::guide::command_line"]
-#![doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
-#![doc = "[sparql]: crate::guide::sparql"]
-#![doc = "[metrics]: crate::metrics"]
+// The README defines its links at its end, for readers of the repository. Markdown uses the first definition of a link, so
+// these definitions lead to pages of the crate documentation, and to the files of the repository that are not part of it.
+#![doc = include_str!("links.md")]
+#![doc = concat!("[ARCHITECTURE]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/ARCHITECTURE.md")]
+#![doc = concat!("[CHANGELOG]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/CHANGELOG.md")]
+#![doc = concat!("[CONTRIBUTING]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/CONTRIBUTING.md")]
+#![doc = concat!("[SECURITY]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/SECURITY.md")]
+#![doc = concat!("[conformance]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/dsrs-metrics/docs/conformance.md")]
+#![doc = concat!("[integrations]: ", env!("CARGO_PKG_REPOSITORY"), "/tree/HEAD/integrations")]
+#![doc = concat!("[report]: ", env!("CARGO_PKG_REPOSITORY"), "/raw/HEAD/examples/pictures/report.png")]
+#![doc = concat!("[terminal]: ", env!("CARGO_PKG_REPOSITORY"), "/raw/HEAD/examples/pictures/terminal.svg")]
 #![doc = ""]
 #![doc = include_str!("../README.md")]
+// Without the field `repository` in Cargo.toml there are no such files: no broken pictures, and names in place of links.
+#![doc = "\n<style>[src^='/raw/'] { display: none } [href^='/blob/'], [href^='/tree/'] { pointer-events: none; color: inherit }</style>"]
 
 pub mod contract;
 pub mod judge;
@@ -137,6 +133,15 @@ pub mod guide {
         /// Each term in one sentence, with its page.
         glossary: "../docs/guide/glossary.md";
     }
+
+    /// This library beside DSPy, inspect_ai, deepeval, ragas and others, each fact with its source.
+    #[doc = "\n"]
+    #[doc = include_str!("links.md")]
+    #[doc = concat!("[datafusion]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/integrations/datafusion/README.md")]
+    #[doc = concat!("[python]: ", env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/integrations/python/README.md")]
+    #[doc = "\n"]
+    #[doc = include_str!("../COMPARE.md")]
+    pub mod comparison {}
 }
 
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-// Drives reports in headless Chromium, which it starts once. Reads requests from standard input, `{"check": .., "file": ..}`
+// Drives reports and the README in headless Chromium, which it starts once. Reads requests from standard input, `{"check": .., "file": ..}`
 // on a line each, and answers each with a JSON string on a line: the error, empty if all is as expected.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 
 const installed = createRequire(`${process.env.DSRS_METRICS_BROWSER}/`);
 const { chromium } = installed("playwright-core");
+const { marked } = installed("marked");
 const axe = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
 
 /** The largest number of rows in the document, however many the report has. */
@@ -72,6 +73,15 @@ const holes = (page) => page.evaluate(() => {
   }
   return found;
 });
+
+/** Checks that neither code nor a table scrolls to the side, nor the page. */
+const assertFits = async (page) => {
+  assert.ok(await page.locator("pre").count() >= 3);
+  const wide = await page.evaluate(() => [...document.querySelectorAll("pre, pre code, table, html")]
+    .filter((it) => it.scrollWidth > it.clientWidth && it.clientWidth > 0)
+    .map((it) => `${it.scrollWidth} of ${it.clientWidth} px: ${it.textContent.trim().slice(0, 60)}`));
+  assert.ok(wide.length === 0, `too wide for a screen of 1280 px, break the longest lines of:\n${wide.join("\n")}`);
+};
 
 const checks = {
   async search_sort_filter(page) {
@@ -428,6 +438,35 @@ const checks = {
     assert.equal(await page.evaluate(() => typeof window.hacked), "undefined");
   },
 
+  /** The picture of the README: the scores by the first two metrics, sharp on screens with small pixels. */
+  async picture(page, file) {
+    const width = 1000;
+    const large = await page.context().browser().newPage({ viewport: { width, height: 900 }, deviceScaleFactor: 2 });
+    try {
+      await large.goto(page.url());
+      const section = large.locator("section", { has: large.locator("#metrics-title") });
+      const [{ y }, card] = await Promise.all([section.locator("h2"), section.locator(".card").nth(1)].map((it) => it.boundingBox()));
+      const clip = { x: 0, y: y - 16, width, height: card.y + card.height - y + 24 };
+      await large.screenshot({ path: file.replace(/html$/, "png"), clip, fullPage: true });
+    } finally {
+      await large.close();
+    }
+  },
+
+  /** At 1280 px GitHub shows a README in a column of 830 px, of which a scroll bar takes 15. */
+  async github(page, file) {
+    const style = readFileSync(installed.resolve("github-markdown-css/github-markdown-light.css"), "utf8");
+    const text = marked(readFileSync(file, "utf8"));
+    await page.setContent(`<style>${style} body { margin: 0 }</style><article class="markdown-body">${text}</article>`);
+    await page.setViewportSize({ width: 815, height: 900 });
+    await assertFits(page);
+  },
+
+  async rustdoc(page) {
+    await page.setViewportSize({ width: 1265, height: 900 });
+    await assertFits(page);
+  },
+
   async policy(page) {
     const paths = [];
     const server = createServer((request, response) => {
@@ -457,7 +496,7 @@ const checks = {
   },
 };
 
-/** Runs a check on a report in a profile of its own. */
+/** Runs a check on a file in a profile of its own. */
 async function run(browser, check, file) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   try {
@@ -472,10 +511,10 @@ async function run(browser, check, file) {
       problems.push(`dialog: ${dialog.message()}`);
       dialog.dismiss();
     });
-    await page.goto(url);
+    if (file.endsWith(".html")) await page.goto(url);
     await checks[check](page, file);
-    // What the policy blocks is in the console.
-    if (check !== "policy") assert.deepEqual(problems, []);
+    // What the policy blocks is in the console, and pages of rustdoc load files.
+    if (!["policy", "rustdoc"].includes(check)) assert.deepEqual(problems, []);
   } finally {
     await context.close();
   }
@@ -483,7 +522,7 @@ async function run(browser, check, file) {
 
 const browser = await chromium.launch({
   executablePath: process.env.DSRS_METRICS_CHROMIUM,
-  // Chromium does not run as root with its own sandbox; it opens only reports.
+  // Chromium does not run as root with its own sandbox; it opens only files of the tests.
   args: ["--no-sandbox", "--disable-gpu"],
 });
 try {

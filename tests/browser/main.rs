@@ -1,16 +1,18 @@
-//! The HTML report in headless Chromium, driven by `drive.mjs`. Chromium starts once.
+//! The HTML report and the README in headless Chromium, driven by `drive.mjs`. Chromium starts once.
 //!
 //! Needs `chromium` and `node` in the path, and the packages of `package.json` in `~/.cache/dsrs-metrics/browser` or in
 //! the folder of `DSRS_METRICS_BROWSER`: `npm ci` in a folder with `package.json` and `package-lock.json`. `.ci/run`
 //! installs them.
 
 mod fixtures;
+mod pictures;
+mod readme;
 
-use std::env;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::{env, fs};
 
 use dsrs_metrics_tests::skip;
 use serde_json::json;
@@ -47,10 +49,12 @@ impl Driver {
         let (Some(node), Some(chromium)) = (program("node"), program("chromium")) else {
             return Err("no `node` or no `chromium` in the path".to_owned());
         };
-        if !packages.join("node_modules/axe-core").is_dir() {
-            let (folder, of) = (packages.display(), env!("CARGO_MANIFEST_DIR"));
+        let lock = |folder: &Path| fs::read_to_string(folder.join("package-lock.json")).ok();
+        let of = concat!(env!("CARGO_MANIFEST_DIR"), "/browser");
+        if lock(&packages).is_none_or(|it| Some(it) != lock(of.as_ref())) {
+            let folder = packages.display();
             return Err(format!(
-                "no packages in {folder}; run `npm ci` with those of {of}/browser"
+                "no current packages in {folder}; run `.ci/run tools`, or `npm ci` with those of {of}"
             ));
         }
         let mut process = Command::new(node)
@@ -66,7 +70,7 @@ impl Driver {
         Ok(Self { process, requests, replies })
     }
 
-    /// Runs a check on a report. Returns the error, which is empty if all is as expected.
+    /// Runs a check on a file. Returns the error, which is empty if all is as expected.
     fn run(&mut self, check: &str, file: &Path) -> String {
         writeln!(self.requests, "{}", json!({"check": check, "file": file})).unwrap();
         let mut reply = String::new();
@@ -80,13 +84,18 @@ impl Driver {
 /// Runs one check of the driver on a report.
 #[track_caller]
 fn check(name: &str, report: impl Fn(&Path) -> PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    check_file(name, &report(folder.path()));
+}
+
+/// Runs one check of the driver on a file.
+#[track_caller]
+fn check_file(name: &str, file: &Path) {
     let driver = match &*DRIVER {
         Ok(driver) => driver,
         Err(missing) => return skip(missing),
     };
-    let folder = tempfile::tempdir().unwrap();
-    let file = report(folder.path());
-    let error = driver.lock().unwrap_or_else(PoisonError::into_inner).run(name, &file);
+    let error = driver.lock().unwrap_or_else(PoisonError::into_inner).run(name, file);
     assert_eq!(error, "", "{name}");
 }
 

@@ -32,6 +32,7 @@ mod missing;
 mod names;
 mod outputs;
 mod proxies;
+mod readme;
 mod real_rows;
 mod report;
 mod sandbox;

@@ -107,9 +107,10 @@ fn links_between_pages_lead_to_files() {
         let links = inline.chain(definitions(&text).map(|(_, link)| link));
         for link in links.filter(|link| !link.contains("://")) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = fs::read_to_string(page.parent().unwrap().join(file));
-            let has_anchor = |it: String| anchor.is_empty() || anchors(&it).contains(anchor);
-            assert!(target.is_ok_and(has_anchor), "{}: {link}", page.display());
+            let target = page.parent().unwrap().join(file);
+            let has_anchor = || anchors(&fs::read_to_string(&target).unwrap()).contains(anchor);
+            let is_found = target.exists() && (anchor.is_empty() || has_anchor());
+            assert!(is_found, "{}: {link}", page.display());
         }
     }
 }
@@ -244,7 +245,7 @@ fn each_fact_of_the_comparison_has_a_source() {
     let named: BTreeSet<&str> = named.collect();
     let sources: BTreeSet<&str> = definitions(&page).map(|(name, _)| name).collect();
     assert_eq!(named, sources);
-    for (name, source) in definitions(&page) {
+    for (name, source) in definitions(&page).filter(|(_, source)| source.contains("://")) {
         let at_commit =
             source.split_once("/blob/").map(|(_, path)| path.split('/').next().unwrap());
         let is_at_commit = at_commit.is_some_and(|commit| commit.len() == 40);
@@ -252,10 +253,56 @@ fn each_fact_of_the_comparison_has_a_source() {
     }
 }
 
+/// The link of the crate documentation that replaces a relative link of the README or of the comparison.
+fn in_rustdoc(link: &str) -> String {
+    let (file, anchor) =
+        link.split_once('#').map_or((link, ""), |(file, _)| (file, &link[file.len()..]));
+    let docs = file.strip_prefix("dsrs-metrics/docs/").and_then(|it| it.strip_suffix(".md"));
+    let item = match (file, docs) {
+        ("COMPARE.md", _) => "crate::guide::comparison".to_owned(),
+        (_, Some("README")) => "crate::guide".to_owned(),
+        (_, Some("metrics")) => "crate::metrics".to_owned(),
+        (_, Some("metric" | "composition")) => "macro@crate::metric".to_owned(),
+        (_, Some("judge")) => "macro@crate::judge".to_owned(),
+        (_, Some(page)) if page.starts_with("guide/") => {
+            format!("crate::{}", page.replace('/', "::"))
+        }
+        // Of the repository, as GitHub has files, folders and pictures.
+        _ => match file.rsplit_once('.') {
+            Some((_, "md")) => format!("/blob/HEAD/{file}"),
+            None => format!("/tree/HEAD/{file}"),
+            Some(_) => format!("/raw/HEAD/{file}"),
+        },
+    };
+    item + anchor
+}
+
+/// Each relative link of the README and of the comparison leads to the same page in the crate documentation.
+#[test]
+fn links_lead_to_the_same_pages_in_the_crate_documentation() {
+    let source =
+        |file: &str| fs::read_to_string(root().join("dsrs-metrics/src").join(file)).unwrap();
+    let (links, lib) = (source("links.md"), source("lib.rs"));
+    let repository =
+        lib.lines().filter_map(|line| line.split_once("concat!(\"[")?.1.strip_suffix("\")]"));
+    let repository =
+        repository.filter_map(|line| line.split_once("]: \", env!(\"CARGO_PKG_REPOSITORY\"), \""));
+    let found: BTreeSet<(&str, &str)> = definitions(&links).chain(repository).collect();
+    let pages =
+        ["README.md", "COMPARE.md"].map(|page| fs::read_to_string(root().join(page)).unwrap());
+    let expected = pages.iter().flat_map(|page| definitions(page));
+    let expected = expected.filter(|(_, link)| !link.contains("://"));
+    let expected: BTreeSet<(&str, String)> =
+        expected.map(|(name, link)| (name, in_rustdoc(link))).collect();
+    let expected: BTreeSet<(&str, &str)> =
+        expected.iter().map(|(name, link)| (*name, &**link)).collect();
+    assert_eq!(found, expected, "change dsrs-metrics/src/links.md, or the definitions in lib.rs");
+}
+
 /// The names of all tests.
 fn tests() -> HashSet<String> {
     let mut names = HashSet::new();
-    for file in ["tests", "crates", "dsrs-metrics/src"]
+    for file in ["tests", "crates", "dsrs-metrics/src", "integrations/dspy-rs/tests"]
         .map(|folder| files(&root().join(folder), "rs"))
         .concat()
     {

@@ -1,7 +1,8 @@
 //! The trait of a metric, [`Metric`]. The methods that optimizers call are in `optimizer.rs`.
 //!
 //! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`. Parameters
-//! are read in `params.rs`, settings of one value are in `instance.rs`.
+//! are read in `params.rs` and `param_group.rs`; threshold, strictness and cost of one value are in `instance.rs`. `identity.rs`
+//! compares the metrics of two runs. `batch.rs` evaluates lists of rows, and `batching.rs` collects calls into batches.
 
 #[doc(hidden)]
 pub mod answer;

@@ -2,8 +2,8 @@
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
 //! `command_line` describes the format. `evaluate/report/record.rs` has the record of a row
-//! in a file. `read_rows.rs` reads rows: `scan.rs` decodes common lines, and `parse.rs` all others. [`Comparison`] compares two
-//! runs.
+//! in a file. `read_rows.rs` reads rows: `scan.rs` decodes common lines, and `parse.rs` all others. `run_scores.rs` and
+//! `row_index.rs` have columns in place of rows. [`Comparison`] compares two runs. `html/` has the HTML report.
 
 mod append;
 mod cell;
