@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -104,6 +105,9 @@ def archives(to):
     package = ["cargo", "package", "--quiet", "--offline", "--workspace", *excluded, "--no-verify", "--allow-dirty"]
     subprocess.run(package, cwd=HERE.parent, check=True)
     measured, problems = {}, []
+    written = {path.stem for path in (target / "package").glob("*.crate")}
+    for other in [path for path in to.glob("dsrs-metrics-*") if path.name not in written]:
+        shutil.rmtree(other)
     for path in sorted((target / "package").glob("*.crate")):
         name = re.split(r"-(?=\d+\.)", path.stem)[0]
         with tarfile.open(path) as archive:
