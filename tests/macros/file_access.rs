@@ -19,7 +19,7 @@ const ON_VALUES: [&str; 11] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 23] = [
+const OPEN_FILES: [(&str, &str); 24] = [
     (
         "crates/builtin/src/metrics/sandbox/stages.rs",
         "new files of constant names in a new temporary directory",
@@ -38,6 +38,7 @@ const OPEN_FILES: [(&str, &str); 23] = [
         "crates/formats/src/import/lm_eval/run.rs",
         "the results with the date of the caller's file, in its folder",
     ),
+    ("crates/formats/src/import/otlp/protobuf.rs", "the caller's file of another program"),
     (
         "crates/formats/src/import/otlp/spool.rs",
         "a new file beside the result file that the caller names",

@@ -7,5 +7,6 @@ mod command;
 mod judged;
 mod outcomes;
 mod parity;
+mod protobuf;
 mod receiver;
 mod spans;

@@ -17,8 +17,8 @@ use crate::data::NamedFile;
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct FromArgument {
     /// Read files of another program: logs of inspect_ai (.eval or .json; feature `inspect`), the
-    /// samples of lm-eval (samples_TASK_DATE.jsonl), spans of OpenTelemetry (JSON), or trajectories
-    /// of ATIF
+    /// samples of lm-eval (samples_TASK_DATE.jsonl), spans of OpenTelemetry (JSON; protobuf: feature
+    /// `otel`), or trajectories of ATIF
     #[arg(long, value_name = "FORMAT", value_parser = one_of(&ForeignFormat::ALL))]
     pub(crate) from: Option<ForeignFormat>,
 }

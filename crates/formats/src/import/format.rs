@@ -7,7 +7,7 @@ pub enum ForeignFormat {
     Inspect,
     /// The samples of a task of lm-eval: `samples_TASK_DATE.jsonl`.
     LmEval,
-    /// Spans of OpenTelemetry, in OTLP's JSON.
+    /// Spans of OpenTelemetry, in OTLP's JSON; with the feature `otel`, in its protobuf too.
     Otlp,
     /// Trajectories of the Agent Trajectory Interchange Format.
     Atif,
@@ -19,7 +19,7 @@ impl ForeignFormat {
     pub const ALL: [(Self, &str, &str); 4] = [
         (Self::Inspect, "inspect", "A log of inspect_ai"),
         (Self::LmEval, "lm-eval", "The samples of a task of lm-eval"),
-        (Self::Otlp, "otlp", "Spans of OpenTelemetry in JSON"),
+        (Self::Otlp, "otlp", "Spans of OpenTelemetry"),
         (Self::Atif, "atif", "Trajectories of ATIF"),
     ];
 }

@@ -64,7 +64,7 @@ fn with_finite_numbers(text: &str) -> Cow<'_, str> {
 }
 
 /// The longest document of a file that consists of one, in bytes.
-const MAX_DOCUMENT: usize = 256 << 20;
+pub(super) const MAX_DOCUMENT: usize = 256 << 20;
 
 /// Calls a function with each document of a file and its place: each line is one, or the whole file is.
 pub(super) fn each_document<T: DeserializeOwned>(

@@ -1,4 +1,5 @@
-//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them.
+//! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them. With the feature `otel`,
+//! `protobuf.rs` reads protobuf too.
 //!
 //! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>; the attributes are those of the conventions for generative AI,
 //! <https://github.com/open-telemetry/semantic-conventions-genai>. Spans of a trace may be anywhere in the file: `document.rs` reads
@@ -7,6 +8,8 @@
 
 mod conversation;
 mod document;
+#[cfg(feature = "otel")]
+mod protobuf;
 mod row;
 mod spool;
 mod tree;
@@ -29,12 +32,24 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
     let input = Input { file };
     let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
     let mut spool = Spool::create(input, &out.with_extension("spans"))?;
-    each_document(input, EXPECTED, |place, document: Document| {
+    let mut add = |place: &str, document: Document| {
         document.each_span(|span| {
             let span = span.map_err(|reason| input.invalid(place, reason))?;
             spool.add(&span)
         })
-    })?;
+    };
+    let read = each_document(input, EXPECTED, &mut add);
+    #[cfg(feature = "otel")]
+    let read = read.or_else(|error| match protobuf::documents(input)? {
+        Some(documents) => {
+            let mut numbered = documents.into_iter().zip(1..);
+            numbered.try_for_each(|(document, number): (_, u64)| {
+                add(&format!("message {number}"), document)
+            })
+        }
+        None => Err(error),
+    });
+    read?;
     let mut converter = Rows::default();
     let mut number = 0;
     spool.each_trace(|trace, spans| {
