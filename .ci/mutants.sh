@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Whether a test notices each small change of the code that computes scores, with `cargo mutants`:
 #
-#   .ci/mutants.sh [MINUTES]   all of it, 240 minutes if not said
-#   .ci/mutants.sh --quick     the files of a step of `.ci/run`
+#   .ci/mutants.sh [MINUTES]   all mutants, 60 minutes if not said
+#   .ci/mutants.sh --quick     every eighth of them, a step of `.ci/run`
 #
 # The unit tests of a package are run against its mutants. `exclude_re` of `.cargo/mutants.toml` lists the mutants that no test can
 # notice, each with its reason. Needs `cargo-mutants` in PATH, which `.ci/run mutants` installs.
@@ -23,8 +23,8 @@ sed -i '/^# Examples of the documentation use the library/d; /^dsrs-metrics = { 
 # Mutants of files, and the tests that run against them: PACKAGE FILES [TEST]..
 mutants() {
     local status=0 output
-    output="$folder/${2//\//-}"
-    timeout "$((limit - SECONDS))" cargo mutants --in-place --no-shuffle --colors never --output "$output" \
+    output="$folder/$1-$(basename "$(dirname "$2")")"
+    timeout "$((limit - SECONDS))" cargo mutants --in-place --no-shuffle --colors never --output "$output" "${share[@]}" \
         --package "$1" --file "$2" --cargo-arg=--lib -- "${@:3}" || status=$?
     case "$status" in
         # All are caught, some are missed, or some are caught by the time limit of a mutant, which hides the ones that are missed.
@@ -39,12 +39,11 @@ mutants() {
 
 : > "$folder/missed.txt"
 if [ "${1:-}" = --quick ]; then
-    limit=1200
-    mutants dsrs-metrics-values 'crates/values/src/stats/{harmonic_mean,interval}.rs' stats::
+    limit=1200 share=(--shard 0/8 --sharding round-robin)
 else
-    limit=$((${1:-240} * 60))
-    mutants dsrs-metrics-values 'crates/values/src/stats/{confusion,f_beta,harmonic_mean,interval,pass_at_k}.rs' stats::
+    limit=$((${1:-60} * 60)) share=()
 fi
+mutants dsrs-metrics-values 'crates/values/src/stats/{confusion,f_beta,harmonic_mean,interval,pass_at_k}.rs' stats::
 if [ -s "$folder/missed.txt" ]; then
     echo "no test notices these changes; add a test of values, or list the change in exclude_re of .cargo/mutants.toml with a reason:" >&2
     cat "$folder/missed.txt" >&2

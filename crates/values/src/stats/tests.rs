@@ -127,7 +127,9 @@ fn proportions_have_wilsons_interval() {
     }
     let mut recorded = Proportion::default();
     assert_eq!((recorded.rate(), recorded.wilson()), (None, None));
-    [true, false, true, false].map(|success| recorded.record(success));
+    for success in [true, false, true, false] {
+        recorded.record(success);
+    }
     assert_eq!((recorded, recorded.rate()), (Proportion { successes: 2, trials: 4 }, Some(0.5)));
     let known = recorded.uncertainty();
     assert!((known.stderr().unwrap() - (1.0_f64 / 12.0).sqrt()).abs() < 1e-12);
