@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether a test notices each small change of the code that computes scores, with `cargo mutants`:
+# Whether a test notices each small change of the short formulas of `stats`, with `cargo mutants`:
 #
 #   .ci/mutants.sh [MINUTES]   all mutants, 60 minutes if not said
 #   .ci/mutants.sh --quick     every eighth of them, a step of `.ci/run`
