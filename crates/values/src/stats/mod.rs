@@ -43,6 +43,8 @@ mod proportion;
 mod rank_values;
 mod rogan_gladen;
 mod spearman;
+#[cfg(test)]
+mod tests;
 
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use calibration::{Brier, Calibration};
