@@ -62,7 +62,7 @@ impl ExportFormat {
 /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-export-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let run = folder.join("run.jsonl");
-/// std::fs::write(&run, r#"{"id": "q1", "trace_id": "tr-7", "scores": {"f1": {"outcome": "scored", "value": 0.8}}}"#)?;
+/// std::fs::write(&run, r#"{"id": "q1", "attributes": {"trace_id": "tr-7"}, "scores": {"f1": {"outcome": "scored", "value": 0.8}}}"#)?;
 ///
 /// let mut scores = Vec::new();
 /// let notes = Export::to(ExportFormat::Langfuse).write(&run, &mut scores)?;
