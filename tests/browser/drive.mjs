@@ -453,7 +453,7 @@ const checks = {
     }
   },
 
-  /** At 1280 px GitHub shows a README in a column of 830 px, of which a scroll bar takes 15. */
+  /** At 1280 px GitHub shows a README in a column of 830 px, and a scroll bar takes 15 of them. */
   async github(page, file) {
     const style = readFileSync(installed.resolve("github-markdown-css/github-markdown-light.css"), "utf8");
     const text = marked(readFileSync(file, "utf8"));

@@ -54,7 +54,7 @@ impl Driver {
         if lock(&packages).is_none_or(|it| Some(it) != lock(of.as_ref())) {
             let folder = packages.display();
             return Err(format!(
-                "no current packages in {folder}; run `.ci/run tools`, or `npm ci` with those of {of}"
+                "no current packages in {folder}; run `.ci/run tools`, or `npm ci` with {of}/package-lock.json"
             ));
         }
         let mut process = Command::new(node)

@@ -28,7 +28,7 @@ static QUICKSTART: LazyLock<(String, String)> = LazyLock::new(|| {
     (printed, html)
 });
 
-/// The text between two others, the first of which is included.
+/// Returns the part of a string from `start` up to `end`.
 fn part<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let start = text.find(start).unwrap();
     text[start..].split(end).next().unwrap()
@@ -54,7 +54,7 @@ fn assert_current(name: &str, of: &str, expected: &str) {
     let is_current = fs::read_to_string(&path).is_ok_and(|found| found == expected);
     assert!(
         is_current,
-        "the picture of {of} in the README is not that of the current quickstart; run examples/pictures/make.sh, look at \
+        "the picture of {of} in the README does not show the current quickstart; run examples/pictures/make.sh, look at \
          the pictures, and commit them"
     );
 }

@@ -65,7 +65,7 @@ fn shown(output: &str, folder: &Path, target: &Path) -> String {
     shown.trim_matches('\n').to_owned()
 }
 
-/// The folder in which cargo builds. It is another one than that of the repository, whose baselines may wait for `accept` too.
+/// The target folder of the crate. The target folder of the repository may have baselines that wait for `accept` too.
 fn target() -> PathBuf {
     let program = std::env::current_exe().unwrap();
     let tests = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file()).unwrap();

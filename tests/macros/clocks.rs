@@ -12,7 +12,7 @@ const WALL_CLOCKS: [&str; 6] =
 
 /// The files that do, and why a jump does no harm.
 const ALLOWED: [(&str, &str); 7] = [
-    ("crates/formats/src/export/facts.rs", "when a run ended, as its manifest says"),
+    ("crates/formats/src/export/facts.rs", "when a run ended, from its manifest"),
     ("crates/lm/src/cache/store.rs", "only with --refresh, where an old reply is called again"),
     ("crates/run/src/evaluate/manifest/started.rs", "when a run started, for its manifest"),
     ("crates/otel/src/chat_span.rs", "when a call ended, for its span"),

@@ -7,4 +7,5 @@ mod documents;
 mod file_access;
 mod layers;
 mod metric;
+mod named_tests;
 mod packages;

@@ -134,7 +134,7 @@ pub fn validate_file(file: &Path) {
 /// Validates the result file that a command wrote in a folder.
 #[track_caller]
 pub fn validate_written(folder: &Path, args: &[&str], code: Option<i32>) {
-    // The schemas of exported files are those of other programs.
+    // Exported files have schemas of other programs.
     if args.first() == Some(&"export") {
         return;
     }

@@ -130,11 +130,9 @@ impl EvaluationEvent<'_> {
         }
     }
 
-    /// What the metric explained its score with, or the message of its error.
+    /// The explanation of the score, or the message of the error, if they are sent.
     fn explanation(&self) -> Option<&str> {
-        let ResultScore { details, feedback, error, .. } = self.score;
-        let text = error.as_deref().or(details.as_deref()).or(feedback.as_deref());
-        text.filter(|_| self.detail.texts)
+        self.score.explanation().filter(|_| self.detail.texts)
     }
 
     fn error_type(&self) -> Option<String> {

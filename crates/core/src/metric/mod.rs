@@ -1,8 +1,7 @@
-//! The trait of a metric, [`Metric`]. The methods that optimizers call are in `optimizer.rs`.
-//!
-//! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`. Parameters
-//! are read in `params.rs` and `param_group.rs`; threshold, strictness and cost of one value are in `instance.rs`. `identity.rs`
-//! compares the metrics of two runs. `batch.rs` evaluates lists of rows, and `batching.rs` collects calls into batches.
+//! The trait of a metric, [`Metric`]. `optimizer.rs` has the methods that optimizers call, `call.rs` the arguments of a call, and
+//! `answer.rs` its answer; `fn_metric.rs` makes metrics of closures. `params.rs` and `param_group.rs` read parameters; `instance.rs` has
+//! threshold, strictness and cost of one value. `identity.rs` compares the metrics of two runs. `batch.rs` evaluates lists of rows, and
+//! `batching.rs` collects calls into batches.
 
 #[doc(hidden)]
 pub mod answer;

@@ -1,18 +1,20 @@
-//! [`Facts`]: what a format wants to know about a run, from its manifest and from tags.
+//! [`Facts`]: information about a run, from its manifest and from tags.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use sha2::{Digest as _, Sha256};
+use uuid::Builder;
+
 use super::error::ExportError;
 use super::run::ExportedRun;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::{Direction, MetricIdentity};
-use crate::messages::hash::sha256;
 use crate::results::Manifest;
 
-/// Who gave a score.
+/// The kind of evaluator that computed a score.
 pub(super) enum Annotator<'a> {
     /// A formula.
     Code,
@@ -28,9 +30,9 @@ pub(super) struct Facts<'a> {
     file: &'a Path,
     /// When the run ended, or else when the file was written.
     pub(super) ended: SystemTime,
-    /// When the run started, if its manifest says so.
+    /// When the run started, if the manifest contains it.
     pub(super) started: Option<SystemTime>,
-    /// What identifies the run: the hash of the file in its manifest, or else the file's name.
+    /// The identifier of the run: the hash of the file in its manifest, or else the name of the file.
     run: String,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Facts<'a> {
         self.tags.get(name).or_else(of_run).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// All tags, those of the caller in place of equal ones of the run.
+    /// Returns all tags. A tag of the caller replaces the tag of the run with its name.
     pub(super) fn tags(&self) -> BTreeMap<&'a str, &'a str> {
         let of_run = self.manifest.into_iter().flat_map(|manifest| &manifest.run.tags);
         of_run.chain(self.tags).map(|(name, value)| (&**name, &**value)).collect()
@@ -101,12 +103,12 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The library that measured: its version.
+    /// The version of the library that made the run.
     pub(super) fn version(&self) -> &'a str {
         self.manifest.map_or("unknown", |manifest| &*manifest.run.library.version)
     }
 
-    /// The data files, as `NAME: HASH`, and the run's own name.
+    /// The manifest of the run.
     pub(super) fn manifest(&self) -> Option<&'a Manifest> {
         self.manifest
     }
@@ -118,26 +120,19 @@ impl<'a> Facts<'a> {
 
     /// Returns an id that is the same each time that the same run is exported: a UUID whose random bits are a hash.
     pub(super) fn uuid(&self, parts: &[&str]) -> String {
-        let mut hash = self.hash(parts);
-        // Version 4, variant 1.
-        hash.replace_range(12..13, "4");
-        let variant = match hash.as_bytes()[16] {
-            b'0' | b'4' | b'8' | b'c' => "8",
-            b'1' | b'5' | b'9' | b'd' => "9",
-            b'2' | b'6' | b'a' | b'e' => "a",
-            _ => "b",
-        };
-        hash.replace_range(16..17, variant);
-        let [a, b, c, d, e] =
-            [&hash[..8], &hash[8..12], &hash[12..16], &hash[16..20], &hash[20..32]];
-        format!("{a}-{b}-{c}-{d}-{e}")
+        let bits = self.hash(parts);
+        Builder::from_random_bytes(std::array::from_fn(|place| bits[place])).into_uuid().to_string()
     }
 
-    /// Returns a hash of the run and of these parts, in hexadecimal digits.
-    pub(super) fn hash(&self, parts: &[&str]) -> String {
-        // Lengths separate the parts.
-        let parts: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();
-        sha256(format!("{}:{parts}", self.run).as_bytes())
+    /// Returns a hash of the run and of these parts.
+    pub(super) fn hash(&self, parts: &[&str]) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for part in [&[&*self.run], parts].concat() {
+            // Lengths separate the parts.
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
     }
 }
 

@@ -4,11 +4,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::error::ExportError;
-use super::facts::Annotator;
-use super::lines::{Documents, Source, attribute, trace_id};
-use super::run::{LeftOut, explanation};
-use crate::core::score::OFFLINE_JUDGE;
-use crate::results::{ResultRow, ResultScore};
+use super::lines::{Documents, Source, attribute, metadata, of_scores, trace_id};
+use super::run::LeftOut;
+use crate::results::ResultRow;
 
 pub(super) struct Scores;
 
@@ -41,57 +39,25 @@ impl Documents for Scores {
         let session_id = attribute(row, "session_id");
         let trace_id = match session_id {
             Some(_) => attribute(row, "trace_id"),
-            None => Some(trace_id(row, " and no `session_id`")?),
+            None => Some(trace_id(row, " or `session_id`")?),
         };
         // A score belongs to a trace, or to a session.
         let session_id = session_id.filter(|_| trace_id.is_none());
         let observation_id = attribute(row, "span_id").filter(|_| trace_id.is_some());
-        let mut scores = Vec::with_capacity(row.scores.len());
-        for (name, score) in &row.scores {
-            let Some(value) = score.value else {
-                left_out.add(score.outcome);
-                continue;
-            };
-            scores.push(Score {
+        let scores = of_scores(row, left_out, |name, score| {
+            Some(Score {
                 id: source.facts.uuid(&[&row.id, name]),
                 trace_id,
                 observation_id,
                 session_id,
                 name,
-                value,
+                value: score.value?,
                 data_type: if source.run.is_verdict(name) { "BOOLEAN" } else { "NUMERIC" },
-                comment: explanation(score),
+                comment: score.explanation(),
                 metadata: metadata(source, row, (name, score)),
                 timestamp: humantime::format_rfc3339_millis(source.facts.ended).to_string(),
-            });
-        }
+            })
+        });
         Ok(scores)
     }
-}
-
-/// What belongs to the score: the row, who gave it, and what the metric returned with it.
-pub(super) fn metadata(
-    source: &Source<'_, '_>,
-    row: &ResultRow,
-    (name, score): (&str, &ResultScore),
-) -> Map<String, Value> {
-    let judges = match source.facts.annotator(name) {
-        Annotator::Code => None,
-        Annotator::OfflineJudge => Some(OFFLINE_JUDGE.into()),
-        Annotator::Models(models) => Some(models.join(" and ").into()),
-    };
-    let fields = [
-        ("row_id", Some(row.id.clone().into())),
-        ("run", source.facts.label().map(Value::from)),
-        ("judge", judges),
-        ("passed", score.passed.filter(|_| !source.run.is_verdict(name)).map(Value::from)),
-        ("confidence", score.confidence.filter(|it| *it < 1.0).map(Value::from)),
-        ("cost_msats", Some(score.cost_msats).filter(|cost| *cost > 0).map(Value::from)),
-        ("parts", Some(&score.parts).filter(|it| !it.is_empty()).map(|it| serde_json::json!(it))),
-        (
-            "details",
-            Some(&score.metadata).filter(|it| !it.is_empty()).map(|it| Value::from(it.clone())),
-        ),
-    ];
-    fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

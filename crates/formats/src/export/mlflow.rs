@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::error::ExportError;
 use super::facts::Annotator;
-use super::langfuse::metadata;
-use super::lines::{Documents, Source, attribute, trace_id};
-use super::run::{LeftOut, explanation};
-use super::sample::text;
+use super::lines::{Documents, Source, attribute, metadata, of_scores, trace_id};
+use super::run::LeftOut;
+use crate::import::as_string;
 use crate::results::ResultRow;
 
 pub(super) struct Assessments;
@@ -41,8 +40,7 @@ impl Documents for Assessments {
         left_out: &mut LeftOut,
     ) -> Result<Vec<impl Serialize>, ExportError> {
         let trace_id = trace_id(row, "")?;
-        let mut all = Vec::with_capacity(row.scores.len());
-        for (name, score) in &row.scores {
+        let assessments = of_scores(row, left_out, |name, score| {
             let feedback = match score.value {
                 Some(value) if source.run.is_verdict(name) => json!({ "value": value >= 1.0 }),
                 Some(value) => json!({ "value": value }),
@@ -50,30 +48,27 @@ impl Documents for Assessments {
                     "error_code": score.outcome.name(),
                     "error_message": score.error.as_deref().unwrap_or(score.outcome.name()),
                 }}),
-                None => {
-                    left_out.add(score.outcome);
-                    continue;
-                }
+                None => return None,
             };
-            let source_of = match source.facts.annotator(name) {
+            let (source_type, source_id) = match source.facts.annotator(name) {
                 Annotator::Models(models) => ("LLM_JUDGE", models.join(" and ")),
                 _ => ("CODE", format!("dsrs-metrics:{name}")),
             };
             let metadata = metadata(source, row, (name, score));
-            let metadata = metadata.into_iter().map(|(key, value)| (key, text(&value)));
-            all.push(CreateAssessment {
+            let metadata = metadata.into_iter().map(|(key, value)| (key, as_string(&value)));
+            Some(CreateAssessment {
                 assessment: Assessment {
                     assessment_name: name,
                     trace_id,
                     span_id: attribute(row, "span_id"),
-                    source: json!({ "source_type": source_of.0, "source_id": source_of.1 }),
+                    source: json!({ "source_type": source_type, "source_id": source_id }),
                     create_time: humantime::format_rfc3339_millis(source.facts.ended).to_string(),
                     feedback,
-                    rationale: explanation(score).filter(|_| score.value.is_some()),
+                    rationale: score.explanation().filter(|_| score.value.is_some()),
                     metadata: metadata.collect(),
                 },
-            });
-        }
-        Ok(all)
+            })
+        });
+        Ok(assessments)
     }
 }

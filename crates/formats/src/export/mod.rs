@@ -1,8 +1,8 @@
 //! Export of result files to the formats of other programs, row by row.
 //!
-//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. `facts.rs` has what a format wants to
-//! know about a run, `sample.rs` the texts of a row. Each format has a folder or file; `lines.rs` writes those with a JSON document in
-//! each line.
+//! `run.rs` reads a result file: first its scores, then its rows as often as a format needs them. `facts.rs` has information about the
+//! run, `sample.rs` the strings of a row. Each format has a folder or file; `lines.rs` writes the formats with a JSON document in each
+//! line.
 
 mod error;
 mod every_eval_ever;

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::error::ExportError;
 use super::facts::{Annotator, nanos};
-use super::langfuse::metadata;
-use super::lines::{Documents, Source, attribute};
-use super::run::{LeftOut, explanation};
+use super::lines::{Documents, Source, attribute, metadata};
+use super::run::LeftOut;
 use super::sample::Sample;
+use crate::messages::hash::hexadecimal;
 use crate::results::ResultRow;
 
 pub(super) struct Spans;
@@ -34,7 +34,7 @@ impl Documents for Spans {
         }
         let mut number = 0;
         for (name, score) in &row.scores {
-            let text = explanation(score);
+            let text = score.explanation();
             let has_result =
                 score.value.is_some() || (score.outcome.is_failure() && text.is_some());
             if !has_result {
@@ -71,9 +71,9 @@ impl Documents for Spans {
         if number == 0 {
             return Ok(Vec::new());
         }
-        let trace = hexadecimal(attribute(row, "trace_id"), 32);
-        let parent = hexadecimal(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
-        let own = facts.hash(&[&row.id]);
+        let trace = valid_id(attribute(row, "trace_id"), 32);
+        let parent = valid_id(attribute(row, "span_id"), 16).filter(|_| trace.is_some());
+        let own = hexadecimal(&facts.hash(&[&row.id]));
         let mut span = json!({
             "traceId": trace.unwrap_or(&own[..32]),
             "spanId": &own[32..48],
@@ -112,7 +112,7 @@ impl Attributes {
 }
 
 /// Returns an id of this number of hexadecimal digits that are not all 0. Any other id names no span.
-fn hexadecimal(id: Option<&str>, digits: usize) -> Option<&str> {
+fn valid_id(id: Option<&str>, digits: usize) -> Option<&str> {
     id.filter(|id| {
         id.len() == digits
             && id.bytes().all(|byte| byte.is_ascii_hexdigit())

@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 use super::error::{ExportError, Input};
 use crate::core::ScoreKind;
 use crate::results::{
-    Comparison, Manifest, MetricFigures, Reads, ResultOutcome, ResultRow, ResultScore, RunScores,
-    manifest_of, read_rows,
+    Comparison, Manifest, MetricFigures, Reads, ResultOutcome, ResultRow, RunScores, manifest_of,
+    read_rows,
 };
 
 /// The scores of a result file, and the file.
@@ -77,13 +77,7 @@ impl<'a> ExportedRun<'a> {
     }
 }
 
-/// What explains a score: its details, the feedback, or the error.
-pub(super) fn explanation(score: &ResultScore) -> Option<&str> {
-    let ResultScore { details, feedback, error, .. } = score;
-    error.as_deref().or(details.as_deref()).or(feedback.as_deref())
-}
-
-/// Counts the results that a format has no place for.
+/// The number of results that a format cannot contain, by outcome.
 #[derive(Default)]
 pub(super) struct LeftOut(IndexMap<&'static str, u64>);
 

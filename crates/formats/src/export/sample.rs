@@ -1,12 +1,13 @@
-//! The texts of a row: what the program received and returned, and the right answer.
+//! The input, the expected answer and the answer of a row, as strings.
 
 use serde_json::Value;
 
 use super::error::ExportError;
+use crate::import::as_string;
 use crate::results::ResultRow;
 use crate::trajectory::Trajectory;
 
-/// The fields with the texts of a row, where the caller names them.
+/// The fields that the caller names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TextFields {
     pub(super) input: Option<String>,
@@ -14,14 +15,14 @@ pub(super) struct TextFields {
     pub(super) output: Option<String>,
 }
 
-/// The texts of a row.
+/// A row of the run, as other programs have it.
 pub(super) struct Sample {
     pub(super) input: String,
     /// Several if the field is a list.
     pub(super) target: Vec<String>,
     /// `None` if the program failed, or the file does not contain predictions.
     pub(super) output: Option<String>,
-    /// What an agent did, if the prediction contains it.
+    /// The trajectory of an agent, if the prediction contains it.
     pub(super) trajectory: Option<Trajectory>,
 }
 
@@ -34,7 +35,7 @@ impl Sample {
                 None => Err(ExportError::row(
                     row,
                     format!(
-                        "--{option}: no field `{field}`; name an attribute, gold.FIELD or pred.FIELD"
+                        "--{option}: missing field `{field}`; write the name of an attribute, gold.FIELD or pred.FIELD"
                     ),
                 )),
             },
@@ -42,31 +43,23 @@ impl Sample {
         let first = |fields: &[&str]| fields.iter().find_map(|field| row.field(field));
         let input = named("input", &fields.input)?;
         let input = input.or_else(|| first(&["gold.input", "gold.question"]));
-        let input = input.or(row.gold.as_ref()).map(text).unwrap_or_default();
+        let input = input.or(row.gold.as_ref()).map(as_string).unwrap_or_default();
         let target = named("target", &fields.target)?;
         let target = target.or_else(|| first(&["gold.target", "gold.answer"]));
         let target = match target {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(values)) => values.iter().map(text).collect(),
-            Some(value) => vec![text(value)],
+            Some(Value::Array(values)) => values.iter().map(as_string).collect(),
+            Some(value) => vec![as_string(value)],
         };
         let output = match &row.pred {
             None => None,
             Some(pred) => {
                 let output = named("output", &fields.output)?;
-                Some(text(output.or_else(|| first(&["pred.answer"])).unwrap_or(pred)))
+                Some(as_string(output.or_else(|| first(&["pred.answer"])).unwrap_or(pred)))
             }
         };
         let trajectory = row.field("pred.trajectory").filter(|value| value.is_array());
         let trajectory = trajectory.and_then(|value| Trajectory::from_json(value.clone()).ok());
         Ok(Self { input, target, output, trajectory })
-    }
-}
-
-/// A value as a text: a string as it is, other values as JSON.
-pub(super) fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }

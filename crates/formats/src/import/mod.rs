@@ -21,6 +21,7 @@ use std::path::Path;
 
 pub use error::ImportError;
 pub use format::{Epochs, ForeignFormat};
+pub(crate) use text::as_string;
 
 /// Converts a file to a result file of JSON Lines with its manifest, and returns notes on what a reader may not expect. The memory
 /// that it takes is the size of the longest row, and some 50 bytes for each row.

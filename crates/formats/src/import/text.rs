@@ -1,10 +1,12 @@
 //! JSON of other programs: Python writes `NaN` and `Infinity`, which JSON does not have. Limits of size and depth.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
 
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Value;
 
 use super::detect::other_format;
 use super::error::{ImportError, Input};
@@ -61,6 +63,18 @@ fn with_finite_numbers(text: &str) -> Cow<'_, str> {
     }
     replaced.push_str(rest);
     replaced.into()
+}
+
+/// Returns a string as it is, and any other value as JSON with sorted keys.
+pub(crate) fn as_string(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => {
+            let sorted: BTreeMap<_, _> = fields.iter().collect();
+            serde_json::to_string(&sorted).unwrap_or_default()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// The longest document of a file that consists of one, in bytes.
@@ -155,7 +169,7 @@ impl<R: BufRead> Lines<R> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

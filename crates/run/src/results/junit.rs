@@ -116,9 +116,7 @@ fn write_case(
         Case::Passed => element.write_empty()?,
         Case::Failed(score) => element.write_inner_content(|xml| {
             let value = score.value.map_or(String::new(), |value| format!("score {value}"));
-            // A metric explains its score by details, or by feedback.
-            let explanation = score.details.as_deref().or(score.feedback.as_deref());
-            write_reason("failure", &value, explanation, xml)
+            write_reason("failure", &value, score.explanation(), xml)
         })?,
         Case::Error(score) => element.write_inner_content(|xml| {
             let error = score.error.as_deref().unwrap_or(score.outcome.name());

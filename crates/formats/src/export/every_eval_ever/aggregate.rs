@@ -24,7 +24,7 @@ pub(super) fn results(
             Some(score) => results.push(result(run, facts, names, (metric, figures, score))),
             None => {
                 let metric = crate::messages::escape::name(metric);
-                notes.push(format!("metric `{metric}` is not exported, since it has no score"));
+                notes.push(format!("metric `{metric}` is not exported, because it has no score"));
             }
         }
     }
@@ -89,7 +89,7 @@ fn metric_config(
         true => Some((0.0, 1.0)),
         false => identity.and_then(MetricIdentity::range).map(|range| (range.min, range.max)),
     };
-    // Where a failed row counts as a score outside the range, so may the mean be.
+    // A failed row may count as a score outside the range, and then the mean may be outside too.
     let failure = run.failure_score();
     let range = range.map(|(min, max)| match figures.failed {
         0 => (min, max),
@@ -136,11 +136,11 @@ fn metric_config(
     config.into()
 }
 
-/// What the metric is: its version and settings.
+/// The version and the settings of the metric.
 fn description(facts: &Facts<'_>, metric: &str) -> String {
     match facts.identity(metric) {
         Some(identity) => format!("{metric} of dsrs-metrics: {identity}"),
-        None => format!("{metric}, of which the result file states nothing"),
+        None => format!("{metric}; the result file does not describe it"),
     }
 }
 
@@ -154,7 +154,7 @@ fn judge(model: &str) -> Value {
     json!({ "name": id, "id": id.replacen(':', "/", 1), "additional_details": details })
 }
 
-/// The result file does not state who operates a model.
+/// The result file does not contain who operates a model.
 fn unknown_deployment() -> Map<String, Value> {
     let fields = ["deployment_type", "model_availability"];
     fields.map(|field| (field.to_owned(), "unknown".into())).into_iter().collect()

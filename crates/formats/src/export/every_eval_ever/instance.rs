@@ -8,7 +8,8 @@ use crate::core::MetricIdentity;
 use crate::export::error::ExportError;
 use crate::export::facts::Facts;
 use crate::export::run::{ExportedRun, LeftOut};
-use crate::export::sample::{Sample, TextFields, text};
+use crate::export::sample::{Sample, TextFields};
+use crate::import::as_string;
 use crate::messages::hash::sha256;
 use crate::results::{ResultRow, ResultScore};
 use crate::trajectory::{Role, Trajectory};
@@ -119,7 +120,7 @@ fn common(names: &Names, row: &ResultRow, sample: &Sample) -> Map<String, Value>
     let attributes: Map<_, _> = row
         .attributes
         .iter()
-        .map(|(name, value)| (name.to_owned(), Value::from(text(value))))
+        .map(|(name, value)| (name.to_owned(), Value::from(as_string(value))))
         .collect();
     if !attributes.is_empty() {
         add("metadata", attributes.into());
@@ -136,7 +137,7 @@ fn messages(trajectory: &Trajectory) -> Value {
             let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
             let args = call.args.as_object().into_iter().flatten();
             let args: Map<_, _> =
-                args.map(|(name, value)| (name.clone(), Value::from(text(value)))).collect();
+                args.map(|(name, value)| (name.clone(), Value::from(as_string(value)))).collect();
             json!({ "id": id, "name": call.name, "arguments": args })
         });
         if !message.tool_calls.is_empty() {

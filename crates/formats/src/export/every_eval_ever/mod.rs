@@ -22,7 +22,14 @@ use sha2::{Digest, Sha256};
 /// The version of both schemas.
 const SCHEMA_VERSION: &str = "0.3.0";
 
-/// What both files name the evaluation, and where they are.
+/// The tags with a value of the schema.
+const TAGS_WITH_VALUES: [(&str, &[&str]); 3] = [
+    ("relationship", &["first_party", "third_party", "collaborative", "other"]),
+    ("deployment", &["self_deployed", "externally_managed", "unknown"]),
+    ("availability", &["open_weights", "closed_weights", "unknown"]),
+];
+
+/// The names of the evaluation in both files, and their folder.
 struct Names {
     evaluation_id: String,
     /// The model as `DEVELOPER/NAME`.
@@ -55,12 +62,20 @@ impl Names {
                 format!("missing facts of the run{found}; write {}", missing.join(", and "));
             return Err(ExportError::Facts { format: "eee", reason });
         };
+        for (tag, allowed) in TAGS_WITH_VALUES {
+            if let Some(found) = facts.tag(tag).filter(|found| !allowed.contains(found)) {
+                let (found, allowed) = (escape::name(found), allowed.join(", "));
+                let reason = format!("invalid tag {tag}={found}; write one of: {allowed}");
+                return Err(ExportError::Facts { format: "eee", reason });
+            }
+        }
         let dataset = facts.dataset();
         let collection = dataset.replace('/', "_");
         if !is_portable(&collection) {
             let found = escape::name(&dataset);
-            let reason =
-                format!("the data `{found}` is no name of a folder; write --tag dataset=NAME");
+            let reason = format!(
+                "invalid name of the data set `{found}`: expected the name of a folder; write --tag dataset=NAME"
+            );
             return Err(ExportError::Facts { format: "eee", reason });
         }
         let evaluation_id = format!("{dataset}/{model}/{}", facts.ended_s());
@@ -111,19 +126,13 @@ pub(super) fn write(
     fs::create_dir_all(&target).map_err(file_error(&target))?;
     let mut notes: Vec<String> = without_score;
     let mut files = vec![target.join(format!("{}.json", names.uuid))];
-    let mut has_gold = true;
-    run.each_row(|row| {
-        has_gold &= row.gold.is_some();
-        Ok(())
-    })?;
-    let samples = match has_gold {
-        false => {
-            notes.push("the rows are not exported, since the result file has no gold rows; write it with `score --with-rows`".to_owned());
+    let path = target.join(names.samples());
+    let samples = match write_samples(run, facts, fields, &names, &path)? {
+        None => {
+            notes.push("the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`".to_owned());
             None
         }
-        true => {
-            let path = target.join(names.samples());
-            let (samples, note) = write_samples(run, facts, fields, &names, &path)?;
+        Some((samples, note)) => {
             notes.extend(note);
             files.push(path);
             Some(samples)
@@ -145,19 +154,24 @@ struct Samples {
     sha256: String,
 }
 
+/// Writes the rows, and returns a note on the results that are not in the file. Without gold rows it writes no file and returns `None`.
 fn write_samples(
     run: &ExportedRun<'_>,
     facts: &Facts<'_>,
     fields: &TextFields,
     names: &Names,
     path: &Path,
-) -> Result<(Samples, Option<String>), ExportError> {
+) -> Result<Option<(Samples, Option<String>)>, ExportError> {
     let failed = |reason| ExportError::File { file: path.to_owned(), reason };
     let out = OutputFile::create(path).map_err(failed)?;
     let (mut rows, mut hash, mut left_out) = (0, Sha256::new(), LeftOut::default());
-    let mut result = Ok(());
+    let (mut result, mut has_gold) = (Ok(()), true);
     let written = out.write(|file| {
         result = run.each_row(|row| {
+            has_gold &= row.gold.is_some();
+            if !has_gold {
+                return Ok(());
+            }
             for record in instance::of_row(run, facts, names, (row, fields), &mut left_out)? {
                 let line = format!("{record}\n");
                 hash.update(&line);
@@ -167,10 +181,13 @@ fn write_samples(
             Ok(())
         });
         // The file gets its name only if it is complete.
-        result.as_ref().map_or_else(|_| Err(io::ErrorKind::Other.into()), |()| Ok(()))
+        if has_gold && result.is_ok() { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
     });
     result?;
+    if !has_gold {
+        return Ok(None);
+    }
     written.map_err(failed)?;
     let sha256 = hexadecimal(&hash.finalize());
-    Ok((Samples { rows, sha256 }, left_out.note()))
+    Ok(Some((Samples { rows, sha256 }, left_out.note())))
 }

@@ -52,7 +52,7 @@ pub(super) fn write(
     Ok(Vec::new())
 }
 
-/// The member of a sample, whose name inspect_ai makes of the id.
+/// Returns the name of the member of a sample, which contains its id.
 fn member_name(row: &ResultRow) -> Result<String, ExportError> {
     let name = format!("samples/{}_epoch_1.json", row.id);
     let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
@@ -60,7 +60,7 @@ fn member_name(row: &ResultRow) -> Result<String, ExportError> {
     {
         return Ok(name);
     }
-    let reason = "inspect_ai makes the name of a file of its id, and this one is no relative path; give the rows other ids";
+    let reason = "invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id";
     Err(ExportError::row(row, reason))
 }
 

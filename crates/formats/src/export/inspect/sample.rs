@@ -9,8 +9,9 @@ use super::value::ScoreValue;
 use crate::core::rows::named_values::Fields;
 use crate::export::error::ExportError;
 use crate::export::facts::Facts;
-use crate::export::run::{ExportedRun, explanation};
-use crate::export::sample::{Sample, TextFields, text};
+use crate::export::run::ExportedRun;
+use crate::export::sample::{Sample, TextFields};
+use crate::import::as_string;
 use crate::results::{ResultOutcome, ResultRow, ResultScore};
 use crate::trajectory::Trajectory;
 
@@ -88,7 +89,11 @@ impl Samples<'_> {
 
     pub(super) fn summary<'r>(&self, row: &'r ResultRow) -> Result<SampleSummary<'r>, ExportError> {
         let sample = Sample::of(row, self.fields)?;
-        let (message_count, error) = (messages(&sample).len(), failure_of_program(row));
+        let message_count = match &sample.trajectory {
+            Some(trajectory) => trajectory.messages().len(),
+            None => 1 + usize::from(sample.output.is_some()),
+        };
+        let error = failure_of_program(row);
         let completed = error.is_none();
         Ok(SampleSummary { summary: self.common(row, sample), message_count, completed, error })
     }
@@ -136,13 +141,13 @@ impl Samples<'_> {
         );
         add("parts", Some(&score.parts).filter(|it| !it.is_empty()).map(|it| json!(it)));
         add("cost_msats", Some(score.cost_msats).filter(|it| *it > 0).map(Value::from));
-        // Why there is no score: inspect_ai has one word for it.
+        // inspect_ai has one value, "not scored", for all outcomes without a score.
         add("dsrs_metrics_outcome", score.value.is_none().then(|| score.outcome.name().into()));
-        Score { value, explanation: explanation(score), metadata }
+        Score { value, explanation: score.explanation(), metadata }
     }
 }
 
-/// The attributes of a row. The attribute `metadata`, which rows of inspect_ai have, is the metadata itself.
+/// Returns the attributes of a row. The attribute `metadata`, which rows of inspect_ai have, is the metadata itself.
 fn attributes(attributes: &Fields) -> Map<String, Value> {
     let mut metadata = Map::new();
     for (name, value) in attributes.iter() {
@@ -154,13 +159,13 @@ fn attributes(attributes: &Fields) -> Map<String, Value> {
     metadata
 }
 
-/// Why the program failed, if it did.
+/// Returns the error of the program, if it failed.
 fn failure_of_program(row: &ResultRow) -> Option<String> {
     let failed = row.scores.values().find(|it| it.outcome == ResultOutcome::ProgramFailed)?;
     Some(failed.error.clone().unwrap_or_else(|| failed.outcome.name().to_owned()))
 }
 
-/// What an agent did, or else the input and the answer, as messages of inspect_ai.
+/// Returns the trajectory, or else the input and the answer, as messages of inspect_ai.
 fn messages(sample: &Sample) -> Vec<Value> {
     match &sample.trajectory {
         Some(trajectory) => of_trajectory(trajectory),
@@ -186,7 +191,7 @@ fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
             let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
             let args = match &call.args {
                 Value::Object(args) => args.clone(),
-                other => [("args".to_owned(), text(other).into())].into_iter().collect(),
+                other => [("args".to_owned(), as_string(other).into())].into_iter().collect(),
             };
             json!({ "id": id, "function": call.name, "arguments": args, "type": "function" })
         });

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::core::{MetricIdentity, MetricSpec};
-use crate::import::text::parse;
+use crate::import::text::{as_string, parse};
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
@@ -162,7 +162,7 @@ impl Header {
         let mut parameters = BTreeMap::new();
         parameters.insert("inspect.task".to_owned(), self.eval.task.clone());
         for (key, value) in self.options(scorer) {
-            parameters.insert(format!("{scorer}.{key}"), text(value));
+            parameters.insert(format!("{scorer}.{key}"), as_string(value));
         }
         if let Some(element) = element {
             parameters.insert("inspect.element".to_owned(), element.to_owned());
@@ -224,7 +224,7 @@ impl Revision {
 
 /// The models of roles, by name.
 fn roles(roles: &Map<String, Value>) -> String {
-    let model = |role: &Value| role.get("model").map_or_else(|| text(role), text);
+    let model = |role: &Value| role.get("model").map_or_else(|| as_string(role), as_string);
     let mut all: Vec<_> =
         roles.iter().map(|(name, role)| format!("{name}: {}", model(role))).collect();
     all.sort_unstable();
@@ -238,17 +238,5 @@ fn last(name: &str) -> &str {
 
 /// A value as a string; `None` of null and of what is empty.
 fn shown(value: &Value) -> Option<String> {
-    Some(text(value)).filter(|it| !["", "null", "{}", "[]"].contains(&&**it))
-}
-
-/// A value as a string, with sorted keys.
-fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Object(fields) => {
-            let sorted: BTreeMap<_, _> = fields.iter().collect();
-            serde_json::to_string(&sorted).unwrap_or_default()
-        }
-        other => other.to_string(),
-    }
+    Some(as_string(value)).filter(|it| !["", "null", "{}", "[]"].contains(&&**it))
 }

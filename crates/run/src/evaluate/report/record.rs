@@ -263,6 +263,15 @@ impl RunRecord {
     }
 }
 
+impl ResultScore {
+    /// Returns the error, or else the details, or else the feedback.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn explanation(&self) -> Option<&str> {
+        self.error.as_deref().or(self.details.as_deref()).or(self.feedback.as_deref())
+    }
+}
+
 impl<S: Eq + Hash> ResultScore<S> {
     /// Returns the models that replied to the judges of the metric, or of its components, as
     /// [`Scored::replied_by`] does. A file of an earlier version has none.
