@@ -61,6 +61,16 @@ fn a_second_export_writes_the_same_files() {
     }
     let [first, second] = [0, 1].map(|_| export(&folder, "eee", "eee", &TAGS).out);
     assert_eq!(first, second);
+
+    // The scores of another run do not replace the scores of this one.
+    let ids = || -> Vec<Value> {
+        export(&folder, "langfuse", "scores", &[]);
+        let ids = |line: &str| serde_json::from_str::<Value>(line).unwrap()["id"].take();
+        folder.read("scores").lines().map(ids).collect()
+    };
+    let of_run = ids();
+    folder.write("run.jsonl", ROWS.replace("1 word", "2 words"));
+    assert!(ids().iter().zip(&of_run).all(|(other, id)| other != id), "{of_run:?}");
 }
 
 #[test]

@@ -13,6 +13,14 @@ pub enum ExportError {
     /// The result file cannot be read.
     #[error(transparent)]
     Results(#[from] ResultsError),
+    /// The result file cannot be read again.
+    #[error("{}: cannot be read: {reason}", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// The reason.
+        reason: io::Error,
+    },
     /// The result file is a stream, which cannot be read several times.
     #[error(
         "--to: expected a result file, found standard input, which cannot be read several times; write it to a file"

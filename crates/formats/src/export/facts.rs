@@ -1,7 +1,7 @@
 //! [`Facts`]: information about a run, from its manifest and from tags.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,6 +12,7 @@ use super::error::ExportError;
 use super::run::ExportedRun;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::{Direction, MetricIdentity};
+use crate::messages::hash;
 use crate::results::Manifest;
 
 /// The kind of evaluator that computed a score.
@@ -32,7 +33,7 @@ pub(super) struct Facts<'a> {
     pub(super) ended: SystemTime,
     /// When the run started, if the manifest contains it.
     pub(super) started: Option<SystemTime>,
-    /// The identifier of the run: the hash of the file in its manifest, or else the name of the file.
+    /// The identifier of the run: the hash of the file, from its manifest if there is one.
     run: String,
 }
 
@@ -46,16 +47,13 @@ impl<'a> Facts<'a> {
         let started = process.and_then(|it| humantime::parse_rfc3339(&it.started).ok());
         let duration = process.and_then(|it| Duration::try_from_secs_f64(it.duration_s).ok());
         let ended = started.and_then(|started| started.checked_add(duration?));
-        let ended = match ended {
-            Some(ended) => ended,
-            None => {
-                let written = fs::metadata(file).and_then(|found| found.modified());
-                let failed = |reason| ExportError::File { file: file.to_owned(), reason };
-                written.map_err(failed)?
-            }
-        };
+        let unreadable = |reason| ExportError::Unreadable { file: file.to_owned(), reason };
+        let written = || fs::metadata(file).and_then(|found| found.modified());
+        let ended = ended.map_or_else(written, Ok).map_err(unreadable)?;
         let described = manifest.and_then(|manifest| manifest.file.as_ref());
-        let run = described.map_or_else(|| stem(file), |described| described.xxh3.clone());
+        let hash = || File::open(file).and_then(hash::of_reader);
+        let run = described.map_or_else(hash, |described| Ok(described.xxh3.clone()));
+        let run = run.map_err(unreadable)?;
         Ok(Self { manifest, tags, file, ended, started, run })
     }
 
