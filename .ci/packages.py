@@ -3,7 +3,8 @@
 
     .ci/packages.py [ROOT]                checks the manifests of a workspace, by default of this one
     .ci/packages.py --archives FOLDER     writes the archives, checks them against .ci/packages.txt, and makes a workspace of
-                                          their contents in FOLDER, below which cargo uses them in place of the registry
+                                          their contents in FOLDER, below which cargo uses them in place of the registry,
+                                          and a registry of them and their dependencies in FOLDER/registry
     DSRS_METRICS_RECORD=1 .ci/packages.py --archives FOLDER     writes that file
 
 Each problem is a sentence that says what to do. Nothing is compiled, so that a version that cargo cannot resolve is reported too.
@@ -95,13 +96,14 @@ def unpack(archive, to):
 
 
 def archives(to):
-    """The problems of the archives. The number of files and the size of each are printed. They are unpacked as members of a workspace."""
+    """The problems of the archives. The number of files and the size of each are printed. They are unpacked as members of a workspace, and as packages of a registry."""
     target, packages, published = workspace(HERE.parent)
     for path in (target / "package").glob("*.crate"):
         path.unlink()
     excluded = [f"--exclude={name}" for name in packages.keys() - published.keys()]
-    # Without the index of the registry, which cargo would read again for each package.
-    subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=HERE.parent, check=True)
+    # `cargo package` is offline, since it would read the index of the registry again for each package.
+    registry = to / "registry"
+    subprocess.run(["cargo", "vendor", "--quiet", "--locked", registry], cwd=HERE.parent, stdout=subprocess.DEVNULL, check=True)
     package = ["cargo", "package", "--quiet", "--offline", "--workspace", *excluded, "--no-verify", "--allow-dirty"]
     subprocess.run(package, cwd=HERE.parent, check=True)
     measured, problems = {}, []
@@ -113,6 +115,8 @@ def archives(to):
         with tarfile.open(path) as archive:
             files = [member.name.split("/", 1)[1] for member in archive]
             unpack(archive, to / path.stem)
+            unpack(archive, registry / path.stem)
+        (registry / path.stem / ".cargo-checksum.json").write_text('{"files": {}}')
         measured[name] = (len(files), path.stat().st_size)
         print(f"{name}: {len(files)} files, {path.stat().st_size:,} bytes")
         for file in files:

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -72,8 +73,18 @@ fn target() -> PathBuf {
     tests.join("guide")
 }
 
+/// The registry with the archives, in place of the clone.
+fn packaged() -> Option<PathBuf> {
+    std::env::var_os("DSRS_METRICS_PACKAGED").map(PathBuf::from)
+}
+
 fn run(script: &str, folder: &Path, target: &Path) -> (bool, String) {
-    let output = Command::new("/bin/sh")
+    let mut shell = Command::new("/bin/sh");
+    if packaged().is_some() {
+        // Settings of CI, with which a build takes less time than a user's.
+        shell.env_remove("CARGO_INCREMENTAL").env_remove("CARGO_PROFILE_DEV_DEBUG");
+    }
+    let output = shell
         .args(["-e", "-c", &format!("exec 2>&1\n{script}")])
         .current_dir(folder)
         .env("CARGO_NET_OFFLINE", "true")
@@ -105,23 +116,42 @@ fn lock(package: &Path) {
     fs::copy(format!("{ROOT}/Cargo.lock"), package.join("Cargo.lock")).unwrap();
 }
 
-/// Follows `docs/guide/PAGE.md`, which makes the crate `name`, in an empty folder.
-pub(crate) fn follow(page: &str, name: &str) {
+/// Follows `docs/guide/PAGE.md`, which makes the crate `name`, in an empty folder. Prints the time at which the block with the
+/// command of each milestone ends.
+pub(crate) fn follow(page: &str, name: &str, milestones: &[(&str, &str)]) {
     let path = Path::new(ROOT).join(format!("dsrs-metrics/docs/guide/{page}.md"));
     let page = fs::read_to_string(&path).unwrap();
-    let (folder, target) = (tempfile::tempdir().unwrap(), target());
+    let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join(name);
+    let target = if let Some(registry) = packaged() {
+        let config = folder.path().join(".cargo/config.toml");
+        fs::create_dir(config.parent().unwrap()).unwrap();
+        let sources = "[source.crates-io]\nreplace-with = \"packaged\"\n[source.packaged]\n";
+        fs::write(config, format!("{sources}directory = {registry:?}\n")).unwrap();
+        package.join("target")
+    } else {
+        target()
+    };
     let _ = fs::remove_dir_all(target.join("dsrs-metrics"));
+    let (started, mut milestones) = (Instant::now(), milestones.iter().peekable());
     let (mut followed, mut printed, mut wrong) = (page.clone(), None, Vec::new());
     for block in blocks(&page) {
         match (block.language, block.file) {
             ("sh", _) => {
-                let script = block.text.replace("../dsrs-metrics/", &format!("{ROOT}/"));
+                let script = if packaged().is_some() {
+                    block.text.replace("--path ../dsrs-metrics/dsrs-metrics", "dsrs-metrics")
+                } else {
+                    block.text.replace("../dsrs-metrics/", &format!("{ROOT}/"))
+                };
                 let current = if package.exists() { &*package } else { folder.path() };
                 let (is_success, output) = run(&script, current, &target);
                 assert!(is_success, "{script}\n{output}");
-                if !package.join("Cargo.lock").exists() {
+                if packaged().is_none() && !package.join("Cargo.lock").exists() {
                     lock(&package);
+                }
+                let is_reached = |(_, command): &&(&str, &str)| block.text.contains(command);
+                if let Some((milestone, _)) = milestones.next_if(is_reached) {
+                    println!("{milestone}: {:.1} s", started.elapsed().as_secs_f64());
                 }
                 printed = Some((block.text, shown(&output, folder.path(), &target)));
                 continue;
@@ -145,11 +175,30 @@ pub(crate) fn follow(page: &str, name: &str) {
             }
         }
     }
+    assert_eq!(milestones.next(), None, "the page lacks the command of this milestone");
+    if let Some(registry) = packaged() {
+        run_readme(&registry, &package, &target);
+    }
     run(&format!("cargo clean -p {name}"), &package, &target);
     if std::env::var_os("DSRS_METRICS_RECORD").is_some_and(|value| value == "1") {
         fs::write(&path, followed).unwrap();
     } else {
         assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    }
+}
+
+/// Runs the programs of the README of the archive in a crate that depends on the archive.
+fn run_readme(registry: &Path, package: &Path, target: &Path) {
+    let archive = format!("dsrs-metrics-{}", env!("CARGO_PKG_VERSION"));
+    let page = fs::read_to_string(registry.join(archive).join("README.md")).unwrap();
+    let mut programs = blocks(&page);
+    programs.retain(|block| block.language == "rust" && block.text.contains("fn main("));
+    assert!(programs.len() >= 2, "expected a metric and an evaluation as programs in the README");
+    for program in programs {
+        fs::write(package.join("src/bin/readme.rs"), program.text).unwrap();
+        let script = "cargo add tokio --features rt-multi-thread\ncargo run --bin readme";
+        let (is_success, output) = run(script, package, target);
+        assert!(is_success, "{}\n{output}", program.text);
     }
 }
 
