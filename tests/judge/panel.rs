@@ -9,6 +9,8 @@ use dsrs_metrics::contract::MetricErrorKind;
 use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::rows::Pair;
+use dsrs_metrics::scoring::Scorer;
 use serde_json::json;
 
 use super::setup::{BetterOfTwoJudge, Grade5Judge, PoliteJudge, grade, polite, rows, user};
@@ -197,6 +199,25 @@ async fn without_a_quorum_there_is_no_score() {
             .evaluate(&gold, &pred)
             .await
             .is_err_and(|error| error.to_string().contains("at least 3 of 3 judges, found 2"))
+    );
+}
+
+#[tokio::test]
+async fn trap_28_a_scorer_counts_the_rows_that_a_part_of_the_panel_judged() {
+    let models = [named("a:1", polite(true)), named("a:2", polite(true)), down()];
+    let judge = PoliteJudge::builder().models(models).build();
+    let scorer = Scorer::builder().metric(judge).build().unwrap();
+    let rows = ["0", "1"].map(|id| {
+        let (gold, pred) = rows();
+        Pair::new(id, gold, pred)
+    });
+    let result = scorer.score_all(rows, 1).await.unwrap();
+    assert_eq!((result.summary.scored, result.summary.judged_in_part), (2, 2));
+    assert!(result.rows.iter().all(|row| row.is_judged_in_part() && !row.is_judged_offline()));
+    let printed = result.to_string();
+    assert!(
+        printed.contains("(mean of 2/2, 0 failed, 2 judged by part of the panel)"),
+        "{printed}"
     );
 }
 

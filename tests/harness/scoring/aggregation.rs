@@ -75,6 +75,7 @@ fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() 
     };
     assert_eq!(message(0.25), expected("0.25", "25.0"));
     assert_eq!(message(0.001), expected("0.001", "10.0"));
+    assert_eq!(message(0.5), expected("0.5", "10.0"), "50 would be too many");
     assert_eq!(message(50.0), expected("50.0", "10.0"));
 }
 

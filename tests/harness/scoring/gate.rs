@@ -42,7 +42,7 @@ async fn a_gated_row_names_the_proxies_and_its_truth_metrics_are_not_called() {
     let names = ["zeal", "form", "size"];
     let scorer = Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).metric(dear.clone());
     let scorer = scorer.threshold(0.8).build().unwrap();
-    let pred = prediction! { "zeal" => 0.5, "form" => 0.0, "size" => 1.0, "dear" => 1.0 };
+    let pred = prediction! { "zeal" => 0.7, "form" => 0.0, "size" => 0.8, "dear" => 1.0 };
     let row = scorer.score_row(&example! {}, &pred).await;
     let by = "form, zeal".to_owned();
     assert_eq!(row.status, RowStatus::Gated { proxy: 0.5, by: by.clone() });

@@ -35,7 +35,11 @@ async fn truth_metrics_are_not_called_for_a_gated_rollout_which_counts_as_0() {
     let preds = [gated.clone(), passed, gated.clone()];
     let row = score(Mean, &preds).await;
     assert_eq!((row.score(), row.scored(), row.gated()), (Some(0.25), 1, 2));
-    assert_eq!((row.spending.truth_calls, row.spending.saved_msats), (1, 200));
+    let spending = &row.spending;
+    assert_eq!(
+        (spending.truth_calls, spending.truth_calls_gated, spending.saved_msats),
+        (1, 2, 200)
+    );
     assert_eq!(score(Max, &preds).await.score(), Some(0.75));
     let row = score(Median, &preds).await;
     assert_eq!(row.score(), Some(0.0));

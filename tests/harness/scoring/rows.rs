@@ -85,6 +85,25 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
 }
 
 #[tokio::test]
+async fn an_error_of_some_rows_is_not_an_error_of_the_run() {
+    let (scorer, ..) = cheap_and_dear();
+    let rows = ["fail".into(), serde_json::json!(1.0)];
+    let rows = rows.map(|dear| pair(prediction! { "cheap" => 1.0, "dear" => dear }));
+    let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
+    assert_eq!((result.summary.failed, result.summary.rollouts_failed), (1, 1));
+    let printed = result.to_string();
+    assert!(
+        printed.starts_with(
+            "0.5000 [0.0000, 1.0000] (mean of 1/2, 1 failed counted as 0; 1.0000 over the 1 scored)"
+        ),
+        "{printed}"
+    );
+    assert!(!printed.contains("first error"), "{printed}");
+    let [failed, scored] = [0, 1].map(|row| result.rows[row].rank());
+    assert!(failed != scored && failed < scored, "{failed:?} {scored:?}");
+}
+
+#[tokio::test]
 async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();

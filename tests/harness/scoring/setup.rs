@@ -38,6 +38,10 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
     set.add(ScriptedMetric::truth("b", 1));
     set.add_proxy(ScriptedMetric::proxy("a")).unwrap();
     assert_eq!(format!("{set:?}"), r#"MetricSet { proxy: ["a"], truth: ["b"] }"#);
+    let scorer = cheap().threshold(0.25);
+    let debug = format!("{scorer:?} {:?}", cheap().threshold(0.25).build().unwrap());
+    assert_eq!(debug.matches(r#"["cheap"]"#).count(), 2, "{debug}");
+    assert_eq!(debug.matches("threshold: 0.25").count(), 2, "{debug}");
     let tier = MetricTier::Truth;
     let metric = "c".to_owned();
     let error = set.add_proxy(ScriptedMetric::truth("c", 1)).unwrap_err();
@@ -47,9 +51,11 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
 #[test]
 fn a_set_lists_its_proxies_before_its_truth_metrics() {
     let mut set = MetricSet::new();
+    assert!(set.is_empty());
     set.add(ScriptedMetric::truth("b", 1));
     set.add(ScriptedMetric::proxy("a"));
-    set.add(ScriptedMetric::truth("c", 1));
+    set.add_truth(ScriptedMetric::truth("c", 1)).unwrap();
+    assert!(!set.is_empty());
     let names: Vec<_> = set.all().map(|metric| metric.name().to_owned()).collect();
     assert_eq!(names, ["a", "b", "c"]);
     assert_eq!((set.proxy().len(), set.truth().len()), (1, 2));

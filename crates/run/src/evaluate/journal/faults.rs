@@ -1,13 +1,11 @@
 //! Tests: a journal whose file operations fail at any point.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use indexmap::IndexMap;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -219,14 +217,7 @@ impl Metric for Checked {
 #[test]
 fn trap_41_reservations_are_recorded_before_the_call_and_count_until_they_are_settled() {
     let dir = std::env::temp_dir().join(format!("dsrs-metrics-reserved-{}", std::process::id()));
-    let run = RunIdentity {
-        order: Vec::new(),
-        metrics: IndexMap::default(),
-        repeats: None,
-        failure_score: 0.0,
-        program_inputs: None,
-        inputs: BTreeMap::default(),
-    };
+    let run = RunIdentity::empty();
     let open = |wrap: Option<&WrapFile>| Journal::open(&dir, &run, wrap, &|| false).unwrap();
     let journal = open(None);
     assert_eq!((journal.reserve(5000), journal.reserve(3000)), (Ok(0), Ok(1)));

@@ -94,3 +94,35 @@ pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
     let _ = dir;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_cut_off_found_and_locked_again_after_a_short_wait() {
+        let path = std::env::temp_dir().join(format!("dsrs-metrics-file-{}", std::process::id()));
+        let dir = Path::new("j");
+        assert!(!exists(&path, dir).unwrap());
+        let file = open(&path).unwrap();
+        assert!(exists(&path, dir).unwrap());
+        assert_eq!(LogFile::append(&file, b"abcdef").unwrap(), 6);
+        LogFile::truncate(&file, 2).unwrap();
+        LogFile::append(&file, b"x").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"abx");
+        // The path leads through a file that is no directory.
+        #[cfg(unix)]
+        assert!(matches!(exists(&path.join("journal.log"), dir), Err(JournalError::Open { .. })));
+
+        let holder = open(&path).unwrap();
+        holder.lock().unwrap();
+        assert!(matches!(lock(&file, dir), Err(JournalError::InUse { .. })));
+        let releases = std::thread::spawn(move || {
+            std::thread::sleep(PAUSE);
+            drop(holder);
+        });
+        assert!(lock(&file, dir).is_ok());
+        releases.join().unwrap();
+        std::fs::remove_file(&path).unwrap();
+    }
+}

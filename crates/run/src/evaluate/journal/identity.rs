@@ -30,6 +30,19 @@ pub(crate) struct RunIdentity {
 }
 
 impl RunIdentity {
+    /// Of a run without metrics.
+    #[cfg(test)]
+    pub(super) fn empty() -> Self {
+        Self {
+            order: Vec::new(),
+            metrics: IndexMap::default(),
+            repeats: None,
+            failure_score: 0.0,
+            program_inputs: None,
+            inputs: BTreeMap::default(),
+        }
+    }
+
     /// Compares this run with the run that started a journal.
     ///
     /// # Errors

@@ -221,3 +221,93 @@ pub(super) fn content(line: &[u8]) -> Option<&[u8]> {
     let json = rest.strip_prefix(b" ")?;
     (checksum(json).as_bytes() == sum).then_some(json)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::Instant;
+
+    use super::*;
+
+    /// A file in memory, and the number of its syncs. A sync waits while the test holds `may_sync`.
+    #[derive(Default)]
+    struct Memory {
+        content: Mutex<Vec<u8>>,
+        syncs: Mutex<u32>,
+        may_sync: Mutex<()>,
+        begins_sync: Option<Mutex<Sender<()>>>,
+    }
+
+    impl LogFile for Memory {
+        fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+            lock(&self.content).extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            if let Some(begins) = &self.begins_sync {
+                let _ = lock(begins).send(());
+            }
+            drop(lock(&self.may_sync));
+            *lock(&self.syncs) += 1;
+            Ok(())
+        }
+
+        fn truncate(&self, length: u64) -> io::Result<()> {
+            lock(&self.content).truncate(usize::try_from(length).unwrap());
+            Ok(())
+        }
+    }
+
+    fn log(begins_sync: Option<Sender<()>>) -> (Log, Arc<Memory>) {
+        let begins_sync = begins_sync.map(Mutex::new);
+        let file = Arc::new(Memory { begins_sync, ..Memory::default() });
+        let of_log: Arc<dyn LogFile> = Arc::clone(&file) as _;
+        (Log::start(Path::new("j"), of_log, 0).unwrap(), file)
+    }
+
+    #[test]
+    fn a_log_without_records_is_not_synced() {
+        let (log, file) = log(None);
+        assert_eq!(log.finish(), Ok(()));
+        assert_eq!((*lock(&file.syncs), lock(&file.content).len()), (0, 0));
+    }
+
+    #[test]
+    fn records_are_synced_in_groups_and_before_the_end() {
+        let (sender, receiver): (_, Receiver<()>) = channel();
+        let (log, file) = log(Some(sender));
+        let start = Instant::now();
+        log.append(&"first", Write::Later);
+        receiver
+            .recv_timeout(Duration::from_secs(60))
+            .expect("it is synced without a further call");
+        for _ in 0..500 {
+            log.append(&"next", Write::Now);
+        }
+        assert_eq!(log.finish(), Ok(()));
+        let intervals = start.elapsed().as_millis() / SYNC_INTERVAL.as_millis();
+        let syncs = u128::from(*lock(&file.syncs));
+        assert!((2..=intervals + 1).contains(&syncs), "{syncs} syncs in {intervals} intervals");
+        let lines = lock(&file.content).iter().filter(|byte| **byte == b'\n').count();
+        assert_eq!(lines, 501);
+    }
+
+    #[test]
+    fn records_wait_in_a_buffer_that_is_written_when_it_is_full() {
+        let (sender, receiver) = channel();
+        let (log, file) = log(Some(sender));
+        let no_sync = lock(&file.may_sync);
+        log.append(&"first", Write::Now);
+        let first = lock(&file.content).len();
+        assert_eq!(first, CHECKSUM + " \"first\"\n".len());
+        // The thread waits for the sync, so that it writes nothing.
+        receiver.recv_timeout(Duration::from_secs(60)).unwrap();
+        log.append(&"small", Write::Later);
+        assert_eq!(lock(&file.content).len(), first);
+        log.append(&"x".repeat(BUFFER), Write::Later);
+        assert!(lock(&file.content).len() > first + BUFFER);
+        drop(no_sync);
+        assert_eq!(log.finish(), Ok(()));
+    }
+}

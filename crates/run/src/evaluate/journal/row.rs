@@ -184,3 +184,123 @@ impl ReplyRecorder for JournalRow {
         lock(&self.found).recorded.get(key).copied().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::core::program_run::ProgramRun;
+    use crate::core::score::MetricScore;
+    use crate::core::score::return_types::MetricReturn as _;
+    use crate::core::score::error::MetricError;
+    use crate::core::spec::MetricSpec;
+    use crate::evaluate::journal::{ProgramFailure, RunIdentity, StoredPrediction};
+
+    const KEY: Hash = [7; 32];
+
+    /// A directory that is removed at the end.
+    struct Dir(PathBuf);
+
+    impl Dir {
+        fn new(name: &str) -> Self {
+            let name = format!("dsrs-metrics-journal-{name}-{}", std::process::id());
+            Self(std::env::temp_dir().join(name))
+        }
+
+        /// Opens the journal again, and its row 0.
+        fn row(&self, retry_failed: bool) -> Arc<JournalRow> {
+            let dir: &Path = &self.0;
+            let journal = Journal::open(dir, &RunIdentity::empty(), None, &|| false).unwrap();
+            JournalRow::open(Arc::new(journal), (0, 0), "f", retry_failed).unwrap()
+        }
+    }
+
+    impl Drop for Dir {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn scores(outcomes: Vec<(usize, Outcome)>) -> StoredScores {
+        StoredScores { outcomes, tracebacks: vec!["at line 1".to_owned()] }
+    }
+
+    fn scored() -> Outcome {
+        let scored = MetricScore::new(1.0).into_scored(&MetricSpec::new("m"));
+        Outcome::Scored(scored.unwrap())
+    }
+
+    fn failed() -> Outcome {
+        Outcome::from(MetricError::failed("m", "no"))
+    }
+
+    #[test]
+    fn replies_are_found_once_and_in_their_order() {
+        let dir = Dir::new("replies");
+        let row = dir.row(false);
+        assert!(!row.has(&KEY) && row.find(&KEY).is_none() && !row.is_restored());
+        for (count, text) in [(0, "a"), (1, "b"), (2, "c")] {
+            assert_eq!(row.recorded(&KEY), count);
+            ReplyRecorder::record(&*row, &KEY, &LmReply::new(text), true);
+        }
+        assert_eq!((row.recorded(&KEY), row.recorded(&[8; 32]), row.has(&KEY)), (3, 0, false));
+        assert!(!row.is_restored(), "this run added the records");
+        drop(row);
+
+        let row = dir.row(false);
+        assert!(row.has(&KEY) && !row.has(&[8; 32]) && row.is_restored());
+        let found = [(); 4].map(|()| row.find(&KEY).map(|reply| reply.text));
+        assert_eq!(found, ["a", "b", "c", ""].map(|it| Some(it.to_owned()).filter(|_| it != "")));
+        assert_eq!((row.has(&KEY), row.recorded(&KEY)), (false, 0));
+        row.record_scores(scores(vec![(0, scored())]), true);
+        assert!(!row.is_restored(), "one record is new");
+    }
+
+    #[test]
+    fn a_row_is_complete_with_the_result_of_the_program_and_all_outcomes() {
+        let dir = Dir::new("complete");
+        let row = dir.row(false);
+        assert!(!row.is_complete(true, &[]), "the program was not run");
+        assert!(row.is_complete(false, &[]) && !row.is_complete(false, &[0]));
+        row.record_scores(scores(vec![(0, scored())]), true);
+        drop(row);
+        let row = dir.row(false);
+        assert!(row.is_complete(false, &[0]) && !row.is_complete(true, &[0]));
+        let prediction = StoredPrediction { value: serde_json::json!({}), is_textual: false };
+        row.record_program(StoredProgram::Returned { prediction, run: ProgramRun::default() });
+        drop(row);
+        let row = dir.row(false);
+        assert!(row.is_complete(true, &[0]) && !row.is_complete(true, &[0, 1]));
+        row.record_program(StoredProgram::Failed(ProgramFailure::default()));
+        drop(row);
+        assert!(dir.row(false).is_complete(true, &[0, 1]), "no metric is called");
+        let row = dir.row(true);
+        assert!(!row.is_complete(true, &[0]), "the program is run again");
+    }
+
+    #[test]
+    fn replies_are_asked_for_again_only_if_a_metric_failed() {
+        for (outcomes, kept) in [(vec![(0, scored())], 1), (vec![(0, scored()), (1, failed())], 0)]
+        {
+            let dir = Dir::new(&format!("retried-{kept}"));
+            let row = dir.row(false);
+            ReplyRecorder::record(&*row, &KEY, &LmReply::new("a"), true);
+            row.record_scores(scores(outcomes), true);
+            drop(row);
+            let row = dir.row(true);
+            let (outcomes, tracebacks) = row.take_outcomes();
+            assert_eq!((outcomes.len(), tracebacks.len()), (1, kept));
+            assert_eq!(row.has(&KEY), kept == 1);
+        }
+    }
+
+    #[test]
+    fn what_the_budget_did_not_cover_is_not_stored() {
+        let mut stored = StoredScores::default();
+        stored.add(0, Outcome::Skipped { budget: 9, cost_msats: 0 }, None);
+        assert!(stored.is_empty());
+        stored.add(1, failed(), Some("at line 1"));
+        assert_eq!((stored.outcomes.len(), stored.tracebacks.len()), (1, 1));
+    }
+}

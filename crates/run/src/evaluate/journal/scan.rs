@@ -111,7 +111,7 @@ impl Scan {
             dir: dir.to_owned(),
         };
         let mut line = Vec::new();
-        while let Some(length) = read_line(&mut lines, &mut line).map_err(failed)? {
+        while let Some(length) = read_line(&mut lines, &mut line, MAX_LINE).map_err(failed)? {
             if is_stopped() {
                 return Err(JournalError::Stopped { dir: dir.to_owned() });
             }
@@ -228,7 +228,7 @@ impl Scan {
             // A relative seek keeps the buffer for records that are close to each other.
             let at = file.stream_position().map_err(failed)?;
             file.seek_relative(offset.cast_signed() - at.cast_signed()).map_err(failed)?;
-            read_line(&mut *file, &mut line).map_err(failed)?;
+            read_line(&mut *file, &mut line, MAX_LINE).map_err(failed)?;
             let record = log::content(&line).and_then(|json| serde_json::from_slice(json).ok());
             records.extend(record);
         }
@@ -236,12 +236,16 @@ impl Scan {
     }
 }
 
-/// Reads the next complete line without its line break, and returns its length in the file. Of a line that is too long
-/// only the beginning is kept. `None` at the end, and for an incomplete line, which is kept.
-fn read_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Option<u64>> {
+/// Reads the next complete line without its line break, and returns its length in the file. Nothing is kept of a line of more
+/// than `max` bytes. `None` at the end, and for an incomplete line, which is kept.
+fn read_line(
+    from: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    max: u64,
+) -> std::io::Result<Option<u64>> {
     line.clear();
-    let mut length = from.by_ref().take(MAX_LINE).read_until(b'\n', line)? as u64;
-    if length == MAX_LINE && line.last() != Some(&b'\n') {
+    let mut length = from.by_ref().take(max).read_until(b'\n', line)? as u64;
+    if length == max && line.last() != Some(&b'\n') {
         let skipped = from.skip_until(b'\n')? as u64;
         if skipped == 0 {
             return Ok(None);
@@ -300,6 +304,28 @@ mod tests {
         // Forged: numbers that repeat, and sums that overflow.
         let lines = [header(), reserved(u64::MAX, u64::MAX), reserved(u64::MAX, 1), reply(false)];
         assert_eq!(of(&lines), (u64::MAX, 1, 0));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_skipped_and_an_incomplete_one_is_kept() {
+        let mut from = &b"ab\nabc\nabcd\nabcdefgh\n\nab"[..];
+        let mut line = Vec::new();
+        for (length, kept) in [
+            (Some(3), "ab"),
+            (Some(4), "abc"),
+            (Some(5), ""),
+            (Some(9), ""),
+            (Some(1), ""),
+            (None, "ab"),
+            (None, ""),
+        ] {
+            assert_eq!(read_line(&mut from, &mut line, 4).unwrap(), length, "{kept}");
+            assert_eq!(line, kept.as_bytes());
+        }
+        // The end of the file where the longest line may end.
+        for (text, length) in [("abcd", None), ("abcde", Some(5))] {
+            assert_eq!(read_line(&mut text.as_bytes(), &mut line, 4).unwrap(), length, "{text}");
+        }
     }
 
     #[test]
