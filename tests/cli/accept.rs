@@ -57,17 +57,17 @@ fn pending_of(folder: &Folder, eval: &str, content: &str, replaced: Option<&str>
 fn the_first_baseline_of_an_eval_is_accepted() {
     let folder = Folder::new();
     pending(&folder, "routing", &[1, 0], None);
-    let shown = folder.run(&["accept", "--show"]);
+    let shown = folder.run("accept --show");
     assert_eq!((shown.code, &*shown.out), (Some(0), "routing (shop)\nfirst baseline, 2 rows\n\n"));
     assert!(!folder.path("evals/routing.baseline.jsonl").exists());
 
-    let ran = folder.run(&["accept", "routing"]);
+    let ran = folder.run("accept routing");
     assert_eq!((ran.code, ran.out), (Some(0), shown.out));
     assert!(
         ran.err.starts_with("accepted: ") && ran.err.ends_with("evals/routing.baseline.jsonl\n")
     );
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[1, 0]));
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert_eq!((ran.code, &*ran.err), (Some(0), "no eval has new results\n"));
 }
 
@@ -77,7 +77,7 @@ fn the_comparison_is_shown_before_a_baseline_is_replaced() {
     let old = [1, 1, 1, 1, 1, 1, 1, 0];
     folder.write("evals/routing.baseline.jsonl", baseline("routing", &old));
     pending(&folder, "routing", &[0, 0, 0, 0, 0, 0, 0, 0], Some(&old));
-    let ran = folder.run(&["accept", "--target-dir", "target"]);
+    let ran = folder.run("accept --target-dir target");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.out.contains("same: A is better by 87.50 percentage points"), "{}", ran.out);
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0; 8]));
@@ -91,7 +91,7 @@ fn a_metric_of_one_side_is_named() {
         folder.write("evals/routing.baseline.jsonl", &old);
         let new = baseline_of(new, "routing", &[1, 1, 1, 0]);
         pending_of(&folder, "routing", &new, Some(&old));
-        folder.run(&["accept", "--show"]).out
+        folder.run("accept --show").out
     };
     let out = compared(&["f1", "same"], &["same", "long"]);
     assert!(out.contains("same: ") && !out.contains("f1: "), "{out}");
@@ -114,7 +114,7 @@ fn nothing_is_accepted_that_was_not_compared() {
     // Another one is written between the run and the command.
     folder.write("evals/routing.baseline.jsonl", baseline("routing", &[0, 0]));
     pending(&folder, "other", &[1], None);
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     assert!(
         ran.err.ends_with("changed after the run of `routing`; run the eval again\n"),
@@ -125,17 +125,17 @@ fn nothing_is_accepted_that_was_not_compared() {
     assert!(!folder.path("evals/other.baseline.jsonl").exists());
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0, 0]));
 
-    let ran = folder.run(&["accept", "routin"]);
+    let ran = folder.run("accept routin");
     assert_eq!(ran.err, "error: `routin` has no new results; did you mean `routing`?\n");
     let pending = folder.path("target/dsrs-metrics/evals/shop/routing/pending.json");
     std::fs::write(&pending, "{\"eval\": \"routing\"").unwrap();
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert!(ran.err.contains("remove it, and run the eval again"), "{}", ran.err);
 }
 
 #[test]
 fn without_results_the_command_says_where_it_looks() {
-    let ran = Folder::new().run(&["accept"]);
+    let ran = Folder::new().run("accept");
     assert_eq!(ran.code, Some(2));
     assert_eq!(
         ran.err,

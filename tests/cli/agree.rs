@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, Ran};
+use crate::Folder;
 
 /// Twelve rows: nine labelled and scored, one without label, one whose metric failed, one
 /// abstained.
@@ -39,28 +39,21 @@ fn judged() -> String {
 impl Folder {
     /// The error of `agree ARGS`.
     #[track_caller]
-    fn agree_error(&self, args: &[&str]) -> String {
-        let ran = self.run(&[&["agree"], args].concat());
-        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
-        assert!(!message.contains('\n'), "{message}");
-        message
+    fn agree_error(&self, args: &str) -> String {
+        self.error("agree", args)
     }
 
     /// The report of `agree ARGS --json`.
     #[track_caller]
-    fn agree_json(&self, args: &[&str]) -> Value {
-        let Ran { code, out, err } = self.run(&[&["agree"], args, &["--json"]].concat());
-        assert_eq!((code, &*err), (Some(0), ""));
-        serde_json::from_str(&out).unwrap()
+    fn agree_json(&self, args: &str) -> Value {
+        self.json(&format!("agree {args} --json"))
     }
 }
 
 #[test]
 fn every_row_is_compared_or_counted_as_excluded() {
     let folder = Folder::with("r.jsonl", judged());
-    let ran = folder.run(&["agree", "r.jsonl", "--label", "ok"]);
+    let ran = folder.run("agree r.jsonl --label ok");
     let expected = "\
 judge against ok
 12 rows: 9 compared, 1 without label, 2 without score (1 metric_failed, 1 abstained)
@@ -95,7 +88,7 @@ fn the_guide_shows_the_output_of_its_commands() {
     ] {
         assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
-        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }
@@ -106,7 +99,7 @@ fn the_guide_shows_the_output_of_its_commands() {
 #[test]
 fn json_has_every_figure_with_its_denominator() {
     let folder = Folder::with("r.jsonl", judged());
-    let report = folder.agree_json(&["r.jsonl", "--label", "ok", "-m", "judge"]);
+    let report = folder.agree_json("r.jsonl --label ok -m judge");
     assert_eq!((&report["rows"], &report["label"]), (&json!(12), &json!("ok")));
     let judge = &report["metrics"]["judge"];
     assert_eq!(judge["without_score"], json!({"metric_failed": 1, "abstained": 1}));
@@ -132,18 +125,18 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
     let folder = Folder::with("rows.jsonl", rows);
     let mut reports = Vec::new();
     for out in ["s.jsonl", "s.json", "s.csv"] {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", out, "--quiet"]);
+        let ran = folder.run(&format!("score rows.jsonl -m same_text --out {out} --quiet"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        reports.push(folder.agree_json(&[out, "--label", "right"]));
+        reports.push(folder.agree_json(&format!("{out} --label right")));
     }
     assert_eq!(reports[0]["metrics"]["same_text"]["accuracy"]["successes"], 27);
     assert_eq!(reports[0], reports[1]);
     assert_eq!(reports[0], reports[2]);
     // The same labels, joined by id.
-    let joined = folder.agree_json(&["s.jsonl", "--label", "right", "--labels", "rows.jsonl"]);
+    let joined = folder.agree_json("s.jsonl --label right --labels rows.jsonl");
     assert_eq!(joined, reports[0]);
-    assert_eq!(folder.agree_json(&["s.csv", "--label", "right", "--seed", "0"]), reports[0]);
-    let table = folder.run(&["agree", "s.csv", "--label", "right", "--seed", "7"]).out;
+    assert_eq!(folder.agree_json("s.csv --label right --seed 0"), reports[0]);
+    let table = folder.run("agree s.csv --label right --seed 7").out;
     assert!(table.contains("bootstrap for Spearman (2000 resamples, seed 7)"), "{table}");
 }
 
@@ -151,12 +144,12 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
 fn labels_of_a_separate_file_are_joined_by_id() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.csv", "id,grade\na,good\nb,good\nf,bad\nx,good\n");
-    let report = folder.agree_json(&["r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    let report = folder.agree_json("r.jsonl --label grade --labels l.csv");
     assert_eq!(report["labels_without_row"], 1);
     let judge = &report["metrics"]["judge"];
     assert_eq!((&judge["compared"], &judge["without_label"]), (&json!(3), &json!(7)));
     assert_eq!(judge["accuracy"]["successes"], 3);
-    let ran = folder.run(&["agree", "r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    let ran = folder.run("agree r.jsonl --label grade --labels l.csv");
     assert!(ran.out.ends_with("\n1 label has no row in the results\n"), "{}", ran.out);
 }
 
@@ -174,14 +167,14 @@ fn parts_and_metadata_are_compared_with_labels_too() {
         row(4, 0.6, "a", "a", false),
     ];
     let folder = Folder::with("r.jsonl", rows.join("\n"));
-    let report = folder.agree_json(&["r.jsonl", "--label", "class", "-m", "j.verdict"]);
+    let report = folder.agree_json("r.jsonl --label class -m j.verdict");
     let found = &report["metrics"]["j.verdict"];
     assert_eq!(
         (&found["accuracy"]["successes"], &found["classes"]),
         (&json!(3), &json!(["a", "b", "c"]))
     );
-    let args = ["r.jsonl", "--label", "right", "-m", "j.recall", "--threshold", "0.65"];
-    assert_eq!(folder.agree_json(&args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
+    let args = "r.jsonl --label right -m j.recall --threshold 0.65";
+    assert_eq!(folder.agree_json(args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
 }
 
 #[test]
@@ -193,7 +186,7 @@ fn lower_is_better_where_the_metric_says_so() {
     };
     let rows = [row(1, 0.0, true), row(2, 1.0, true), row(3, 7.0, false)].join("\n");
     let folder = Folder::with("r.jsonl", rows);
-    let report = folder.agree_json(&["r.jsonl", "--label", "right", "--threshold", "1"]);
+    let report = folder.agree_json("r.jsonl --label right --threshold 1");
     assert_eq!(report["metrics"]["distance"]["accuracy"]["successes"], 3);
 }
 
@@ -201,27 +194,27 @@ fn lower_is_better_where_the_metric_says_so() {
 fn missing_labels() {
     let folder = Folder::with("r.jsonl", judged());
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "okay"]),
+        folder.agree_error("r.jsonl --label okay"),
         "r.jsonl: no row has a label `okay`; did you mean `ok`?"
     );
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "zzz"]),
+        folder.agree_error("r.jsonl --label zzz"),
         "r.jsonl: no row has a label `zzz`, only `ok`"
     );
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         "l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`"
     );
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         "r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a \
          label: 1"
     );
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         "l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
 }
@@ -231,7 +224,7 @@ fn labels_of_one_class() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
         "l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 \
          compared rows"
     );
@@ -242,7 +235,7 @@ fn invalid_labels() {
     let folder = Folder::with("r.jsonl", judged());
     let error = |content: &str| {
         folder.write("l.jsonl", content);
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"])
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl")
     };
     assert_eq!(
         error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
@@ -264,7 +257,7 @@ fn invalid_labels() {
     );
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.csv"]),
+        folder.agree_error("r.jsonl --label ok --labels l.csv"),
         "l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; \
          omit the label if it is unknown"
     );
@@ -275,7 +268,7 @@ fn invalid_results() {
     let folder = Folder::new();
     let error = |name: &str, content: &str| {
         folder.write(name, content);
-        folder.agree_error(&[name, "--label", "ok"])
+        folder.agree_error(&format!("{name} --label ok"))
     };
     assert_eq!(
         error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
@@ -299,18 +292,18 @@ fn invalid_results() {
     );
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok"]),
+        folder.agree_error("r.jsonl --label ok"),
         "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        folder.agree_error("r.jsonl --label ok -m jugde"),
         "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
     let folder = Folder::with("r.jsonl", judged());
     assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        folder.agree_error("r.jsonl --label ok -m jugde"),
         "r.jsonl: no row has a score of `jugde`; did you mean `judge`?"
     );
-    let missing = folder.agree_error(&["none.jsonl", "--label", "ok"]);
+    let missing = folder.agree_error("none.jsonl --label ok");
     assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
 }

@@ -9,7 +9,7 @@ const GOOD: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x
 #[track_caller]
 pub(crate) fn error_of(name: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Folder::with(name, content);
-    folder.score_error(&[name, "-m", "same_text", "--out", "scores.jsonl"])
+    folder.score_error(&format!("{name} -m same_text --out scores.jsonl"))
 }
 
 /// The error of `score` on a file whose second row is this line.
@@ -89,9 +89,9 @@ fn a_missing_field() {
 #[test]
 fn a_field_that_is_mapped_but_missing() {
     let folder = Folder::with("rows.jsonl", r#"{"answer": "x", "reply": "x"}"#);
-    let maps = ["--map", "gold.answer=answer", "--map", "pred.answer=reply.text"];
+    let maps = "--map gold.answer=answer --map pred.answer=reply.text";
     assert_eq!(
-        folder.score_error(&[&["rows.jsonl", "-m", "same_text"], &maps[..]].concat()),
+        folder.score_error(&format!("rows.jsonl -m same_text {maps}")),
         "rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names \
          `reply.text`, which the row does not have"
     );
@@ -100,9 +100,9 @@ fn a_field_that_is_mapped_but_missing() {
 #[test]
 fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
-    let args = ["rows.jsonl", "-m", "same_text", "--map", "gold.answer=gold.reference"];
+    let args = "rows.jsonl -m same_text --map gold.answer=gold.reference";
     assert_eq!(
-        folder.score_error(&args),
+        folder.score_error(args),
         "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names \
          `gold.reference`, which the row does not have"
     );
@@ -136,7 +136,7 @@ fn a_duplicate_key_in_a_csv_cell() {
     let csv = "pred.counts\n\"{\"\"a\"\": 1}\"\n\"{\"\"a\"\": 1, \"\"a\"\": 2}\"\n";
     let folder = Folder::with("rows.csv", csv);
     assert_eq!(
-        folder.score_error(&["rows.csv", "-m", "things"]),
+        folder.score_error("rows.csv -m things"),
         "rows.csv:3: metric `things`: field `pred.counts`: expected `BTreeMap<String, f64>`, found the \
          string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
     );
@@ -163,7 +163,7 @@ fn a_duplicate_id_in_two_files() {
     let folder = Folder::with("one.jsonl", GOOD);
     folder.write("two.jsonl", GOOD.replace(r#""a""#, r#""b""#) + "\n" + GOOD);
     assert_eq!(
-        folder.score_error(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
+        folder.score_error("one.jsonl two.jsonl -m same_text"),
         "duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run"
     );
 }
@@ -242,7 +242,7 @@ fn a_number_beyond_the_largest_or_below_the_smallest() {
         );
         let cells = format!("gold.answer,pred.answer\n1,{number}\n");
         assert_eq!(
-            Folder::with("rows.csv", cells).score_error(&["rows.csv", "-m", "distance"]),
+            Folder::with("rows.csv", cells).score_error("rows.csv -m distance"),
             format!(
                 "rows.csv:2: metric `distance`: field `pred.answer`: expected a number, found the string \"{number}\""
             )
@@ -265,8 +265,7 @@ fn an_integer_that_would_lose_digits() {
     }
     let kept = ["18446744073709551615", "-9223372036854775808", "1e300", "123456789012345678901.5"];
     for number in kept {
-        let ran =
-            Folder::with("rows.jsonl", row(number)).run(&["score", "rows.jsonl", "-m", "obeys"]);
+        let ran = Folder::with("rows.jsonl", row(number)).run("score rows.jsonl -m obeys");
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{number}");
     }
 }
@@ -275,7 +274,7 @@ fn an_integer_that_would_lose_digits() {
 fn files_that_cannot_be_read() {
     let folder = Folder::with("rows.txt", GOOD);
     std::fs::create_dir(folder.path("rows")).unwrap();
-    let error = |file| folder.score_error(&[file, "-m", "same_text"]);
+    let error = |file| folder.score_error(&format!("{file} -m same_text"));
     assert_eq!(error("rows"), "rows: expected a file, found a directory; name the files in it");
     assert_eq!(
         error("none.jsonl"),
@@ -323,7 +322,7 @@ fn rows_that_are_written_over_several_lines() {
 fn one_file_that_is_named_twice() {
     let folder = Folder::with("rows.jsonl", GOOD);
     for other in ["rows.jsonl", "./rows.jsonl"] {
-        let error = folder.score_error(&["rows.jsonl", other, "-m", "same_text"]);
+        let error = folder.score_error(&format!("rows.jsonl {other} -m same_text"));
         assert_eq!(error, format!("rows.jsonl and {other} are the same file; name it once"));
     }
 }
@@ -331,7 +330,7 @@ fn one_file_that_is_named_twice() {
 #[test]
 fn a_missing_file_is_reported_before_the_others_are_read() {
     let folder = Folder::with("broken.jsonl", "{");
-    let error = folder.score_error(&["broken.jsonl", "none.jsonl", "-m", "same_text"]);
+    let error = folder.score_error("broken.jsonl none.jsonl -m same_text");
     assert_eq!(error, "none.jsonl: cannot be read: No such file or directory (os error 2)");
 }
 
@@ -352,7 +351,7 @@ fn results_that_cannot_be_written() {
             "cannot write `none/scores.csv`: No such file or directory (os error 2)".to_owned(),
         ),
     ] {
-        assert_eq!(folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]), expected);
+        assert_eq!(folder.score_error(&format!("rows.jsonl -m same_text --out {out}")), expected);
     }
     assert_eq!(folder.read("rows.jsonl"), GOOD);
 }
@@ -371,7 +370,7 @@ fn an_input_is_never_overwritten_under_whatever_name() {
     };
     for out in ["rows.jsonl", "./rows.jsonl", "link.jsonl", "hard.jsonl"] {
         for data in ["-", "rows.jsonl", "/dev/stdin"] {
-            let args = ["score", data, "-m", "same_text", "--format", "jsonl", "--out", out];
+            let args = format!("score {data} -m same_text --format jsonl --out {out}");
             let input = std::fs::File::open(folder.path("rows.jsonl")).unwrap();
             let ran = Ran::from(folder.command(&args).stdin(input).output().unwrap());
             assert_eq!((ran.code, ran.err), (Some(2), message(out, data)), "{data}");
@@ -381,9 +380,9 @@ fn an_input_is_never_overwritten_under_whatever_name() {
     assert_eq!(folder.files(), ["hard.jsonl", "link.jsonl", "rows.jsonl"]);
     // A device may be both.
     let null = std::fs::File::open("/dev/null").unwrap();
-    let args = ["score", "-", "rows.jsonl", "-m", "same_text", "--out", "null.jsonl"];
+    let args = "score - rows.jsonl -m same_text --out null.jsonl";
     symlink("/dev/null", folder.path("null.jsonl")).unwrap();
-    let ran = Ran::from(folder.command(&args).stdin(null).output().unwrap());
+    let ran = Ran::from(folder.command(args).stdin(null).output().unwrap());
     assert!(ran.err.contains("expected at least one row"), "{ran:?}");
 }
 
@@ -391,6 +390,6 @@ fn an_input_is_never_overwritten_under_whatever_name() {
 fn invalid_input_leaves_an_old_result_file_unchanged() {
     let folder = Folder::with("rows.jsonl", format!("{GOOD}\n{{"));
     folder.write("scores.jsonl", "of yesterday");
-    folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
+    folder.score_error("rows.jsonl -m same_text --out scores.jsonl");
     assert_eq!(folder.read("scores.jsonl"), "of yesterday");
 }

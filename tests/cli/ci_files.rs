@@ -16,18 +16,17 @@ const ROWS: &str = r#"{"id": "a<1>", "gold": {"answer": "x"}, "pred": {"answer":
 {"id": "d\u0001\u2028é", "gold": {"answer": "1"}, "pred": {"answer": "1"}}
 "#;
 
-fn scored(args: &[&str]) -> Folder {
+fn scored(args: &str) -> Folder {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let metrics =
-        ["score", "rows.jsonl", "-m", "obeys,same_text", "--param", "obeys.threshold=0.5"];
-    let ran = folder.run(&[&metrics, args, &["--quiet"]].concat());
+    let metrics = "score rows.jsonl -m obeys,same_text --param obeys.threshold=0.5";
+    let ran = folder.run(&format!("{metrics} {args} --quiet"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     folder
 }
 
 #[test]
 fn junit_has_a_suite_for_each_metric_and_a_case_for_each_row() {
-    let xml = scored(&["--junit", "r.xml"]).read("r.xml");
+    let xml = scored("--junit r.xml").read("r.xml");
     let (first, second) = xml.split_once("</testsuite>").unwrap();
     assert!(
         first.starts_with(
@@ -64,7 +63,7 @@ fn junit_has_a_suite_for_each_metric_and_a_case_for_each_row() {
 #[test]
 fn the_xml_parser_of_python_reads_the_junit_file() {
     let Some(peer) = Peer::with(&[]) else { return };
-    let folder = scored(&["--junit", "r.xml"]);
+    let folder = scored("--junit r.xml");
     let script = "import json, sys, xml.etree.ElementTree as tree\n\
                   suites = tree.parse(sys.argv[1]).getroot()\n\
                   print(json.dumps([[case.get('name'), [child.tag for child in case]] for case in suites[0].iter('testcase')]))";
@@ -125,7 +124,7 @@ fn the_explanation_of_every_return_type_is_in_junit_and_csv() {
 fn the_feedback_of_built_in_metrics_is_in_junit() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": {}, "pred": {"answer": "a b c"}}"#);
     let args = "score rows.jsonl -m is_json,length --param length.max_words=2 --junit r.xml -q";
-    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    let ran = folder.run(args);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let xml = folder.read("r.xml");
     let texts: Vec<_> = xml.split("<failure message=").skip(1).collect();
@@ -149,7 +148,7 @@ fn markdown_has_the_first_rows_that_do_not_pass_with_what_the_metric_wrote() {
         .collect();
     let folder = Folder::with("rows.jsonl", rows);
     let args = "score rows.jsonl -m is_json,obeys --param obeys.threshold=1 -q --markdown s.md";
-    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    let ran = folder.run(args);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let text = folder.read("s.md");
     let (_, table) = text.split_once("\nThe first 20 rows that do not pass:\n\n").unwrap();
@@ -171,18 +170,8 @@ fn rows_without_a_score_are_skipped() {
         "rows.jsonl",
         "{\"id\": \"a\", \"pred\": {\"answer\": \"1\"}}\n{\"id\": \"b\", \"pred\": {\"note\": \"1\"}}\n",
     );
-    let args = [
-        "score",
-        "rows.jsonl",
-        "-m",
-        "short_note",
-        "--param",
-        "short_note.limit=3",
-        "--junit",
-        "r.xml",
-        "--quiet",
-    ];
-    let ran = folder.run(&args);
+    let args = "score rows.jsonl -m short_note --param short_note.limit=3 --junit r.xml --quiet";
+    let ran = folder.run(args);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let xml = folder.read("r.xml");
     assert!(xml.contains(r#"tests="2" failures="0" errors="0" skipped="1""#), "{xml}");
@@ -196,7 +185,7 @@ fn rows_without_a_score_are_skipped() {
 
 #[test]
 fn markdown_has_the_headlines_and_the_comparison() {
-    let folder = scored(&["--markdown", "summary.md", "--out", "a.jsonl"]);
+    let folder = scored("--markdown summary.md --out a.jsonl");
     let summary = folder.read("summary.md");
     let lines: Vec<&str> = summary.lines().collect();
     assert_eq!(lines[..2], ["| metric | score |", "| --- | --- |"]);
@@ -206,8 +195,7 @@ fn markdown_has_the_headlines_and_the_comparison() {
         "{summary}"
     );
 
-    let ran =
-        folder.run(&["compare", "a.jsonl", "a.jsonl", "-m", "same_text", "--markdown", "c.md"]);
+    let ran = folder.run("compare a.jsonl a.jsonl -m same_text --markdown c.md");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(
         folder.read("c.md"),
@@ -221,7 +209,7 @@ fn markdown_has_the_headlines_and_the_comparison() {
 
 #[test]
 fn summary_has_standard_errors_and_intervals() {
-    let folder = scored(&["--summary", "s.csv"]);
+    let folder = scored("--summary s.csv");
     let table = folder.read("s.csv");
     let mut rows = csv::Reader::from_reader(table.as_bytes());
     let header = rows.headers().unwrap().iter().collect::<Vec<_>>().join(" ");

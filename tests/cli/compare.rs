@@ -30,19 +30,16 @@ fn two_runs() -> Folder {
 impl Folder {
     /// The error of `compare ARGS`.
     #[track_caller]
-    fn compare_error(&self, args: &[&str]) -> String {
-        let ran = self.run(&[&["compare"], args].concat());
+    fn compare_error(&self, args: &str) -> String {
+        let ran = self.run(&format!("compare {args}"));
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
-        assert!(!message.contains('\n'), "{message}");
-        message
+        ran.error()
     }
 
     /// The report of `compare ARGS --json`.
     #[track_caller]
-    pub(crate) fn compare_json(&self, args: &[&str]) -> Value {
-        let ran = self.run(&[&["compare"], args, &["--json"]].concat());
+    pub(crate) fn compare_json(&self, args: &str) -> Value {
+        let ran = self.run(&format!("compare {args} --json"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
@@ -50,7 +47,7 @@ impl Folder {
 
 #[test]
 fn the_text_has_a_table_and_a_sentence_for_each_metric() {
-    let ran = two_runs().run(&["compare", "old.jsonl", "new.jsonl"]);
+    let ran = two_runs().run("compare old.jsonl new.jsonl");
     let expected = "\
 A: old.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
 B: new.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
@@ -79,7 +76,7 @@ f1: B is better by 0.2500 [0.0815, 0.4185] (adjusted p = 0.025, 16 rows)
 
 #[test]
 fn json_has_every_figure() {
-    let report = two_runs().compare_json(&["old.jsonl", "new.jsonl", "--group", "topic"]);
+    let report = two_runs().compare_json("old.jsonl new.jsonl --group topic");
     assert_eq!(report["a"]["name"], "old.jsonl");
     assert_eq!(report["b"]["cost_msats"], 48);
     assert_eq!((&report["paired"], &report["only_in_a"]), (&json!(16), &json!([])));
@@ -138,7 +135,7 @@ fn every_format_gives_the_same_figures() {
             assert_eq!(ran.code, Some(0), "{ran:?}");
             files.push(out);
         }
-        let mut report = folder.compare_json(&[&files[0], &files[1], "--group", "t"]);
+        let mut report = folder.compare_json(&format!("{} --group t", files.join(" ")));
         for run in ["a", "b"] {
             report[run]["name"] = Value::Null;
         }
@@ -153,16 +150,16 @@ fn every_format_gives_the_same_figures() {
 #[test]
 fn fail_if_worse_is_an_exit_code() {
     let folder = two_runs();
-    let code = |args: &[&str]| {
-        let ran = folder.run(&[&["compare"], args, &["--fail-if-worse"]].concat());
+    let code = |args: &str| {
+        let ran = folder.run(&format!("compare {args} --fail-if-worse"));
         (ran.code, ran.err)
     };
-    assert_eq!(code(&["old.jsonl", "new.jsonl", "-m", "f1"]), (Some(0), String::new()));
+    assert_eq!(code("old.jsonl new.jsonl -m f1"), (Some(0), String::new()));
     let worse = "B is worse: f1: A is better by 0.2500 [0.0815, 0.4185] (p = 0.013, 16 rows)\n";
-    assert_eq!(code(&["new.jsonl", "old.jsonl", "-m", "f1"]), (Some(1), worse.to_owned()));
-    let lower = code(&["new.jsonl", "old.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
+    assert_eq!(code("new.jsonl old.jsonl -m f1"), (Some(1), worse.to_owned()));
+    let lower = code("new.jsonl old.jsonl -m f1 --lower-is-better f1");
     assert_eq!(lower, (Some(0), String::new()));
-    let lower = code(&["old.jsonl", "new.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
+    let lower = code("old.jsonl new.jsonl -m f1 --lower-is-better f1");
     assert_eq!(lower.0, Some(1));
 }
 
@@ -171,7 +168,7 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
     let folder = Folder::with("old.jsonl", results(&[1.0; 5]));
     folder.write("new.jsonl", results(&[0.0; 5]));
     assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
+        folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
         "--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows"
     );
     // Of ten rows, three have no score in the second run.
@@ -186,18 +183,10 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
     });
     folder.write("new.jsonl", lines.collect::<Vec<_>>().join("\n"));
     assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
+        folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
         "--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired"
     );
-    let ran = folder.run(&[
-        "compare",
-        "old.jsonl",
-        "new.jsonl",
-        "-m",
-        "f1",
-        "--fail-if-worse",
-        "--only-paired",
-    ]);
+    let ran = folder.run("compare old.jsonl new.jsonl -m f1 --fail-if-worse --only-paired");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert!(
         ran.out.contains("not compared: 3 rows without a score (B: 3 abstained)"),
@@ -224,7 +213,7 @@ fn the_direction_comes_from_the_registry() {
             folder.run(&["score", &format!("{run}.jsonl"), "-m", "wer", "--out", &out, "--quiet"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
-    let ran = folder.run(&["compare", "old.csv", "new.csv", "--fail-if-worse"]);
+    let ran = folder.run("compare old.csv new.csv --fail-if-worse");
     let worse = "B is worse: wer: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n\
                  B is worse: wer.corpus: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), worse));
@@ -236,7 +225,7 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
     let full = folder.read("new.jsonl");
     let new = |content: &str| {
         folder.write("b.jsonl", content);
-        folder.compare_error(&["old.jsonl", "b.jsonl"])
+        folder.compare_error("old.jsonl b.jsonl")
     };
     let cut_off = &full[..full.len() - 30];
     assert_eq!(
@@ -261,7 +250,7 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?"
     );
     assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f11"]),
+        folder.compare_error("old.jsonl new.jsonl -m f11"),
         "old.jsonl: no row has a score of `f11`; did you mean `f1`?"
     );
     assert_eq!(
@@ -273,11 +262,11 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         "b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
     );
     assert_eq!(
-        folder.compare_error(&["-", "-"]),
+        folder.compare_error("- -"),
         "standard input (`-`) is named twice, but can be read only once; name it once"
     );
     assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "--failure-score", "nan"]),
+        folder.compare_error("old.jsonl new.jsonl --failure-score nan"),
         "invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`"
     );
 }
@@ -296,7 +285,7 @@ fn the_guide_shows_the_output_of_its_commands() {
     ] {
         assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
-        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }

@@ -19,13 +19,13 @@ fn rows() -> String {
 #[test]
 fn a_group_makes_the_interval_wider() {
     let folder = Folder::with("rows.jsonl", rows());
-    let plain = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
+    let plain = folder.run("score rows.jsonl -m same_text");
     assert_eq!(plain.out, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
-    let grouped = ["score", "rows.jsonl", "-m", "same_text", "--group", "gold.document"];
-    let ran = folder.run(&grouped);
+    let grouped = "score rows.jsonl -m same_text --group gold.document";
+    let ran = folder.run(grouped);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(ran.out, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
-    let json = folder.run(&[&grouped[..], &["--json"]].concat());
+    let json = folder.run(&format!("{grouped} --json"));
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(json["metrics"]["same_text"]["groups"], 20);
 }
@@ -34,14 +34,14 @@ fn a_group_makes_the_interval_wider() {
 fn a_seed_gives_the_same_bootstrap() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |seed: &str| {
-        let options = ["--bootstrap", "500", "--seed", seed];
-        let ran = folder.run(&[&["score", "rows.jsonl", "-m", "same_text"], &options[..]].concat());
+        let options = format!("--bootstrap 500 --seed {seed}");
+        let ran = folder.run(&format!("score rows.jsonl -m same_text {options}"));
         assert_eq!((ran.code, &*ran.err), (Some(0), ""));
         ran.out
     };
     assert_eq!(run("1"), run("1"));
     assert_ne!(run("1"), run("2"));
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--seed", "1"]);
+    let ran = folder.run("score rows.jsonl -m same_text --seed 1");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("--bootstrap <N>"), "{}", ran.err);
 }
@@ -49,7 +49,7 @@ fn a_seed_gives_the_same_bootstrap() {
 #[test]
 fn a_field_that_rows_lack_is_named() {
     let folder = Folder::with("rows.jsonl", rows());
-    let run = |field| folder.run(&["score", "rows.jsonl", "-m", "same_text", "--group", field]);
+    let run = |field| folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
     let some = run("source");
     assert_eq!(some.code, Some(0));
     assert_eq!(
@@ -75,14 +75,14 @@ fn a_field_that_rows_lack_is_named() {
 #[test]
 fn repeats_are_reduced_and_in_json() {
     let folder = Folder::with("rows.jsonl", rows());
-    let repeated = ["score", "rows.jsonl", "-m", "same_text", "--repeats", "3"];
-    let ran = folder.run(&repeated);
+    let repeated = "score rows.jsonl -m same_text --repeats 3";
+    let ran = folder.run(repeated);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(
         ran.out,
         "same_text  75.00% [60.98, 89.02] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
     );
-    let json = folder.run(&[&repeated[..], &["--json"]].concat());
+    let json = folder.run(&format!("{repeated} --json"));
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     let repeats = &json["metrics"]["same_text"]["repeats"];
     assert_eq!((&repeats["evaluations"], &repeats["pass_at"]["1"]), (&120.into(), &0.75.into()));
@@ -109,6 +109,6 @@ fn a_terminal_shows_a_histogram() {
             " ".repeat(18)
         )
     );
-    let piped = folder.run(&["score", "rows.jsonl", "-m", "f1", "--quiet"]);
+    let piped = folder.run("score rows.jsonl -m f1 --quiet");
     assert_eq!(piped.out, "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n");
 }

@@ -233,16 +233,16 @@ async fn table_row(name: &str, setup: Setup) -> String {
         written_by_another_version(&folder, "b.jsonl");
     }
     let starts = ["not compared: ", "note: ", "identity unknown"];
-    let compare = ["compare", "a.jsonl", "b.jsonl"];
-    let compared = folder.run(&compare);
+    let compare = "compare a.jsonl b.jsonl";
+    let compared = folder.run(compare);
     let differences: Vec<&str> = compared
         .out
         .lines()
         .filter(|line| starts.iter().any(|start| line.starts_with(start)))
         .collect();
-    let gate = folder.run(&[&compare[..], &["--fail-if-worse"]].concat());
-    let report = folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]);
-    let agree = folder.run(&["agree", "b.jsonl", "--labels", "labels.jsonl", "--label", "ok"]);
+    let gate = folder.run(&format!("{compare} --fail-if-worse"));
+    let report = folder.run("report a.jsonl b.jsonl --out r.html");
+    let agree = folder.run("agree b.jsonl --labels labels.jsonl --label ok");
     let journal = continued.map_or_else(
         |error| error.replace(&format!("{}/", folder.0.path().display()), ""),
         |()| "continues".to_owned(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::Folder;
+use crate::{Folder, Words as _};
 
 /// Three of four answers are correct.
 pub(crate) const ROWS: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}
@@ -16,15 +16,15 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-pub(crate) fn orders(orders: &[&str]) -> Folder {
+pub(crate) fn orders(orders: &str) -> Folder {
     let row = |order| format!("{{\"pred\": {{\"answer\": \"{order}\"}}}}\n");
-    Folder::with("rows.jsonl", orders.iter().map(row).collect::<String>())
+    Folder::with("rows.jsonl", orders.words().into_iter().map(row).collect::<String>())
 }
 
 #[test]
 fn a_line_for_each_metric() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1"]);
+    let ran = folder.run("score rows.jsonl -m same_text,f1");
     assert_eq!(
         ran.out,
         "same_text  75.00% [30.06, 95.44] (3/4, 0 failed)\nf1         0.7500 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed)\n"
@@ -35,7 +35,7 @@ fn a_line_for_each_metric() {
 #[test]
 fn one_json_object() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "-m", "f1", "--json"]);
+    let ran = folder.run("score rows.jsonl -m same_text -m f1 --json");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(ran.out.lines().count(), 1);
     let mut report: Value = serde_json::from_str(&ran.out).unwrap();
@@ -69,7 +69,7 @@ fn one_json_object() {
 #[test]
 fn rows_of_scores_as_jsonl() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
+    folder.run("score rows.jsonl -m same_text --out scores.jsonl");
     let mut scores = lines(&folder.read("scores.jsonl"));
     let ids: Vec<_> = scores.iter().map(|row| &row["id"]).collect();
     assert_eq!(ids, ["a", "b", "4", "7"]);
@@ -89,14 +89,14 @@ fn rows_of_scores_as_jsonl() {
 #[test]
 fn a_csv_result_file_is_valid_input() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.csv"]);
+    folder.run("score rows.jsonl -m same_text --out scores.csv");
     assert_eq!(
         folder.read("scores.csv").lines().next().unwrap(),
         "id,attributes.topic,same_text,same_text.outcome,same_text.passed,same_text.confidence,\
          same_text.details,same_text.feedback,same_text.cost_msats,manifest"
     );
-    let maps = ["--map", "gold.answer=same_text", "--map", "pred.answer=same_text.confidence"];
-    let again = folder.run(&[&["score", "scores.csv", "-m", "distance"], &maps[..]].concat());
+    let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
+    let again = folder.run(&format!("score scores.csv -m distance {maps}"));
     assert_eq!(
         again.out, "distance  0.2500 [0.0000, 1.0456; few rows] (mean of 4/4, 0 failed)\n",
         "{again:?}"
@@ -116,7 +116,7 @@ fn the_same_rows_in_every_format() {
     folder.write("rows.json", format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")));
     folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
     for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
-        let ran = folder.run(&["score", file, "-m", "distance", "--out", "scores.jsonl"]);
+        let ran = folder.run(&format!("score {file} -m distance --out scores.jsonl"));
         assert_eq!(
             ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n",
             "{file}: {ran:?}"
@@ -125,7 +125,7 @@ fn the_same_rows_in_every_format() {
         assert_eq!((&scores[0]["id"], &scores[1]["id"]), (&json!("a"), &json!("b")));
     }
     folder.write("rows.txt", json.join("\n"));
-    let ran = folder.run(&["score", "rows.txt", "--format", "jsonl", "-m", "distance"]);
+    let ran = folder.run("score rows.txt --format jsonl -m distance");
     assert_eq!(ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n");
 }
 
@@ -134,18 +134,17 @@ fn rows_without_ids_are_identified_by_line_or_position() {
     let row = r#"{"pred": {"answer": "1"}}"#;
     let folder = Folder::with("one.jsonl", format!("\n{row}\n{row}\n"));
     folder.write("two.csv", "pred.answer,note\n1,\"two\nlines\"\n\n1,one\n");
-    let ids = |files: &[&str]| -> Vec<String> {
-        let rest = ["-m", "obeys", "--out", "scores.jsonl"];
-        folder.run(&[&["score"], files, &rest[..]].concat());
+    let ids = |files: &str| -> Vec<String> {
+        folder.printed(&format!("score {files} -m obeys --out scores.jsonl"));
         let scores = lines(&folder.read("scores.jsonl"));
         scores.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(ids(&["one.jsonl"]), ["2", "3"]);
-    assert_eq!(ids(&["two.csv"]), ["2", "5"]);
+    assert_eq!(ids("one.jsonl"), ["2", "3"]);
+    assert_eq!(ids("two.csv"), ["2", "5"]);
     folder.write("three.json", format!("[\n\n{row}, {row}]"));
-    assert_eq!(ids(&["three.json"]), ["1", "2"]);
+    assert_eq!(ids("three.json"), ["1", "2"]);
     let both = ["one.jsonl:2", "one.jsonl:3", "two.csv:2", "two.csv:5"];
-    assert_eq!(ids(&["one.jsonl", "two.csv"]), both);
+    assert_eq!(ids("one.jsonl two.csv"), both);
 }
 
 #[test]
@@ -153,11 +152,8 @@ fn flat_rows_are_mapped() {
     let row =
         r#"{"key": 7, "answers": ["x", "y"], "choices": [{"text": "z"}, {"text": "y"}], "a.b": 1}"#;
     let folder = Folder::with("rows.jsonl", row);
-    let maps =
-        ["--map", "id=key", "--map", "gold.answers=answers", "--map", "pred.answer=choices.1.text"];
-    let args =
-        [&["score", "rows.jsonl", "-m", "any_of", "--out", "scores.jsonl"], &maps[..]].concat();
-    let ran = folder.run(&args);
+    let maps = "--map id=key --map gold.answers=answers --map pred.answer=choices.1.text";
+    let ran = folder.run(&format!("score rows.jsonl -m any_of --out scores.jsonl {maps}"));
     assert_eq!((&*ran.out, &*ran.err), ("any_of  100.00% [20.65, 100.00] (1/1, 0 failed)\n", ""));
     assert_eq!(lines(&folder.read("scores.jsonl"))[0]["id"], "7");
 }
@@ -165,8 +161,8 @@ fn flat_rows_are_mapped() {
 #[test]
 fn values_of_gold_and_keys_with_dots_are_mapped() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
-    let maps = ["--map", "gold.answer=gold", "--map", "pred.answer=pred.out.value"];
-    let ran = folder.run(&[&["score", "rows.jsonl", "-m", "distance"], &maps[..]].concat());
+    let maps = "--map gold.answer=gold --map pred.answer=pred.out.value";
+    let ran = folder.run(&format!("score rows.jsonl -m distance {maps}"));
     assert_eq!(
         (&*ran.out, &*ran.err),
         ("distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n", "")
@@ -176,28 +172,27 @@ fn values_of_gold_and_keys_with_dots_are_mapped() {
 #[test]
 fn a_mapping_that_no_row_uses_is_a_warning() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "x"}}"#);
-    let limit = ["--param", "short_note.limit=3", "--map", "pred.note=notes"];
-    let args = [&["score", "rows.jsonl", "-m", "short_note"], &limit[..]].concat();
-    let ran = folder.run(&args);
+    let args = "score rows.jsonl -m short_note --param short_note.limit=3 --map pred.note=notes";
+    let ran = folder.run(args);
     assert_eq!(ran.out, "short_note  not enough rows (0/1 scored, 0 failed, 1 abstained)\n");
     assert_eq!(ran.err, "warning: --map pred.note=notes: no row has `notes`\n");
-    assert_eq!(folder.run(&[&args[..], &["--quiet"]].concat()).err, "");
+    assert_eq!(folder.run(&format!("{args} --quiet")).err, "");
 }
 
 #[test]
 fn parameters_configure_a_metric() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
-    let score = |args: &[&str]| folder.run(&[&["score", "rows.csv"], args].concat()).out;
-    let scaled = score(&["-m", "distance", "--param", "distance.scale=2"]);
+    let score = |args: &str| folder.run(&format!("score rows.csv {args}")).out;
+    let scaled = score("-m distance --param distance.scale=2");
     assert_eq!(scaled, "distance  1.5000 [0.0000, 7.8531; few rows] (mean of 2/2, 0 failed)\n");
-    let limited = score(&["-m", "short_note", "--param", "short_note.limit=2"]);
+    let limited = score("-m short_note --param short_note.limit=2");
     assert_eq!(limited, "short_note  50.00% [9.45, 90.55] (1/2, 0 failed)\n");
 }
 
 #[test]
 fn failures_of_a_metric_are_counted_and_shown() {
-    let folder = orders(&["1", "panic", "nan", "fail", "1"]);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    let folder = orders("1 panic nan fail 1");
+    let ran = folder.run("score rows.jsonl -m obeys --out scores.jsonl");
     assert_eq!(
         ran.out,
         "obeys  0.4000 [-0.2801, 1.0801; few rows] (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
@@ -222,8 +217,8 @@ fn failures_of_a_metric_are_counted_and_shown() {
 
 #[test]
 fn a_failed_row_counts_as_the_failure_score() {
-    let folder = orders(&["1", "fail"]);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--failure-score", "-1", "-q"]);
+    let folder = orders("1 fail");
+    let ran = folder.run("score rows.jsonl -m obeys --failure-score -1 -q");
     assert_eq!(
         ran.out,
         "obeys  0.0000 [-12.7062, 12.7062; few rows] (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)\n"
@@ -233,10 +228,9 @@ fn a_failed_row_counts_as_the_failure_score() {
 
 #[test]
 fn max_errors_stops_the_run_and_keeps_finished_rows() {
-    let folder = orders(&["1", "fail", "1", "fail", "1", "1", "1"]);
-    let args =
-        ["score", "rows.jsonl", "-m", "obeys", "--concurrency", "1", "--out", "scores.jsonl"];
-    let ran = folder.run(&[&args[..], &["--max-errors", "2", "-q"]].concat());
+    let folder = orders("1 fail 1 fail 1 1 1");
+    let args = "score rows.jsonl -m obeys --concurrency 1 --out scores.jsonl";
+    let ran = folder.run(&format!("{args} --max-errors 2 -q"));
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         ran.out,
@@ -245,7 +239,7 @@ fn max_errors_stops_the_run_and_keeps_finished_rows() {
     );
     assert_eq!(ran.err, "stopped after 4 rows: 2 failed, the limit of --max-errors\n");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
-    let ran = folder.run(&[&args[..], &["--max-errors", "3", "-q"]].concat());
+    let ran = folder.run(&format!("{args} --max-errors 3 -q"));
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
 }
 
@@ -253,7 +247,7 @@ fn max_errors_stops_the_run_and_keeps_finished_rows() {
 fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     let rows = "{\"pred\": {\"answer\": \"1\"}}\n{\"pred\": {}}\n{\"pred\": {\"answer\": 1}}\n";
     let folder = Folder::with("rows.jsonl", rows);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--max-errors", "9"]);
+    let ran = folder.run("score rows.jsonl -m obeys --max-errors 9");
     assert_eq!(
         ran.out,
         "obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)\n"
@@ -270,7 +264,7 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
 fn a_row_that_takes_too_long_fails() {
     let folder =
         Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "sleeps", "--timeout", "200ms"]);
+    let ran = folder.run("score rows.jsonl -m sleeps --timeout 200ms");
     assert_eq!(
         ran.out,
         "sleeps  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
@@ -284,10 +278,10 @@ fn a_row_that_takes_too_long_fails() {
 #[test]
 fn the_report_is_the_same_at_any_concurrency() {
     let orders_of: Vec<String> = (0..500).map(|n| format!("0.{n}")).collect();
-    let folder = orders(&orders_of.iter().map(String::as_str).collect::<Vec<_>>());
+    let folder = orders(&orders_of.join(" "));
     let run = |concurrency: &str| {
-        let args = ["score", "rows.jsonl", "-m", "obeys", "--out", "s.jsonl", "--concurrency"];
-        let ran = folder.run(&[&args[..], &[concurrency]].concat());
+        let args = "score rows.jsonl -m obeys --out s.jsonl --concurrency";
+        let ran = folder.run(&format!("{args} {concurrency}"));
         (ran, folder.read("s.jsonl"))
     };
     assert_eq!(run("1"), run("64"));
@@ -296,7 +290,7 @@ fn the_report_is_the_same_at_any_concurrency() {
 #[test]
 fn csv_booleans_as_python_writes_them() {
     let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
-    let ran = folder.run(&["score", "rows.csv", "-m", "certain"]);
+    let ran = folder.run("score rows.csv -m certain");
     assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% [18.76, 81.24] (3/6, 0 failed)\n", ""));
 }
 
@@ -304,7 +298,7 @@ fn csv_booleans_as_python_writes_them() {
 fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
     let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
     let folder = Folder::with("rows.jsonl", rows);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness", "--max-errors", "9"]);
+    let ran = folder.run("score rows.jsonl -m pickiness --max-errors 9");
     assert_eq!(
         ran.out,
         "pickiness  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
@@ -321,8 +315,8 @@ fn corpus_scores_and_several_ranks_are_printed_with_the_mean() {
     let rows = r#"{"gold": {"answer": "a b c d", "relevant": ["x"]}, "pred": {"answer": "a b", "retrieved": ["y", "x"]}}
 {"gold": {"answer": "a b", "relevant": {"x": 2, "y": 1}}, "pred": {"answer": "a b", "retrieved": {"x": 0.9, "y": 0.1}}}
 {"gold": {"answer": "a", "relevant": []}, "pred": {"answer": "b", "retrieved": []}}"#;
-    let args = ["score", "rows.jsonl", "-m", "wer,recall_at_k", "--param", "recall_at_k.k=[1,2]"];
-    let ran = Folder::with("rows.jsonl", rows).run(&args);
+    let args = "score rows.jsonl -m wer,recall_at_k --param recall_at_k.k=[1,2]";
+    let ran = Folder::with("rows.jsonl", rows).run(args);
     let expected = "\
 wer               0.5000 [-0.7421, 1.7421; few rows] (mean of 3/3, 0 failed); corpus 0.4286
 recall_at_k       0.2500 [0.0000, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
@@ -330,7 +324,7 @@ recall_at_k.at_1  0.2500 [-2.9266, 3.4266; few rows] (mean of 2/3, 0 failed, 1 a
 recall_at_k.at_2  1.0000 [all scores are equal] (mean of 2/3, 0 failed, 1 abstained)
 ";
     assert_eq!((ran.code, &*ran.out), (Some(0), expected), "{}", ran.err);
-    let ran = Folder::with("rows.jsonl", rows).run(&[&args[..], &["--json"]].concat());
+    let ran = Folder::with("rows.jsonl", rows).run(&format!("{args} --json"));
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["metrics"]["wer"]["corpus"], 3.0 / 7.0);
 }
@@ -344,23 +338,14 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
         "\n",
     );
     let folder = Folder::with("rows.jsonl", rows);
-    let metrics = ["score", "rows.jsonl", "-m", "latency,tokens,cost", "--json"];
-    let map = [
-        "--map",
-        "pred.latency_s=usage.s",
-        "--map",
-        "pred.input_tokens=usage.prompt",
-        "--map",
-        "pred.output_tokens=usage.completion",
-        "--map",
-        "pred.cost_msats=usage.msat",
-    ];
-    let ran = folder.run(&[&metrics[..], &map[..]].concat());
+    let metrics = "score rows.jsonl -m latency,tokens,cost --json";
+    let map = "--map pred.latency_s=usage.s --map pred.input_tokens=usage.prompt --map pred.output_tokens=usage.completion --map pred.cost_msats=usage.msat";
+    let ran = folder.run(&format!("{metrics} {map}"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let means = ["latency", "tokens", "cost"].map(|name| report["metrics"][name]["mean"].as_f64());
     assert_eq!(means, [Some(1.0), Some(105.0), Some(30.0)]);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "tokens"]);
+    let ran = folder.run("score rows.jsonl -m tokens");
     assert!(ran.err.contains("expected the tokens of the program, found none"), "{ran:?}");
     assert!(ran.err.contains("set or map the fields `pred.input_tokens` and"), "{ran:?}");
 }

@@ -7,7 +7,7 @@ use crate::scores::{ROWS, orders};
 fn a_metric_worse_than_its_threshold_fails_the_run() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=0.75"), (Some(0), String::new()));
@@ -21,7 +21,7 @@ fn a_metric_worse_than_its_threshold_fails_the_run() {
 fn a_percentage_is_another_form_of_the_same_limit() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=75%"), (Some(0), String::new()));
@@ -34,7 +34,7 @@ fn a_percentage_is_another_form_of_the_same_limit() {
     let rows = (0..100).map(|row| format!("{},{}\n", row, if row < 57 { row } else { -1 }));
     folder.write("rows.csv", format!("gold.answer,pred.answer\n{}", rows.collect::<String>()));
     for limit in ["em=57%", "em=0.57"] {
-        let ran = folder.run(&["score", "rows.csv", "-m", "em", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.csv -m em --fail-under {limit}"));
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
     }
 }
@@ -67,7 +67,7 @@ fn a_limit_is_a_number_or_a_percentage() {
 fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |limit| {
-        folder.score_error(&["rows.jsonl", "-m", "em,f1,accuracy,distance", "--fail-under", limit])
+        folder.score_error(&format!("rows.jsonl -m em,f1,accuracy,distance --fail-under {limit}"))
     };
     assert_eq!(
         error("em=75"),
@@ -95,15 +95,7 @@ fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
         assert_eq!(error(limit), expected);
     }
     // A failed row may count as less than any score.
-    let ran = folder.run(&[
-        "score",
-        "rows.jsonl",
-        "-m",
-        "f1",
-        "--failure-score=-1",
-        "--fail-under",
-        "f1=-0.5",
-    ]);
+    let ran = folder.run("score rows.jsonl -m f1 --failure-score=-1 --fail-under f1=-0.5");
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
@@ -111,7 +103,7 @@ fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
 fn a_lower_is_better_metric_is_worse_above_its_threshold() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1,3\n");
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.csv", "-m", "distance", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.csv -m distance --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("distance=2"), (Some(0), String::new()));
@@ -121,9 +113,9 @@ fn a_lower_is_better_metric_is_worse_above_its_threshold() {
 
 #[test]
 fn a_metric_without_scores_never_reaches_its_threshold() {
-    let folder = orders(&["fail", "fail"]);
+    let folder = orders("fail fail");
     for limit in ["obeys=0", "obeys=-5"] {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "-q", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m obeys -q --fail-under {limit}"));
         let limit = &limit[6..];
         assert_eq!(ran.err, format!("obeys: no row was scored; expected at least {limit}\n"));
         assert_eq!(ran.code, Some(1));
@@ -133,18 +125,15 @@ fn a_metric_without_scores_never_reaches_its_threshold() {
 
 #[test]
 fn a_metric_that_fails_on_every_row_fails_the_run() {
-    let run = |words: &[&str], args: &[&str]| {
-        let ran = orders(words).run(&[&["score", "rows.jsonl", "-q", "-m"], args].concat());
+    let run = |words: &str, args: &str| {
+        let ran = orders(words).run(&format!("score rows.jsonl -q -m {args}"));
         (ran.code, ran.err)
     };
     let all = |line: &str| (Some(1), format!("{line}\n"));
-    assert_eq!(run(&["fail", "nan", "panic"], &["obeys"]), all("obeys: all 3 rows failed"));
-    assert_eq!(run(&["fail"], &["answer_present,obeys"]), all("obeys: the only row failed"));
-    assert_eq!(
-        run(&["fail"], &["obeys", "--failure-score", "1"]),
-        all("obeys: the only row failed")
-    );
-    assert_eq!(run(&["fail", "1"], &["obeys"]), (Some(0), String::new()));
-    let abstained = ["short_note", "--param", "short_note.limit=3"];
-    assert_eq!(run(&["fail"], &abstained), (Some(0), String::new()), "abstaining is not failing");
+    assert_eq!(run("fail nan panic", "obeys"), all("obeys: all 3 rows failed"));
+    assert_eq!(run("fail", "answer_present,obeys"), all("obeys: the only row failed"));
+    assert_eq!(run("fail", "obeys --failure-score 1"), all("obeys: the only row failed"));
+    assert_eq!(run("fail 1", "obeys"), (Some(0), String::new()));
+    let abstained = "short_note --param short_note.limit=3";
+    assert_eq!(run("fail", abstained), (Some(0), String::new()), "abstaining is not failing");
 }

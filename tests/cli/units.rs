@@ -7,9 +7,9 @@ use crate::Folder;
 
 const ROWS: &str = include_str!("data/rows.jsonl");
 
-fn scored(args: &[&str]) -> (Folder, String) {
+fn scored(args: &str) -> (Folder, String) {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run(&[&["score", "rows.jsonl", "-m", "em,f1"], args].concat());
+    let ran = folder.run(&format!("score rows.jsonl -m em,f1 {args}"));
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     (folder, ran.out)
 }
@@ -20,11 +20,10 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn a_score_has_one_unit_in_every_output() {
-    let (_, text) = scored(&[]);
+    let (_, text) = scored("");
     assert!(text.starts_with("em  50.00% [15.00, 85.00] (2/4, 0 failed)\n"), "{text}");
 
-    let (folder, report) =
-        scored(&["--json", "--summary", "s.csv", "--out", "r.jsonl", "--junit", "r.xml"]);
+    let (folder, report) = scored("--json --summary s.csv --out r.jsonl --junit r.xml");
     let em = json(&report)["metrics"]["em"].clone();
     let (stderr, low, high) = (0.28867513459481287, 0.15003898915214947, 0.8499610108478506);
     assert_eq!(
@@ -40,13 +39,13 @@ fn a_score_has_one_unit_in_every_output() {
     let values: Vec<_> =
         rows.lines().map(|row| json(row)["scores"]["em"]["value"].clone()).collect();
     assert_eq!(values, [1.0, 1.0, 0.0, 0.0]);
-    let compared = json(&folder.run(&["compare", "r.jsonl", "r.jsonl", "--json"]).out);
+    let compared = json(&folder.run("compare r.jsonl r.jsonl --json").out);
     assert_eq!(compared["metrics"]["em"]["a"], 0.5);
 }
 
 #[test]
 fn the_threshold_of_agree_has_the_unit_of_the_scores() {
-    let (folder, _) = scored(&["--out", "r.jsonl"]);
+    let (folder, _) = scored("--out r.jsonl");
     let labels = "{\"id\":\"a\",\"right\":true}\n{\"id\":\"c\",\"right\":false}\n";
     folder.write("labels.jsonl", labels);
     let agree = |threshold| {
@@ -75,13 +74,13 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
 
 #[test]
 fn result_files_of_the_version_with_percentages_are_read() {
-    let (folder, _) = scored(&["--out", "new.jsonl"]);
+    let (folder, _) = scored("--out new.jsonl");
     for (name, old) in [
         ("old.jsonl", include_str!("data/percent_results.jsonl")),
         ("old.csv", include_str!("data/percent_results.csv")),
     ] {
         folder.write(name, old);
-        let ran = folder.run(&["compare", name, "new.jsonl", "--json"]);
+        let ran = folder.run(&format!("compare {name} new.jsonl --json"));
         let metrics = json(&ran.out)["metrics"].clone();
         let figures = |metric: &str| {
             let metric = &metrics[metric];
@@ -95,18 +94,18 @@ fn result_files_of_the_version_with_percentages_are_read() {
 /// The rows of a result file never had percentages. The summaries had, and no command reads a summary.
 #[test]
 fn summaries_of_the_version_with_percentages_are_refused() {
-    let (folder, _) = scored(&["--out", "new.jsonl"]);
+    let (folder, _) = scored("--out new.jsonl");
     folder.write("old.json", include_str!("data/percent_report.json"));
     folder.write("old.jsonl", include_str!("data/percent_report.json"));
     folder.write("old.csv", include_str!("data/percent_summary.csv"));
     let error = |file: &str| {
-        let commands: [&[&str]; 3] = [
-            &["compare", file, "new.jsonl"],
-            &["agree", file, "--label", "right"],
-            &["report", file, "--out", "page.html"],
+        let commands = [
+            format!("compare {file} new.jsonl"),
+            format!("agree {file} --label right"),
+            format!("report {file} --out page.html"),
         ];
         let errors = commands.map(|command| {
-            let ran = folder.run(command);
+            let ran = folder.run(&command);
             assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
             ran.err
         });

@@ -46,7 +46,7 @@ fn imported(folder: &Folder) -> String {
 /// The values of the metric `s` by id.
 fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let folder = Folder::with("a.eval", bytes);
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
+    let ran = folder.run("compare --from inspect a.eval a.eval --json");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows = imported(&folder);
     let row = |line: &str| {
@@ -61,7 +61,7 @@ fn values(bytes: &[u8]) -> Vec<(String, Value)> {
 fn error(bytes: &[u8]) -> String {
     let folder = Folder::with("a.eval", bytes);
     let temporary = tempfile::tempdir().unwrap();
-    let mut command = folder.command(&["compare", "--from", "inspect", "a.eval", "a.eval"]);
+    let mut command = folder.command("compare --from inspect a.eval a.eval");
     let ran = crate::Ran::from(command.env("TMPDIR", temporary.path()).output().unwrap());
     assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
     assert_eq!(folder.files(), ["a.eval"]);
@@ -282,18 +282,8 @@ fn attachments_are_resolved_within_a_limit() {
     };
     let bytes = with(json!("attachment://a"), json!({"a": "a long text"}));
     let folder = Folder::with("a.eval", bytes);
-    let score = [
-        "score",
-        "--from",
-        "inspect",
-        "a.eval",
-        "-m",
-        "no_loops",
-        "--out",
-        "o.jsonl",
-        "--with-rows",
-    ];
-    assert_eq!(folder.run(&score).code, Some(0));
+    let score = "score --from inspect a.eval -m no_loops --out o.jsonl --with-rows";
+    assert_eq!(folder.run(score).code, Some(0));
     assert!(folder.read("o.jsonl").contains(r#""input":"a long text""#));
     let many = vec![json!({"role": "user", "content": "attachment://a"}); 100];
     let error = error(&with(many.into(), json!({"a": "x".repeat(1 << 20)})));
@@ -333,7 +323,7 @@ fn a_log_that_is_being_written_is_read_with_a_warning() {
     let mut members = good();
     members[2] = Member::new("_journal/start.json", HEADER.replace("\"status\":\"success\",", ""));
     let folder = Folder::with("a.eval", archive(&members));
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval"]);
+    let ran = folder.run("compare --from inspect a.eval a.eval");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let warning =
         "warning: a.eval: the status of the log is `started`, so samples may be missing\n";
@@ -346,7 +336,7 @@ fn a_failed_sample_failed_by_each_metric_of_the_log() {
     let mut members = good();
     members.insert(0, Member::new("samples/q0_epoch_1.json", failed));
     let folder = Folder::with("a.eval", archive(&members));
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
+    let ran = folder.run("compare --from inspect a.eval a.eval --json");
     let compared: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(compared["metrics"]["s"]["n"], 3);
     assert_eq!(compared["metrics"]["s"]["failed"], json!({"a": 1, "b": 1}));

@@ -35,15 +35,15 @@ pub(super) const TRACES: &str = concat!(
 /// The rows of spans, as `score` writes them, and its warnings.
 fn rows(content: &str) -> (Vec<Value>, String) {
     let folder = Folder::with("t.json", content);
-    let score = ["score", "--from", "otlp", "t.json", "-m", "no_loops", "--with-rows"];
-    let ran = folder.run(&[&score[..], &["--out", "out.jsonl"]].concat());
+    let score = "score --from otlp t.json -m no_loops --with-rows";
+    let ran = folder.run(&format!("{score} --out out.jsonl"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows = folder.read("out.jsonl");
     (rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), ran.err)
 }
 
 fn error(content: &str) -> String {
-    Folder::with("t.json", content).score_error(&["--from", "otlp", "t.json", "-m", "no_loops"])
+    Folder::with("t.json", content).score_error("--from otlp t.json -m no_loops")
 }
 
 #[test]
