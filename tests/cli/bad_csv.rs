@@ -34,8 +34,7 @@ fn an_unclosed_csv_quote() {
     }
     for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
         let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
-        let ran = folder.run("score rows.csv -m same_text");
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{end:?}");
+        folder.printed("score rows.csv -m same_text");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `compare`: scores of all rows, the gate, and names, groups and numbers that need a word.
 
-use serde_json::{Value, json};
+use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::Folder;
 
@@ -35,23 +36,7 @@ fn compare(folder: &Folder, args: &str) -> (Option<i32>, String) {
 #[test]
 fn a_corpus_metric_has_both_scores_and_a_test() {
     let folder = scored("em,macro_f1", &rows(12, 0), &rows(12, 8), "");
-    let ran = folder.run("compare old.jsonl new.jsonl");
-    let expected = "\
-A: old.jsonl, 12 rows of old.csv
-B: new.jsonl, 12 rows of new.csv
-12 rows in both
-
-metric     n        A       B    B - A        95% interval      p  adjusted p  B better  A better  equal
-em        12  100.00%  33.33%   -66.67    [-97.95, -35.38]  0.008       0.016         0         8      4
-macro_f1  12   1.0000  0.3333  -0.6667  [-0.9231, -0.4196]  0.008       0.016         -         -      4
-verdicts use p-values adjusted for 2 metrics (Holm)
-
-em: A is better by 66.67 percentage points [35.38, 97.95] (adjusted p = 0.016, 12 rows)
-  A is better in 8 rows: `0`, `1`, `2` and 5 more
-
-macro_f1: A is better by 0.6667 [0.4196, 0.9231] (adjusted p = 0.016, 12 rows)
-";
-    assert_eq!((ran.code, &*ran.err, &*ran.out), (Some(0), "", expected));
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl"));
     let worse = "B is worse: em: A is better by 66.67 percentage points [35.38, 97.95] (adjusted p = 0.016, 12 rows)\n\
                  B is worse: macro_f1: A is better by 0.6667 [0.4196, 0.9231] (adjusted p = 0.016, 12 rows)\n";
     assert_eq!(compare(&folder, "--fail-if-worse"), (Some(1), worse.to_owned()));
@@ -160,17 +145,8 @@ fn rows_without_a_group_are_groups_of_their_own_in_both_commands() {
         assert_eq!((ran.code, &*ran.err), (Some(0), warning));
         assert!(run == "new" || ran.out.contains("11 groups"), "{}", ran.out);
     }
-    let ran = folder.run("compare old.jsonl new.jsonl --group topic");
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert!(
-        ran.out
-            .contains("20 rows in both\n2 of 20 rows lack `topic`; each is a group of its own\n"),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains("20 rows in 11 groups"), "{}", ran.out);
-    let json = folder.run("compare old.jsonl new.jsonl --group topic --json");
-    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl --group topic"));
+    let json = folder.compare_json("old.jsonl new.jsonl --group topic");
     assert_eq!(
         (&json["without_group"], &json["metrics"]["em"]["clusters"]),
         (&json!(2), &json!(11))
@@ -188,11 +164,21 @@ fn runs_in_which_every_row_failed_show_numbers_and_no_difference() {
     let file = (0..10).map(|id| row(id) + "\n").collect::<String>();
     let folder = Folder::with("old.jsonl", &file);
     folder.write("new.jsonl", &file);
-    let ran = folder.run("compare old.jsonl new.jsonl --group t");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("\nf1      10  0.0000  0.0000  0.0000 "), "{}", ran.out);
-    let sentence = "f1: not enough rows: found 10 rows in 1 group, a test at 5% needs at least 6 groups; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both\n";
-    assert!(ran.out.contains(sentence), "{}", ran.out);
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl --group t"), @"
+    A: old.jsonl, 10 rows
+    B: new.jsonl, 10 rows
+    10 rows in both
+    identity unknown: neither run has a manifest, so metrics are compared by their names
+
+    metric   n       A       B   B - A  95% interval      p  B better  A better  equal
+    f1      10  0.0000  0.0000  0.0000             -  1.000         0         0     10
+
+    f1: not enough rows: found 10 rows in 1 group, a test at 5% needs at least 6 groups; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both
+    t     n       A       B   B - A  95% interval      p  B better  A better  equal
+    one  10  0.0000  0.0000  0.0000             -  1.000         0         0     10
+    no difference can be shown in any group (p-values adjusted for 1 group, Holm)
+    -- exit code 0 --
+    ");
 }
 
 #[test]

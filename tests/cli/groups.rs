@@ -19,14 +19,12 @@ fn rows() -> String {
 #[test]
 fn a_group_makes_the_interval_wider() {
     let folder = Folder::with("rows.jsonl", rows());
-    let plain = folder.run("score rows.jsonl -m same_text");
-    assert_eq!(plain.out, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
+    let plain = folder.printed("score rows.jsonl -m same_text");
+    assert_eq!(plain, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
     let grouped = "score rows.jsonl -m same_text --group gold.document";
-    let ran = folder.run(grouped);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(ran.out, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
-    let json = folder.run(&format!("{grouped} --json"));
-    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let clustered = folder.printed(grouped);
+    assert_eq!(clustered, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
+    let json = folder.json(&format!("{grouped} --json"));
     assert_eq!(json["metrics"]["same_text"]["groups"], 20);
 }
 
@@ -34,10 +32,7 @@ fn a_group_makes_the_interval_wider() {
 fn a_seed_gives_the_same_bootstrap() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |seed: &str| {
-        let options = format!("--bootstrap 500 --seed {seed}");
-        let ran = folder.run(&format!("score rows.jsonl -m same_text {options}"));
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-        ran.out
+        folder.printed(&format!("score rows.jsonl -m same_text --bootstrap 500 --seed {seed}"))
     };
     assert_eq!(run("1"), run("1"));
     assert_ne!(run("1"), run("2"));
@@ -76,14 +71,11 @@ fn a_field_that_rows_lack_is_named() {
 fn repeats_are_reduced_and_in_json() {
     let folder = Folder::with("rows.jsonl", rows());
     let repeated = "score rows.jsonl -m same_text --repeats 3";
-    let ran = folder.run(repeated);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(
-        ran.out,
+        folder.printed(repeated),
         "same_text  75.00% [60.98, 89.02] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
     );
-    let json = folder.run(&format!("{repeated} --json"));
-    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let json = folder.json(&format!("{repeated} --json"));
     let repeats = &json["metrics"]["same_text"]["repeats"];
     assert_eq!((&repeats["evaluations"], &repeats["pass_at"]["1"]), (&120.into(), &0.75.into()));
 }

@@ -14,7 +14,7 @@ use dsrs_metrics::text::Profile;
 use dsrs_metrics_tests::sha256;
 use serde_json::Value;
 
-use crate::{Folder, Ran};
+use crate::{Folder, Ran, sorted};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
 
@@ -169,18 +169,6 @@ fn written_by_another_version(folder: &Folder, out: &str) {
     manifest.as_object_mut().unwrap().remove("checksum");
     manifest["checksum"] = hash(&manifest).into();
     std::fs::write(path, manifest.to_string()).unwrap();
-}
-
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
 }
 
 /// Returns the lines that begin with one of these words, or else standard error, and the exit code.

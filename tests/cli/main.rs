@@ -212,6 +212,23 @@ impl From<Output> for Ran {
     }
 }
 
+/// A value as JSON for a snapshot: indented, with sorted keys in every build.
+fn pretty(value: &Value) -> String {
+    format!("{:#}", sorted(value))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
 /// The program, without the variables and the input that would change its output.
 fn scorer() -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_scorer")));

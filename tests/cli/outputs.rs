@@ -7,6 +7,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
+use insta::assert_snapshot;
+
 use crate::{Folder, Ran};
 
 const ROWS: &str = r#"{"id": "a", "gold": {"answer": "1"}, "pred": {"answer": "1"}}
@@ -157,7 +159,7 @@ fn trap_38_no_output_is_another_output_or_the_journal() {
         refused(&folder, &format!("{score} {options}"), message);
     }
     // A journal that exists, under another name.
-    assert_eq!(folder.run("score in.jsonl -m em --journal j").code, Some(0));
+    folder.printed("score in.jsonl -m em --journal j");
     fs::hard_link(folder.path("j/journal.log"), folder.path("copy.md")).unwrap();
     for (options, message) in [
         (
@@ -208,18 +210,19 @@ fn trap_38_no_output_is_a_redirected_stream() {
 #[test]
 fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
     let folder = results();
-    let printed = |args: &str| {
-        let ran = folder.run(args);
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{args}");
-        ran.out
-    };
+    let printed = |args: &str| folder.printed(args);
     let score = "score in.jsonl -m same_text -q";
-    assert_eq!(
-        printed(&format!("{score} --markdown -")),
-        "| metric | score |\n| --- | --- |\n| same\\_text | 50.00% \\[9.45, 90.55\\] (1/2, 0 failed) |\n\n\
-         Rows that do not pass:\n\n| row | metric | score | explanation |\n| --- | --- | --- | --- |\n\
-         | b | same\\_text | false |  |\n"
-    );
+    assert_snapshot!(printed(&format!("{score} --markdown -")), @r"
+    | metric | score |
+    | --- | --- |
+    | same\_text | 50.00% \[9.45, 90.55\] (1/2, 0 failed) |
+
+    Rows that do not pass:
+
+    | row | metric | score | explanation |
+    | --- | --- | --- | --- |
+    | b | same\_text | false |  |
+    ");
     assert_eq!(
         printed(&format!("{score} --markdown - --junit r.xml --summary s.csv")).lines().count(),
         9
@@ -240,7 +243,7 @@ fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
 fn junit_on_standard_output_is_the_file_without_characters_that_a_terminal_obeys() {
     let folder = Folder::with("in.jsonl", ROWS.replace("\"b\"", "\"b\\u202e\\u009b\""));
     let args = "score in.jsonl -m same_text -q --junit";
-    assert_eq!(folder.run(&format!("{args} r.xml")).code, Some(0));
+    folder.printed(&format!("{args} r.xml"));
     let printed = folder.run(&format!("{args} -")).out;
     assert!(printed.contains("name=\"b&#x202e;&#x9b;\""), "{printed}");
     assert_eq!(
@@ -306,7 +309,7 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
     assert_eq!(folder.run(args).code, Some(2));
     assert_eq!(folder.files(), ["in.jsonl"]);
     folder.write("in.jsonl", ROWS);
-    assert_eq!(folder.run(args).code, Some(0));
+    folder.printed(args);
     assert_eq!(folder.files(), names);
 }
 

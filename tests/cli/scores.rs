@@ -1,5 +1,6 @@
 //! `score` on valid input: its output, its result files and its exit code.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::{Folder, Words as _};
@@ -24,21 +25,19 @@ pub(crate) fn orders(orders: &str) -> Folder {
 #[test]
 fn a_line_for_each_metric() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run("score rows.jsonl -m same_text,f1");
-    assert_eq!(
-        ran.out,
-        "same_text  75.00% [30.06, 95.44] (3/4, 0 failed)\nf1         0.7500 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed)\n"
-    );
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    assert_snapshot!(folder.run("score rows.jsonl -m same_text,f1"), @"
+    same_text  75.00% [30.06, 95.44] (3/4, 0 failed)
+    f1         0.7500 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed)
+    -- exit code 0 --
+    ");
 }
 
 #[test]
 fn one_json_object() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run("score rows.jsonl -m same_text -m f1 --json");
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(ran.out.lines().count(), 1);
-    let mut report: Value = serde_json::from_str(&ran.out).unwrap();
+    let printed = folder.printed("score rows.jsonl -m same_text -m f1 --json");
+    assert_eq!(printed.lines().count(), 1);
+    let mut report: Value = serde_json::from_str(&printed).unwrap();
     assert!(report["elapsed_s"].take().as_f64().unwrap() > 0.0);
     let mut f1 = report["metrics"]["same_text"].clone();
     let of_number = json!({
@@ -96,11 +95,8 @@ fn a_csv_result_file_is_valid_input() {
          same_text.details,same_text.feedback,same_text.cost_msats,manifest"
     );
     let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
-    let again = folder.run(&format!("score scores.csv -m distance {maps}"));
-    assert_eq!(
-        again.out, "distance  0.2500 [0.0000, 1.0456; few rows] (mean of 4/4, 0 failed)\n",
-        "{again:?}"
-    );
+    let again = folder.printed(&format!("score scores.csv -m distance {maps}"));
+    assert_eq!(again, "distance  0.2500 [0.0000, 1.0456; few rows] (mean of 4/4, 0 failed)\n");
 }
 
 #[test]
@@ -115,18 +111,15 @@ fn the_same_rows_in_every_format() {
     folder.write("rows.ndjson", json.join("\n"));
     folder.write("rows.json", format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")));
     folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
+    let headline = "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n";
     for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
-        let ran = folder.run(&format!("score {file} -m distance --out scores.jsonl"));
-        assert_eq!(
-            ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n",
-            "{file}: {ran:?}"
-        );
+        let printed = folder.printed(&format!("score {file} -m distance --out scores.jsonl"));
+        assert_eq!(printed, headline, "{file}");
         let scores = lines(&folder.read("scores.jsonl"));
         assert_eq!((&scores[0]["id"], &scores[1]["id"]), (&json!("a"), &json!("b")));
     }
     folder.write("rows.txt", json.join("\n"));
-    let ran = folder.run("score rows.txt --format jsonl -m distance");
-    assert_eq!(ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n");
+    assert_eq!(folder.printed("score rows.txt --format jsonl -m distance"), headline);
 }
 
 #[test]
@@ -153,8 +146,8 @@ fn flat_rows_are_mapped() {
         r#"{"key": 7, "answers": ["x", "y"], "choices": [{"text": "z"}, {"text": "y"}], "a.b": 1}"#;
     let folder = Folder::with("rows.jsonl", row);
     let maps = "--map id=key --map gold.answers=answers --map pred.answer=choices.1.text";
-    let ran = folder.run(&format!("score rows.jsonl -m any_of --out scores.jsonl {maps}"));
-    assert_eq!((&*ran.out, &*ran.err), ("any_of  100.00% [20.65, 100.00] (1/1, 0 failed)\n", ""));
+    let printed = folder.printed(&format!("score rows.jsonl -m any_of --out scores.jsonl {maps}"));
+    assert_eq!(printed, "any_of  100.00% [20.65, 100.00] (1/1, 0 failed)\n");
     assert_eq!(lines(&folder.read("scores.jsonl"))[0]["id"], "7");
 }
 
@@ -162,27 +155,27 @@ fn flat_rows_are_mapped() {
 fn values_of_gold_and_keys_with_dots_are_mapped() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
     let maps = "--map gold.answer=gold --map pred.answer=pred.out.value";
-    let ran = folder.run(&format!("score rows.jsonl -m distance {maps}"));
-    assert_eq!(
-        (&*ran.out, &*ran.err),
-        ("distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n", "")
-    );
+    let printed = folder.printed(&format!("score rows.jsonl -m distance {maps}"));
+    assert_eq!(printed, "distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n");
 }
 
 #[test]
 fn a_mapping_that_no_row_uses_is_a_warning() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "x"}}"#);
     let args = "score rows.jsonl -m short_note --param short_note.limit=3 --map pred.note=notes";
-    let ran = folder.run(args);
-    assert_eq!(ran.out, "short_note  not enough rows (0/1 scored, 0 failed, 1 abstained)\n");
-    assert_eq!(ran.err, "warning: --map pred.note=notes: no row has `notes`\n");
-    assert_eq!(folder.run(&format!("{args} --quiet")).err, "");
+    assert_snapshot!(folder.run(args), @"
+    short_note  not enough rows (0/1 scored, 0 failed, 1 abstained)
+    -- standard error --
+    warning: --map pred.note=notes: no row has `notes`
+    -- exit code 0 --
+    ");
+    folder.printed(&format!("{args} --quiet"));
 }
 
 #[test]
 fn parameters_configure_a_metric() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
-    let score = |args: &str| folder.run(&format!("score rows.csv {args}")).out;
+    let score = |args: &str| folder.printed(&format!("score rows.csv {args}"));
     let scaled = score("-m distance --param distance.scale=2");
     assert_eq!(scaled, "distance  1.5000 [0.0000, 7.8531; few rows] (mean of 2/2, 0 failed)\n");
     let limited = score("-m short_note --param short_note.limit=2");
@@ -192,17 +185,13 @@ fn parameters_configure_a_metric() {
 #[test]
 fn failures_of_a_metric_are_counted_and_shown() {
     let folder = orders("1 panic nan fail 1");
-    let ran = folder.run("score rows.jsonl -m obeys --out scores.jsonl");
-    assert_eq!(
-        ran.out,
-        "obeys  0.4000 [-0.2801, 1.0801; few rows] (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
-    );
-    assert_eq!(
-        ran.err,
-        "warning: 3 rows failed; first error: rows.jsonl:2: metric `obeys` panicked: ordered to panic\n",
-        "one line, and no output of the default panic hook"
-    );
-    assert_eq!(ran.code, Some(0));
+    // One line of the panic, and no output of the default panic hook.
+    assert_snapshot!(folder.run("score rows.jsonl -m obeys --out scores.jsonl"), @"
+    obeys  0.4000 [-0.2801, 1.0801; few rows] (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)
+    -- standard error --
+    warning: 3 rows failed; first error: rows.jsonl:2: metric `obeys` panicked: ordered to panic
+    -- exit code 0 --
+    ");
     let scores = lines(&folder.read("scores.jsonl"));
     let errors: Vec<_> = scores.iter().map(|row| row["scores"]["obeys"]["error"].clone()).collect();
     let expected = [
@@ -218,61 +207,49 @@ fn failures_of_a_metric_are_counted_and_shown() {
 #[test]
 fn a_failed_row_counts_as_the_failure_score() {
     let folder = orders("1 fail");
-    let ran = folder.run("score rows.jsonl -m obeys --failure-score -1 -q");
-    assert_eq!(
-        ran.out,
-        "obeys  0.0000 [-12.7062, 12.7062; few rows] (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)\n"
-    );
-    assert_eq!(ran.err, "");
+    assert_snapshot!(folder.run("score rows.jsonl -m obeys --failure-score -1 -q"), @"
+    obeys  0.0000 [-12.7062, 12.7062; few rows] (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)
+    -- exit code 0 --
+    ");
 }
 
 #[test]
 fn max_errors_stops_the_run_and_keeps_finished_rows() {
     let folder = orders("1 fail 1 fail 1 1 1");
     let args = "score rows.jsonl -m obeys --concurrency 1 --out scores.jsonl";
-    let ran = folder.run(&format!("{args} --max-errors 2 -q"));
-    assert_eq!(ran.code, Some(1));
-    assert_eq!(
-        ran.out,
-        "obeys  0.5000 [-0.4187, 1.4187; few rows] (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
-         after 4 rows: incomplete: too many rows failed\n"
-    );
-    assert_eq!(ran.err, "stopped after 4 rows: 2 failed, the limit of --max-errors\n");
+    assert_snapshot!(folder.run(&format!("{args} --max-errors 2 -q")), @"
+    obeys  0.5000 [-0.4187, 1.4187; few rows] (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)
+    after 4 rows: incomplete: too many rows failed
+    -- standard error --
+    stopped after 4 rows: 2 failed, the limit of --max-errors
+    -- exit code 1 --
+    ");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
-    let ran = folder.run(&format!("{args} --max-errors 3 -q"));
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed(&format!("{args} --max-errors 3 -q"));
 }
 
 #[test]
 fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     let rows = "{\"pred\": {\"answer\": \"1\"}}\n{\"pred\": {}}\n{\"pred\": {\"answer\": 1}}\n";
     let folder = Folder::with("rows.jsonl", rows);
-    let ran = folder.run("score rows.jsonl -m obeys --max-errors 9");
-    assert_eq!(
-        ran.out,
-        "obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)\n"
-    );
-    assert_eq!(
-        ran.err,
-        "warning: 2 rows failed; first error: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no \
-         fields\n"
-    );
-    assert_eq!(ran.code, Some(0));
+    assert_snapshot!(folder.run("score rows.jsonl -m obeys --max-errors 9"), @"
+    obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)
+    -- standard error --
+    warning: 2 rows failed; first error: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no fields
+    -- exit code 0 --
+    ");
 }
 
 #[test]
 fn a_row_that_takes_too_long_fails() {
     let folder =
         Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");
-    let ran = folder.run("score rows.jsonl -m sleeps --timeout 200ms");
-    assert_eq!(
-        ran.out,
-        "sleeps  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
-    );
-    assert_eq!(
-        ran.err,
-        "warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` returned no score within 0.2 s\n"
-    );
+    assert_snapshot!(folder.run("score rows.jsonl -m sleeps --timeout 200ms"), @"
+    sleeps  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)
+    -- standard error --
+    warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` returned no score within 0.2 s
+    -- exit code 0 --
+    ");
 }
 
 #[test]
@@ -290,24 +267,20 @@ fn the_report_is_the_same_at_any_concurrency() {
 #[test]
 fn csv_booleans_as_python_writes_them() {
     let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
-    let ran = folder.run("score rows.csv -m certain");
-    assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% [18.76, 81.24] (3/6, 0 failed)\n", ""));
+    let printed = folder.printed("score rows.csv -m certain");
+    assert_eq!(printed, "certain  50.00% [18.76, 81.24] (3/6, 0 failed)\n");
 }
 
 #[test]
 fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
     let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
     let folder = Folder::with("rows.jsonl", rows);
-    let ran = folder.run("score rows.jsonl -m pickiness --max-errors 9");
-    assert_eq!(
-        ran.out,
-        "pickiness  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
-    );
-    assert_eq!(
-        ran.err,
-        "warning: 1 row failed; first error: rows.jsonl:2: metric `pickiness` panicked: cannot read `!`\n"
-    );
-    assert_eq!(ran.code, Some(0));
+    assert_snapshot!(folder.run("score rows.jsonl -m pickiness --max-errors 9"), @"
+    pickiness  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)
+    -- standard error --
+    warning: 1 row failed; first error: rows.jsonl:2: metric `pickiness` panicked: cannot read `!`
+    -- exit code 0 --
+    ");
 }
 
 #[test]
@@ -316,16 +289,15 @@ fn corpus_scores_and_several_ranks_are_printed_with_the_mean() {
 {"gold": {"answer": "a b", "relevant": {"x": 2, "y": 1}}, "pred": {"answer": "a b", "retrieved": {"x": 0.9, "y": 0.1}}}
 {"gold": {"answer": "a", "relevant": []}, "pred": {"answer": "b", "retrieved": []}}"#;
     let args = "score rows.jsonl -m wer,recall_at_k --param recall_at_k.k=[1,2]";
-    let ran = Folder::with("rows.jsonl", rows).run(args);
-    let expected = "\
-wer               0.5000 [-0.7421, 1.7421; few rows] (mean of 3/3, 0 failed); corpus 0.4286
-recall_at_k       0.2500 [0.0000, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
-recall_at_k.at_1  0.2500 [-2.9266, 3.4266; few rows] (mean of 2/3, 0 failed, 1 abstained)
-recall_at_k.at_2  1.0000 [all scores are equal] (mean of 2/3, 0 failed, 1 abstained)
-";
-    assert_eq!((ran.code, &*ran.out), (Some(0), expected), "{}", ran.err);
-    let ran = Folder::with("rows.jsonl", rows).run(&format!("{args} --json"));
-    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let folder = Folder::with("rows.jsonl", rows);
+    assert_snapshot!(folder.run(args), @"
+    wer               0.5000 [-0.7421, 1.7421; few rows] (mean of 3/3, 0 failed); corpus 0.4286
+    recall_at_k       0.2500 [0.0000, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
+    recall_at_k.at_1  0.2500 [-2.9266, 3.4266; few rows] (mean of 2/3, 0 failed, 1 abstained)
+    recall_at_k.at_2  1.0000 [all scores are equal] (mean of 2/3, 0 failed, 1 abstained)
+    -- exit code 0 --
+    ");
+    let json = folder.json(&format!("{args} --json"));
     assert_eq!(json["metrics"]["wer"]["corpus"], 3.0 / 7.0);
 }
 
@@ -340,9 +312,7 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
     let folder = Folder::with("rows.jsonl", rows);
     let metrics = "score rows.jsonl -m latency,tokens,cost --json";
     let map = "--map pred.latency_s=usage.s --map pred.input_tokens=usage.prompt --map pred.output_tokens=usage.completion --map pred.cost_msats=usage.msat";
-    let ran = folder.run(&format!("{metrics} {map}"));
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let report = folder.json(&format!("{metrics} {map}"));
     let means = ["latency", "tokens", "cost"].map(|name| report["metrics"][name]["mean"].as_f64());
     assert_eq!(means, [Some(1.0), Some(105.0), Some(30.0)]);
     let ran = folder.run("score rows.jsonl -m tokens");

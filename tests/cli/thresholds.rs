@@ -34,8 +34,7 @@ fn a_percentage_is_another_form_of_the_same_limit() {
     let rows = (0..100).map(|row| format!("{},{}\n", row, if row < 57 { row } else { -1 }));
     folder.write("rows.csv", format!("gold.answer,pred.answer\n{}", rows.collect::<String>()));
     for limit in ["em=57%", "em=0.57"] {
-        let ran = folder.run(&format!("score rows.csv -m em --fail-under {limit}"));
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
+        folder.printed(&format!("score rows.csv -m em --fail-under {limit}"));
     }
 }
 

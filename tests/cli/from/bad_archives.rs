@@ -283,7 +283,7 @@ fn attachments_are_resolved_within_a_limit() {
     let bytes = with(json!("attachment://a"), json!({"a": "a long text"}));
     let folder = Folder::with("a.eval", bytes);
     let score = "score --from inspect a.eval -m no_loops --out o.jsonl --with-rows";
-    assert_eq!(folder.run(score).code, Some(0));
+    folder.printed(score);
     assert!(folder.read("o.jsonl").contains(r#""input":"a long text""#));
     let many = vec![json!({"role": "user", "content": "attachment://a"}); 100];
     let error = error(&with(many.into(), json!({"a": "x".repeat(1 << 20)})));
@@ -336,8 +336,7 @@ fn a_failed_sample_failed_by_each_metric_of_the_log() {
     let mut members = good();
     members.insert(0, Member::new("samples/q0_epoch_1.json", failed));
     let folder = Folder::with("a.eval", archive(&members));
-    let ran = folder.run("compare --from inspect a.eval a.eval --json");
-    let compared: Value = serde_json::from_str(&ran.out).unwrap();
+    let compared = folder.json("compare --from inspect a.eval a.eval --json");
     assert_eq!(compared["metrics"]["s"]["n"], 3);
     assert_eq!(compared["metrics"]["s"]["failed"], json!({"a": 1, "b": 1}));
     assert_eq!(compared["metrics"]["s"]["a"], 0.5);

@@ -16,8 +16,7 @@ pub(super) const TRAJECTORIES: &str = concat!(
 fn a_trajectory_is_a_row() {
     let folder = Folder::with("t.jsonl", TRAJECTORIES);
     let score = "score --from atif t.jsonl -m no_loops --with-rows";
-    let ran = folder.run(&format!("{score} --out out.jsonl"));
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed(&format!("{score} --out out.jsonl"));
     let rows: Vec<Value> =
         folder.read("out.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&rows[0]["id"], &rows[1]["id"]), (&"s1".into(), &"2".into()));
@@ -33,8 +32,7 @@ fn a_trajectory_is_a_row() {
     assert_eq!(rows[1]["attributes"], json!({"agent": "guide", "agent_version": "3"}));
     // One document over several lines is the same.
     folder.write("one.json", serde_json::to_string_pretty(&document).unwrap());
-    let ran = folder.run("score --from atif one.json -m no_loops");
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed("score --from atif one.json -m no_loops");
 }
 
 #[test]
