@@ -163,10 +163,9 @@ fn nothing_is_accepted_that_was_not_compared() {
 
 #[test]
 fn without_results_the_command_says_where_it_looks() {
-    let ran = Folder::new().run("accept");
-    assert_eq!(ran.code, Some(2));
-    assert_eq!(
-        ran.err,
-        "error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR\n"
-    );
+    assert_snapshot!(Folder::new().run("accept"), @"
+    -- standard error --
+    error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR
+    -- exit code 2 --
+    ");
 }

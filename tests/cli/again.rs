@@ -1,5 +1,6 @@
 //! Result files that are scored again.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -113,17 +114,12 @@ fn a_row_without_its_one_prediction_is_an_error() {
     let failed =
         r#"{"id": "a", "gold": {}, "pred": null, "scores": {"em": {"outcome": "program_failed"}}}"#;
     let folder = Folder::with("run.jsonl", failed);
-    assert_eq!(
-        folder.score_error("run.jsonl -q -m f1"),
-        "run.jsonl:1: the program failed on this row, so it has no prediction to score; remove the row"
-    );
+    assert_snapshot!(folder.score_error("run.jsonl -q -m f1"),
+        @"run.jsonl:1: the program failed on this row, so it has no prediction to score; remove the row");
     let several = r#"{"id": "a", "gold": {}, "pred": {"answer": "x"}, "scores": {"em": {"outcome": "scored"}}, "repeats": [{"pred": {"answer": "x"}}, {"pred": {"answer": "y"}}]}"#;
     folder.write("run.jsonl", several);
-    assert_eq!(
-        folder.score_error("run.jsonl -q -m f1"),
-        "run.jsonl:1: expected one prediction to score, found repeats with different predictions; write each prediction \
-         as a row of its own"
-    );
+    assert_snapshot!(folder.score_error("run.jsonl -q -m f1"),
+        @"run.jsonl:1: expected one prediction to score, found repeats with different predictions; write each prediction as a row of its own");
 }
 
 #[test]

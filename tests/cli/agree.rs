@@ -166,41 +166,27 @@ fn lower_is_better_where_the_metric_says_so() {
 #[test]
 fn missing_labels() {
     let folder = Folder::with("r.jsonl", judged());
-    assert_eq!(
-        folder.agree_error("r.jsonl --label okay"),
-        "r.jsonl: no row has a label `okay`; did you mean `ok`?"
-    );
-    assert_eq!(
-        folder.agree_error("r.jsonl --label zzz"),
-        "r.jsonl: no row has a label `zzz`, only `ok`"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label okay"),
+        @"r.jsonl: no row has a label `okay`; did you mean `ok`?");
+    assert_snapshot!(folder.agree_error("r.jsonl --label zzz"),
+        @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        "l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        "r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a \
-         label: 1"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        "l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file");
 }
 
 #[test]
 fn labels_of_one_class() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        "l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 \
-         compared rows"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 compared rows");
 }
 
 #[test]
@@ -210,30 +196,17 @@ fn invalid_labels() {
         folder.write("l.jsonl", content);
         folder.agree_error("r.jsonl --label ok --labels l.jsonl")
     };
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
-        "l.jsonl:2: `ok`: expected a bool, a number or a string, found a list"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
-        "l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit \
-         the label if it is unknown"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
-        "l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing \
-         labels (positive) or the order of all labels (scale)"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": NaN}\n"),
-        "l.jsonl:1:19: invalid JSON: expected value"
-    );
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
+        @"l.jsonl:2: `ok`: expected a bool, a number or a string, found a list");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
+        @"l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit the label if it is unknown");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
+        @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing labels (positive) or the order of all labels (scale)");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": NaN}\n"),
+        @"l.jsonl:1:19: invalid JSON: expected value");
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok --labels l.csv"),
-        "l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; \
-         omit the label if it is unknown"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.csv"),
+        @"l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; omit the label if it is unknown");
 }
 
 #[test]
@@ -243,40 +216,23 @@ fn invalid_results() {
         folder.write(name, content);
         folder.agree_error(&format!("{name} --label ok"))
     };
-    assert_eq!(
-        error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
-        "r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
-    );
+    assert_snapshot!(error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
+        @"r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`");
     assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none; add rows");
-    assert_eq!(
-        error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
-        "r.jsonl:1: `scores.j.value`: expected a finite number, found the string \"high\""
-    );
-    assert_eq!(
-        error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
-        "r.csv:2: `j`: expected a finite number, found the string \"inf\""
-    );
-    assert_eq!(
-        error(
-            "r.jsonl",
-            r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#
-        ),
-        "r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string \"yes\""
-    );
+    assert_snapshot!(error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
+        @r#"r.jsonl:1: `scores.j.value`: expected a finite number, found the string "high""#);
+    assert_snapshot!(error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
+        @r#"r.csv:2: `j`: expected a finite number, found the string "inf""#);
+    assert_snapshot!(error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#),
+        @r#"r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string "yes""#);
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok"),
-        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok -m jugde"),
-        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok"),
+        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
+        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
     let folder = Folder::with("r.jsonl", judged());
-    assert_eq!(
-        folder.agree_error("r.jsonl --label ok -m jugde"),
-        "r.jsonl: no row has a score of `jugde`; did you mean `judge`?"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
+        @"r.jsonl: no row has a score of `jugde`; did you mean `judge`?");
     let missing = folder.agree_error("none.jsonl --label ok");
     assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
 }

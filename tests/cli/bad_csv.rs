@@ -2,21 +2,16 @@
 
 use crate::Folder;
 use crate::bad_input::error_of;
+use insta::assert_snapshot;
 
 #[test]
 fn csv_with_ragged_rows() {
-    assert_eq!(
-        error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
-        "rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma"
-    );
-    assert_eq!(
-        error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
-        "rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma"
-    );
-    assert_eq!(
-        error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
-        "rows.csv:1: duplicate column `pred.answer`; rename or remove one"
-    );
+    assert_snapshot!(error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
+        @"rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma");
+    assert_snapshot!(error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
+        @"rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma");
+    assert_snapshot!(error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
+        @"rows.csv:1: duplicate column `pred.answer`; rename or remove one");
 }
 
 #[test]
@@ -41,10 +36,8 @@ fn an_unclosed_csv_quote() {
 #[test]
 fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
-    assert_eq!(
-        folder.score_error("rows.csv -m distance"),
-        "rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string \"many\""
-    );
+    assert_snapshot!(folder.score_error("rows.csv -m distance"),
+        @r#"rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string "many""#);
 }
 
 #[test]

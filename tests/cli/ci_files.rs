@@ -181,10 +181,8 @@ fn a_file_that_cannot_be_written_is_found_before_the_first_row() {
     let error = |file: &str| {
         folder.score_error(&format!("rows.jsonl -m same_text --junit {file} --out o.jsonl"))
     };
-    assert_eq!(
-        error("rows.jsonl"),
-        "--junit rows.jsonl and DATA rows.jsonl are the same file; choose another file for --junit"
-    );
+    assert_snapshot!(error("rows.jsonl"),
+        @"--junit rows.jsonl and DATA rows.jsonl are the same file; choose another file for --junit");
     let message = error("no/such/r.xml");
     assert!(message.starts_with("--junit no/such/r.xml: cannot be written: "), "{message}");
     assert_eq!(folder.files(), ["rows.jsonl"]);

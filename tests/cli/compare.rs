@@ -124,10 +124,8 @@ fn fail_if_worse_is_an_exit_code() {
 fn trap_03_fail_if_worse_never_passes_without_a_test() {
     let folder = Folder::with("old.jsonl", results(&[1.0; 5]));
     folder.write("new.jsonl", results(&[0.0; 5]));
-    assert_eq!(
-        folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
-        "--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows"
-    );
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
+        @"--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows");
     // Of ten rows, three have no score in the second run.
     folder.write("old.jsonl", results(&[1.0; 10]));
     let new = results(&[1.0; 10]);
@@ -139,10 +137,8 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
         _ => line.to_owned(),
     });
     folder.write("new.jsonl", lines.collect::<Vec<_>>().join("\n"));
-    assert_eq!(
-        folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
-        "--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired"
-    );
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
+        @"--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired");
     let ran = folder.run("compare old.jsonl new.jsonl -m f1 --fail-if-worse --only-paired");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert!(
@@ -185,47 +181,27 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         folder.compare_error("old.jsonl b.jsonl")
     };
     let cut_off = &full[..full.len() - 30];
-    assert_eq!(
-        new(cut_off),
-        "b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row"
-    );
+    assert_snapshot!(new(cut_off),
+        @"b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row");
     assert_eq!(new(""), "b.jsonl: expected at least one row, found none; add rows");
-    assert_eq!(
-        new(&full.replace("r15", "r0")),
-        "b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file"
-    );
-    assert_eq!(
-        new(&full.replace(r#""id":"r15","#, "")),
-        "b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids"
-    );
-    assert_eq!(
-        new(&full.replace("r15", "x")),
-        "expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)"
-    );
-    assert_eq!(
-        new(&full.replace("\"f1\"", "\"f1s\"")),
-        "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?"
-    );
-    assert_eq!(
-        folder.compare_error("old.jsonl new.jsonl -m f11"),
-        "old.jsonl: no row has a score of `f11`; did you mean `f1`?"
-    );
-    assert_eq!(
-        new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
-        "b.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
-    );
-    assert_eq!(
-        new(&full.replace("scored", "judged")),
-        "b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
-    );
-    assert_eq!(
-        folder.compare_error("- -"),
-        "standard input (`-`) is named twice, but can be read only once; name it once"
-    );
-    assert_eq!(
-        folder.compare_error("old.jsonl new.jsonl --failure-score nan"),
-        "invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`"
-    );
+    assert_snapshot!(new(&full.replace("r15", "r0")),
+        @"b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file");
+    assert_snapshot!(new(&full.replace(r#""id":"r15","#, "")),
+        @"b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids");
+    assert_snapshot!(new(&full.replace("r15", "x")),
+        @"expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)");
+    assert_snapshot!(new(&full.replace("\"f1\"", "\"f1s\"")),
+        @"b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?");
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f11"),
+        @"old.jsonl: no row has a score of `f11`; did you mean `f1`?");
+    assert_snapshot!(new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
+        @"b.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+    assert_snapshot!(new(&full.replace("scored", "judged")),
+        @r#"b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string "judged""#);
+    assert_snapshot!(folder.compare_error("- -"),
+        @"standard input (`-`) is named twice, but can be read only once; name it once");
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl --failure-score nan"),
+        @"invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`");
 }
 
 #[test]

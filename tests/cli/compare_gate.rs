@@ -64,33 +64,20 @@ fn trap_45_a_gate_reports_what_is_worse_before_what_cannot_be_tested() {
 #[test]
 fn names_that_cannot_apply_are_refused() {
     let folder = scored("same_text,f1", &rows(8, 0), &rows(8, 1), "");
-    let error = |args: &str| {
-        let (code, err) = compare(&folder, args);
-        assert_eq!(code, Some(2), "{err}");
-        err
-    };
-    assert_eq!(
-        error("--lower-is-better same_txt"),
-        "error: --lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?\n"
-    );
-    assert_eq!(
-        error("--lower-is-better TYPO"),
-        "error: --lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`\n"
-    );
-    assert_eq!(error("-m f1,f1"), "error: duplicate metric `f1`; name it once\n");
-    let ran = folder.run("agree old.jsonl -m f1,f1 --label x");
-    assert_eq!((ran.code, &*ran.err), (Some(2), "error: duplicate metric `f1`; name it once\n"));
-    let ran = folder.run("report old.jsonl --out r.html --lower-is-better TYPO");
-    assert_eq!(
-        (ran.code, &*ran.err),
-        (
-            Some(2),
-            "error: --lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`\n"
-        )
-    );
-    let ran = folder.run("report old.jsonl --out r.html --lower-is-better f1s");
-    let message = "error: --lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?\n";
-    assert_eq!((ran.code, &*ran.err), (Some(2), message));
+    let error = |args: &str| folder.error("compare", &format!("old.jsonl new.jsonl {args}"));
+    assert_snapshot!(error("--lower-is-better same_txt"),
+        @"--lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?");
+    assert_snapshot!(error("--lower-is-better TYPO"),
+        @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
+    let duplicate = "duplicate metric `f1`; name it once";
+    assert_eq!(error("-m f1,f1"), duplicate);
+    assert_eq!(folder.error("agree", "old.jsonl -m f1,f1 --label x"), duplicate);
+    let error =
+        |name| folder.error("report", &format!("old.jsonl --out r.html --lower-is-better {name}"));
+    assert_snapshot!(error("TYPO"),
+        @"--lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`");
+    assert_snapshot!(error("f1s"),
+        @"--lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?");
 }
 
 #[test]

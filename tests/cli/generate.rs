@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use insta::assert_snapshot;
+
 use crate::{Folder, Ran, Words as _, scorer};
 
 fn generate(args: &str) -> Ran {
@@ -62,13 +64,9 @@ fn a_manual_page_describes_the_program_or_one_command() {
     let score = generate("man score");
     assert!(score.out.contains("\n.TH scorer-score 1 "), "{}", &score.out[..200]);
     assert!(score.out.contains("\\fB\\-\\-fail\\-under\\fR \\fI<NAME=X>\\fR"));
-    let error = generate("man scores");
-    assert_eq!(
-        (error.code, &*error.out, &*error.err),
-        (
-            Some(2),
-            "",
-            "error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, report, export, accept, generate, help\n"
-        )
-    );
+    assert_snapshot!(generate("man scores"), @"
+    -- standard error --
+    error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, report, export, accept, generate, help
+    -- exit code 2 --
+    ");
 }

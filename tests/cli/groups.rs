@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use insta::assert_snapshot;
+
 use super::Folder;
 
 /// Two rows for each of 20 documents, with the same prediction.
@@ -45,26 +47,36 @@ fn a_seed_gives_the_same_bootstrap() {
 fn a_field_that_rows_lack_is_named() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |field| folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
-    let some = run("source");
-    assert_eq!(some.code, Some(0));
-    assert_eq!(
-        some.err,
-        "warning: --group source: 4 of 40 rows lack this field; each is a group of its own\n"
-    );
-    let none = run("document");
-    assert_eq!(none.code, Some(2));
-    assert_eq!(
-        none.err,
-        "--group document: no row has this attribute; did you mean `gold.document`?\n"
-    );
-    assert_eq!(
-        run("x").err,
-        "--group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction\n"
-    );
-    let none = run("gold.documnt");
-    let message = "--group gold.documnt: no row has this field; did you mean `gold.document`?\n";
-    assert_eq!((none.code, &*none.err), (Some(2), message));
-    assert_eq!(run("gold.x").err, "--group gold.x: no row has this field\n");
+    assert_snapshot!(run("source"), @"
+    same_text  75.00% [63.36, 86.64; 5 groups] (30/40, 0 failed)
+    -- standard error --
+    warning: --group source: 4 of 40 rows lack this field; each is a group of its own
+    -- exit code 0 --
+    ");
+    assert_snapshot!(run("document"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group document: no row has this attribute; did you mean `gold.document`?
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("x"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("gold.documnt"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group gold.documnt: no row has this field; did you mean `gold.document`?
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("gold.x"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group gold.x: no row has this field
+    -- exit code 2 --
+    ");
 }
 
 #[test]

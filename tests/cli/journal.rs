@@ -4,6 +4,8 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use insta::assert_snapshot;
+
 use crate::{Folder, Ran, Words};
 
 const ROWS: &str = r#"{"id": "a", "gold": {"answer": "Paris"}, "pred": {"answer": "paris"}}
@@ -37,15 +39,11 @@ fn a_finished_run_is_restored() {
 fn trap_21_a_changed_file_or_parameter_is_named_before_any_row() {
     let folder = Folder::with("rows.jsonl", ROWS);
     assert_eq!(score(&folder, "-q").code, Some(0));
-    let other = score(&folder, "--param f1.profile=folded");
-    assert_eq!(
-        (other.code, other.out.as_str(), other.err.as_str()),
-        (
-            Some(2),
-            "",
-            "error: the journal `journal` belongs to a different run: parameter `F1.profile` of `f1` was \"dspy\", now \"folded\"; restore what has changed, or choose another directory\n"
-        )
-    );
+    assert_snapshot!(score(&folder, "--param f1.profile=folded"), @r#"
+    -- standard error --
+    error: the journal `journal` belongs to a different run: parameter `F1.profile` of `f1` was "dspy", now "folded"; restore what has changed, or choose another directory
+    -- exit code 2 --
+    "#);
     folder.write("rows.jsonl", ROWS.replace("Oslo", "Rome"));
     let changed = score(&folder, "");
     let start =
@@ -70,20 +68,17 @@ fn rows_of_a_pipe_are_compared_one_by_one() {
         Ran::from(child.wait_with_output().unwrap())
     };
     assert_eq!(score(ROWS).code, Some(0));
-    let changed = score(&ROWS.replace("Oslo", "Rome"));
-    assert_eq!(
-        changed.err,
-        "error: the journal `j` belongs to a different run: row 2 of the data differs from the journaled one; restore what has changed, or choose another directory\n"
-    );
+    assert_snapshot!(score(&ROWS.replace("Oslo", "Rome")), @"
+    -- standard error --
+    error: the journal `j` belongs to a different run: row 2 of the data differs from the journaled one; restore what has changed, or choose another directory
+    -- exit code 2 --
+    ");
     let fewer = ROWS.lines().take(2).collect::<Vec<_>>().join("\n");
-    let fewer = score(&fewer);
-    assert_eq!(
-        (fewer.code, fewer.err.as_str()),
-        (
-            Some(2),
-            "error: the journal `j` belongs to a different run: the data has 2 rows, and the journal 3; restore what has changed, or choose another directory\n"
-        )
-    );
+    assert_snapshot!(score(&fewer), @"
+    -- standard error --
+    error: the journal `j` belongs to a different run: the data has 2 rows, and the journal 3; restore what has changed, or choose another directory
+    -- exit code 2 --
+    ");
 }
 
 #[test]

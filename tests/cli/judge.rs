@@ -1,5 +1,6 @@
 //! Judges on the command line.
 
+use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::{Folder, Words as _};
@@ -94,10 +95,8 @@ fn offline_and_a_model_exclude_each_other() {
     }
     // A model that the judge names is not called either.
     let models = "--param semantic_f1.models=openai:gpt-5-mini,default";
-    assert_eq!(
-        folder().score_error(&format!("rows.jsonl -m semantic_f1 --offline {models}")),
-        "metric `semantic_f1`: the judge names the model `openai:gpt-5-mini`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model"
-    );
+    assert_snapshot!(folder().score_error(&format!("rows.jsonl -m semantic_f1 --offline {models}")),
+        @"metric `semantic_f1`: the judge names the model `openai:gpt-5-mini`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `report`: writes result files as an HTML page; every kind of invalid input.
 
+use insta::assert_snapshot;
 use std::fs;
 
 use crate::Folder;
@@ -24,35 +25,21 @@ fn invalid_input_is_one_sentence() {
     let error = |args: &str| folder.report_error(args);
 
     assert!(error("none.jsonl --out r.html").starts_with("none.jsonl: "));
-    assert_eq!(
-        error("rows.jsonl --out r.html"),
-        "rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
-    );
-    assert_eq!(
-        error("a.jsonl a.jsonl a.jsonl --out r.html"),
-        "expected one or two result files, found 3; name two to compare them"
-    );
-    assert_eq!(
-        error("a.jsonl b.jsonl --out r.html"),
-        "no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows"
-    );
-    assert_eq!(
-        error("a.jsonl --group tpic --out r.html"),
-        "--group: no row has the field `tpic`; did you mean `topic`?"
-    );
-    assert_eq!(
-        error("a.jsonl --out nowhere/r.html"),
-        "--out nowhere/r.html: cannot be written: No such file or directory (os error 2)"
-    );
+    assert_snapshot!(error("rows.jsonl --out r.html"),
+        @"rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+    assert_snapshot!(error("a.jsonl a.jsonl a.jsonl --out r.html"),
+        @"expected one or two result files, found 3; name two to compare them");
+    assert_snapshot!(error("a.jsonl b.jsonl --out r.html"),
+        @"no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows");
+    assert_snapshot!(error("a.jsonl --group tpic --out r.html"),
+        @"--group: no row has the field `tpic`; did you mean `topic`?");
+    assert_snapshot!(error("a.jsonl --out nowhere/r.html"),
+        @"--out nowhere/r.html: cannot be written: No such file or directory (os error 2)");
     assert_eq!(error("a.jsonl --out a.jsonl"), "--out a.jsonl: unknown extension; expected .html");
-    assert_eq!(
-        error("a.jsonl"),
-        "the following required arguments were not provided: --out <FILE>"
-    );
-    assert_eq!(
-        error("empty.jsonl --out r.html"),
-        "empty.jsonl: expected at least one row, found none; add rows"
-    );
+    assert_snapshot!(error("a.jsonl"),
+        @"the following required arguments were not provided: --out <FILE>");
+    assert_snapshot!(error("empty.jsonl --out r.html"),
+        @"empty.jsonl: expected at least one row, found none; add rows");
 }
 
 #[test]
@@ -96,10 +83,8 @@ fn the_report_replaces_a_file_only_when_it_is_complete() {
     assert!(folder.read("report.html").starts_with("<!DOCTYPE html>"));
 
     fs::create_dir(folder.path("folder.html")).unwrap();
-    assert_eq!(
-        folder.report_error("a.jsonl --out folder.html"),
-        "--out folder.html: cannot be written: it is a directory"
-    );
+    assert_snapshot!(folder.report_error("a.jsonl --out folder.html"),
+        @"--out folder.html: cannot be written: it is a directory");
 }
 
 #[test]
@@ -165,10 +150,8 @@ fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     assert!(html.contains(&format!("compared although {reason}")), "{html}");
     assert!(!html.contains("not compared:"), "{html}");
     fs::remove_file(folder.path("r.html")).unwrap();
-    assert_eq!(
-        folder.report_error("a.jsonl --allow-different f1 --out r.html"),
-        "--allow-different needs two result files to compare, found one; remove it"
-    );
+    assert_snapshot!(folder.report_error("a.jsonl --allow-different f1 --out r.html"),
+        @"--allow-different needs two result files to compare, found one; remove it");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Input that is piped, long, or has very long rows: memory stays bounded.
 
+use insta::assert_snapshot;
 use std::io::Write;
 use std::process::{Child, ChildStdin, Stdio};
 
@@ -48,20 +49,14 @@ fn invalid_standard_input() {
     let error = |args: &str, input| {
         let ran = fed(args, input);
         assert_eq!((ran.code, &*ran.out), (Some(2), ""));
-        ran.err
+        ran.error()
     };
-    assert_eq!(
-        error("- -m obeys", "{\n"),
-        "error: <stdin>:1:1: invalid JSON: EOF while parsing an object; write one object per line\n"
-    );
-    assert_eq!(
-        error("- -m obeys", ""),
-        "error: <stdin>: expected at least one row, found none; add rows\n"
-    );
-    assert_eq!(
-        error("- - -m obeys", ""),
-        "error: standard input (`-`) is named twice, but can be read only once; name it once\n"
-    );
+    assert_snapshot!(error("- -m obeys", "{\n"),
+        @"<stdin>:1:1: invalid JSON: EOF while parsing an object; write one object per line");
+    assert_snapshot!(error("- -m obeys", ""),
+        @"<stdin>: expected at least one row, found none; add rows");
+    assert_snapshot!(error("- - -m obeys", ""),
+        @"standard input (`-`) is named twice, but can be read only once; name it once");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::Folder;
 use crate::scores::{ROWS, orders};
+use insta::assert_snapshot;
 
 #[test]
 fn a_metric_worse_than_its_threshold_fails_the_run() {
@@ -50,15 +51,10 @@ fn a_limit_is_a_number_or_a_percentage() {
             limit,
         ]);
         let value = limit.trim_start_matches("em=");
-        assert_eq!(
-            (ran.code, ran.err),
-            (
-                Some(2),
-                format!(
-                    "error: invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`\n"
-                )
-            )
+        let expected = format!(
+            "invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`"
         );
+        assert_eq!((ran.code, ran.error()), (Some(2), expected));
     }
 }
 
@@ -68,14 +64,10 @@ fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
     let error = |limit| {
         folder.score_error(&format!("rows.jsonl -m em,f1,accuracy,distance --fail-under {limit}"))
     };
-    assert_eq!(
-        error("em=75"),
-        "--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%"
-    );
-    assert_eq!(
-        error("f1=66.7"),
-        "--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%"
-    );
+    assert_snapshot!(error("em=75"),
+        @"--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%");
+    assert_snapshot!(error("f1=66.7"),
+        @"--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%");
     for (limit, name) in [
         ("f1=1.5", "f1"),
         ("f1=-0.1", "f1"),

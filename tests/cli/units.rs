@@ -1,6 +1,7 @@
 //! A score is in the range of its metric in every output; a percentage is text for people. The files in `data/percent_*` are
 //! the results of the last version whose summaries had percentages for metrics that return `bool`.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -50,7 +51,7 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
     folder.write("labels.jsonl", labels);
     let agree = |threshold| {
         let args = "agree r.jsonl --labels labels.jsonl --label right -m f1 --json --threshold";
-        folder.run(&args.split(' ').chain([threshold]).collect::<Vec<_>>())
+        folder.run(&format!("{args} {threshold}"))
     };
     // The scores of the labelled rows are 1 and 2/3.
     for (threshold, accuracy) in [("0.7", 1.0), ("70%", 1.0), ("0.6", 0.5), ("60%", 0.5)] {
@@ -60,16 +61,12 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
     let error = |threshold| {
         let ran = agree(threshold);
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        ran.err
+        ran.error()
     };
-    assert_eq!(
-        error("60"),
-        "error: --threshold 60: expected a score from 0 to 1, the range of `f1`; write --threshold 0.6 or --threshold 60%\n"
-    );
-    assert_eq!(
-        error("1.5"),
-        "error: --threshold 1.5: expected a score from 0 to 1, the range of `f1`\n"
-    );
+    assert_snapshot!(error("60"),
+        @"--threshold 60: expected a score from 0 to 1, the range of `f1`; write --threshold 0.6 or --threshold 60%");
+    assert_snapshot!(error("1.5"),
+        @"--threshold 1.5: expected a score from 0 to 1, the range of `f1`");
 }
 
 #[test]
@@ -107,19 +104,15 @@ fn summaries_of_the_version_with_percentages_are_refused() {
         let errors = commands.map(|command| {
             let ran = folder.run(&command);
             assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-            ran.err
+            ran.error()
         });
         assert_eq!((&errors[0], &errors[0]), (&errors[1], &errors[2]));
         errors[0].clone()
     };
-    assert_eq!(
-        error("old.json"),
-        "error: old.json: expected an array of rows, found an object; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name the file .jsonl\n"
-    );
-    assert_eq!(
-        error("old.jsonl"),
-        "error: old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`\n"
-    );
+    assert_snapshot!(error("old.json"),
+        @"old.json: expected an array of rows, found an object; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name the file .jsonl");
+    assert_snapshot!(error("old.jsonl"),
+        @"old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`");
     let csv = error("old.csv");
-    assert!(csv.starts_with("error: old.csv:2: no `scores` in the row, only `metric`"), "{csv}");
+    assert!(csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"), "{csv}");
 }

@@ -14,10 +14,9 @@ fn the_validator_of_every_eval_ever_accepts_both_files() {
     let Some(peer) = Peer::with(&["every-eval-ever"]) else { return };
     let folder = Folder::with("run.jsonl", ROWS);
     let ran = export(&folder, "eee", "eee", TAGS);
-    assert_eq!(
-        ran.err,
-        "note: run.jsonl: 2 results without a score are not in the output: 1 abstained, 1 gated\n"
-    );
+    let note =
+        "note: run.jsonl: 2 results without a score are not in the output: 1 abstained, 1 gated\n";
+    assert_eq!(ran.err, note);
     let read = &read(&peer, &folder)["eee"];
     assert_eq!(read["valid"], true, "{read}");
     let written: Vec<&str> =

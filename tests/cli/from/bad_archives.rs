@@ -1,5 +1,6 @@
 //! Archives that are damaged or made to do harm: each is an error with file and member, in bounded memory, and nothing is written.
 
+use insta::assert_snapshot;
 use std::fs;
 use std::io::Write as _;
 
@@ -109,16 +110,12 @@ fn names_of_members_are_no_paths() {
 fn encrypted_and_unsupported_members_are_named() {
     let mut members = good();
     members[1].flags = 1;
-    assert_eq!(
-        error(&archive(&members)),
-        "sample q2, epoch 1: encrypted; write the log without a password"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"sample q2, epoch 1: encrypted; write the log without a password");
     let mut members = good();
     members[2].method = 14;
-    assert_eq!(
-        error(&archive(&members)),
-        "member `header.json`: compressed with method 14; expected stored (0), deflate (8) or Zstandard (93)"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"member `header.json`: compressed with method 14; expected stored (0), deflate (8) or Zstandard (93)");
 }
 
 #[test]
@@ -158,10 +155,8 @@ fn absurd_sizes_in_the_directory_are_errors() {
     assert_eq!(longer, "sample q1, epoch 1: longer than the 3 bytes that the directory names");
     let mut members = good();
     members[1].offset = Some(1);
-    assert_eq!(
-        error(&archive(&members)),
-        "sample q2, epoch 1: no member at its offset; copy the file again"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"sample q2, epoch 1: no member at its offset; copy the file again");
     // More members than the directory has.
     let mut bytes = archive(&good());
     let end = bytes.len();
@@ -303,10 +298,8 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
     );
     let mut members = good();
     members[2].content = HEADER.replace("\"version\":2", "\"version\":3").into_bytes();
-    assert_eq!(
-        error(&archive(&members)),
-        "member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics");
     let chunked = [good(), vec![Member::new("samples/q3_epoch_1/sample.json", "{}")]].concat();
     let chunked = error(&archive(&chunked));
     assert!(

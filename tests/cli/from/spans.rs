@@ -1,5 +1,6 @@
 //! Spans of OpenTelemetry: a row for each root, with a trajectory.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -103,10 +104,8 @@ fn a_span_that_is_exported_twice_counts_once() {
     let twice = [("t", "a", "", 5), ("t", "b", "a", 6), ("t", "b", "a", 6)];
     assert_eq!(rows(&document(&twice)).0[0]["attributes"]["spans"], 2);
     let different = [("t", "a", "", 5), ("t", "a", "", 6)];
-    assert_eq!(
-        error(&document(&different)),
-        "t.json: trace t: two different spans have the id a; write each span once"
-    );
+    assert_snapshot!(error(&document(&different)),
+        @"t.json: trace t: two different spans have the id a; write each span once");
 }
 
 #[test]
@@ -165,10 +164,8 @@ fn a_document_that_is_written_over_several_lines_is_read() {
 #[test]
 fn invalid_spans_are_named() {
     let time = document(&[("t", "a", "", 1)]).replace("\"1\"", "\"soon\"");
-    assert_eq!(
-        error(&time),
-        "t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string \"soon\""
-    );
+    assert_snapshot!(error(&time),
+        @r#"t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string "soon""#);
     let id = document(&[("t", "", "", 1)]);
     assert_eq!(error(&id), "t.json: line 1: a span without `traceId` or `spanId`; write both");
     let none = r#"{"resourceSpans":[]}"#;
