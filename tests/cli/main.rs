@@ -1,4 +1,7 @@
 //! The command line: the program is run, and its output is compared.
+//!
+//! An expected output is a snapshot: beside the arguments, or in a file of `snapshots` if it has more than some 15 lines. What a test
+//! computes, and a number that a comment explains, is an assertion.
 
 mod accept;
 mod again;

@@ -52,9 +52,12 @@ fn a_field_that_no_row_has_is_exit_code_2_with_the_nearest_name() {
         (mapped.code, &*mapped.out),
         (Some(0), "em  50.00% [9.45, 90.55] (1/2, 0 failed)\n")
     );
-    let wrong = score(&folder, "-m em --map pred.answer=pred.reply");
-    assert_eq!(wrong.code, Some(2), "{wrong:?}");
-    assert!(wrong.err.contains("--map names `pred.reply`, which no row has\n"), "{}", wrong.err);
+    assert_snapshot!(score(&folder, "-m em --map pred.answer=pred.reply"), @"
+    em  not scored: no prediction has a field `answer`; did you mean `anwser`? (0/2 rows)
+    -- standard error --
+    em: no prediction has a field `answer`; did you mean `anwser`? --map names `pred.reply`, which no row has
+    -- exit code 2 --
+    ");
 }
 
 #[test]
@@ -62,12 +65,12 @@ fn a_misspelt_name_in_a_parameter_is_found_as_well() {
     let folder = rows(&[json!({ "summary": "short" }), json!({ "summary": "short" })]);
     let params = "-m length --param length.max_chars=9 --param";
     let ran = score(&folder, &format!("{params} length.field=sumary"));
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(
-        ran.err.contains("no prediction has a field `sumary`; did you mean `summary`?"),
-        "{}",
-        ran.err
-    );
+    assert_snapshot!(ran, @"
+    length  not scored: no prediction has a field `sumary`; did you mean `summary`? (0/2 rows)
+    -- standard error --
+    length: no prediction has a field `sumary`; did you mean `summary`? if the rows have it elsewhere, write --map pred.sumary=PATH
+    -- exit code 2 --
+    ");
     let ran = score(&folder, &format!("{params} length.field=summary"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
