@@ -20,8 +20,7 @@ const ROWS: &str = r#"{"id": "a<1>", "gold": {"answer": "x"}, "pred": {"answer":
 fn scored(args: &str) -> Folder {
     let folder = Folder::with("rows.jsonl", ROWS);
     let metrics = "score rows.jsonl -m obeys,same_text --param obeys.threshold=0.5";
-    let ran = folder.run(&format!("{metrics} {args} --quiet"));
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed(&format!("{metrics} {args} --quiet"));
     folder
 }
 
@@ -89,8 +88,7 @@ fn the_explanation_of_every_return_type_is_in_junit_and_csv() {
 fn the_feedback_of_built_in_metrics_is_in_junit() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": {}, "pred": {"answer": "a b c"}}"#);
     let args = "score rows.jsonl -m is_json,length --param length.max_words=2 --junit r.xml -q";
-    let ran = folder.run(args);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed(args);
     let xml = folder.read("r.xml");
     let texts: Vec<_> = xml.split("<failure message=").skip(1).collect();
     assert_eq!(texts.len(), 2, "{xml}");
@@ -113,8 +111,7 @@ fn markdown_has_the_first_rows_that_do_not_pass_with_what_the_metric_wrote() {
         .collect();
     let folder = Folder::with("rows.jsonl", rows);
     let args = "score rows.jsonl -m is_json,obeys --param obeys.threshold=1 -q --markdown s.md";
-    let ran = folder.run(args);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed(args);
     let text = folder.read("s.md");
     // Rows 50 and 60 and 18 of the others, each with both metrics.
     assert_eq!(text.lines().filter(|line| line.contains("is\\_json")).count(), 1 + 20, "{text}");
@@ -128,8 +125,7 @@ fn rows_without_a_score_are_skipped() {
         "{\"id\": \"a\", \"pred\": {\"answer\": \"1\"}}\n{\"id\": \"b\", \"pred\": {\"note\": \"1\"}}\n",
     );
     let args = "score rows.jsonl -m short_note --param short_note.limit=3 --junit r.xml --quiet";
-    let ran = folder.run(args);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed(args);
     assert_snapshot!(folder.read("r.xml"), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites name="rows.jsonl">

@@ -35,8 +35,7 @@ fn formulas_are_escaped_and_read_back() {
     );
     folder.write("labels.csv", "id,yes\n=1+1,1\n''@x,0\n'a,0\n");
     assert!(folder.run(agree).out.contains("\"labels_without_row\":0"));
-    let ran = folder.run("score scores.csv -m obeys --out again.jsonl");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed("score scores.csv -m obeys --out again.jsonl");
     let ids = |text: String| {
         let ids =
             text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone());

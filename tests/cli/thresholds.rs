@@ -42,14 +42,8 @@ fn a_percentage_is_another_form_of_the_same_limit() {
 #[test]
 fn a_limit_is_a_number_or_a_percentage() {
     for limit in ["em=60 %", "em=", "em=%", "em=6e1%"] {
-        let ran = Folder::with("rows.jsonl", ROWS).run(&[
-            "score",
-            "rows.jsonl",
-            "-m",
-            "em",
-            "--fail-under",
-            limit,
-        ]);
+        let args = ["score", "rows.jsonl", "-m", "em", "--fail-under", limit];
+        let ran = Folder::with("rows.jsonl", ROWS).run(&args);
         let value = limit.trim_start_matches("em=");
         let expected = format!(
             "invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`"
@@ -86,8 +80,7 @@ fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
         assert_eq!(error(limit), expected);
     }
     // A failed row may count as less than any score.
-    let ran = folder.run("score rows.jsonl -m f1 --failure-score=-1 --fail-under f1=-0.5");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed("score rows.jsonl -m f1 --failure-score=-1 --fail-under f1=-0.5");
 }
 
 #[test]
