@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use insta::assert_snapshot;
 use serde_json::{Map, json};
 use twox_hash::XxHash3_128;
 
@@ -57,17 +58,17 @@ fn pending_of(folder: &Folder, eval: &str, content: &str, replaced: Option<&str>
 fn the_first_baseline_of_an_eval_is_accepted() {
     let folder = Folder::new();
     pending(&folder, "routing", &[1, 0], None);
-    let shown = folder.run(&["accept", "--show"]);
+    let shown = folder.run("accept --show");
     assert_eq!((shown.code, &*shown.out), (Some(0), "routing (shop)\nfirst baseline, 2 rows\n\n"));
     assert!(!folder.path("evals/routing.baseline.jsonl").exists());
 
-    let ran = folder.run(&["accept", "routing"]);
+    let ran = folder.run("accept routing");
     assert_eq!((ran.code, ran.out), (Some(0), shown.out));
     assert!(
         ran.err.starts_with("accepted: ") && ran.err.ends_with("evals/routing.baseline.jsonl\n")
     );
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[1, 0]));
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert_eq!((ran.code, &*ran.err), (Some(0), "no eval has new results\n"));
 }
 
@@ -77,9 +78,23 @@ fn the_comparison_is_shown_before_a_baseline_is_replaced() {
     let old = [1, 1, 1, 1, 1, 1, 1, 0];
     folder.write("evals/routing.baseline.jsonl", baseline("routing", &old));
     pending(&folder, "routing", &[0, 0, 0, 0, 0, 0, 0, 0], Some(&old));
-    let ran = folder.run(&["accept", "--target-dir", "target"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("same: A is better by 87.50 percentage points"), "{}", ran.out);
+    let shown = folder.run("accept --target-dir target").to_string();
+    assert_snapshot!(shown.replace(folder.path("").to_str().unwrap(), ""), @"
+    routing (shop)
+    A: baseline, 8 rows
+    B: new, 8 rows
+    8 rows in both
+
+    metric  n       A      B   B - A       95% interval      p  B better  A better  equal
+    same    8  87.50%  0.00%  -87.50  [-117.06, -57.94]  0.016         0         7      1
+
+    same: A is better by 87.50 percentage points [57.94, 117.06] (p = 0.016, 8 rows)
+      A is better in 7 rows: `0`, `1`, `2` and 4 more
+
+    -- standard error --
+    accepted: evals/routing.baseline.jsonl
+    -- exit code 0 --
+    ");
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0; 8]));
 }
 
@@ -91,20 +106,33 @@ fn a_metric_of_one_side_is_named() {
         folder.write("evals/routing.baseline.jsonl", &old);
         let new = baseline_of(new, "routing", &[1, 1, 1, 0]);
         pending_of(&folder, "routing", &new, Some(&old));
-        folder.run(&["accept", "--show"]).out
+        folder.run("accept --show")
     };
-    let out = compared(&["f1", "same"], &["same", "long"]);
-    assert!(out.contains("same: ") && !out.contains("f1: "), "{out}");
-    assert!(
-        out.ends_with("\nonly in the new results: `long`\nonly in the baseline: `f1`\n\n"),
-        "{out}"
-    );
-    let out = compared(&["f1"], &["same"]);
-    assert!(
-        out.ends_with("\nonly in the new results: `same`\nonly in the baseline: `f1`\n\n"),
-        "{out}"
-    );
-    assert!(!compared(&["same"], &["same"]).contains("only in"));
+    assert_snapshot!(compared(&["f1", "same"], &["same", "long"]), @"
+    routing (shop)
+    A: baseline, 4 rows
+    B: new, 4 rows
+    4 rows in both
+
+    metric  n        A       B   B - A      95% interval      p  B better  A better  equal
+    same    4  100.00%  75.00%  -25.00  [-104.56, 54.56]  1.000         0         1      3
+
+    same: not enough rows: found 4 rows, a test at 5% needs at least 6 rows
+      A is better in 1 row: `3`
+    only in the new results: `long`
+    only in the baseline: `f1`
+
+    -- exit code 0 --
+    ");
+    assert_snapshot!(compared(&["f1"], &["same"]), @"
+    routing (shop)
+    new: no row has a score of `f1`, which baseline has; to compare only some metrics, name them with -m
+    only in the new results: `same`
+    only in the baseline: `f1`
+
+    -- exit code 0 --
+    ");
+    assert!(!compared(&["same"], &["same"]).out.contains("only in"));
 }
 
 #[test]
@@ -114,7 +142,7 @@ fn nothing_is_accepted_that_was_not_compared() {
     // Another one is written between the run and the command.
     folder.write("evals/routing.baseline.jsonl", baseline("routing", &[0, 0]));
     pending(&folder, "other", &[1], None);
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     assert!(
         ran.err.ends_with("changed after the run of `routing`; run the eval again\n"),
@@ -125,20 +153,19 @@ fn nothing_is_accepted_that_was_not_compared() {
     assert!(!folder.path("evals/other.baseline.jsonl").exists());
     assert_eq!(folder.read("evals/routing.baseline.jsonl"), baseline("routing", &[0, 0]));
 
-    let ran = folder.run(&["accept", "routin"]);
+    let ran = folder.run("accept routin");
     assert_eq!(ran.err, "error: `routin` has no new results; did you mean `routing`?\n");
     let pending = folder.path("target/dsrs-metrics/evals/shop/routing/pending.json");
     std::fs::write(&pending, "{\"eval\": \"routing\"").unwrap();
-    let ran = folder.run(&["accept"]);
+    let ran = folder.run("accept");
     assert!(ran.err.contains("remove it, and run the eval again"), "{}", ran.err);
 }
 
 #[test]
 fn without_results_the_command_says_where_it_looks() {
-    let ran = Folder::new().run(&["accept"]);
-    assert_eq!(ran.code, Some(2));
-    assert_eq!(
-        ran.err,
-        "error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR\n"
-    );
+    assert_snapshot!(Folder::new().run("accept"), @"
+    -- standard error --
+    error: no folder `dsrs-metrics/evals` in `target` of this folder or of one above it; run the evals first, or write --target-dir DIR
+    -- exit code 2 --
+    ");
 }

@@ -1,5 +1,6 @@
 //! Result files that are scored again.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -18,15 +19,8 @@ const FORMATS: &[&str] = &["jsonl", "json", "csv", "parquet"];
 fn folder(format: &str) -> Folder {
     let folder = Folder::with("rows.jsonl", ROWS);
     let out = format!("run.{format}");
-    succeed(&folder, &["score", "rows.jsonl", "-m", "em", "--out", &out, "--with-rows", "-q"]);
+    folder.printed(&format!("score rows.jsonl -m em --out {out} --with-rows -q"));
     folder
-}
-
-#[track_caller]
-fn succeed(folder: &Folder, args: &[&str]) -> String {
-    let ran = folder.run(args);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{args:?}: {}", ran.out);
-    ran.out
 }
 
 fn lines(folder: &Folder, file: &str) -> Vec<Value> {
@@ -37,10 +31,9 @@ fn lines(folder: &Folder, file: &str) -> Vec<Value> {
 fn the_rows_of_a_result_file_are_those_that_were_scored() {
     for format in FORMATS {
         let (folder, run) = (folder(format), format!("run.{format}"));
-        let direct = succeed(&folder, &["score", "rows.jsonl", "-m", "f1"]);
-        assert_eq!(succeed(&folder, &["score", &run, "-m", "f1"]), direct, "{format}");
-        let again = ["score", &run, "-m", "f1", "--out", "again.jsonl", "--with-rows"];
-        succeed(&folder, &again);
+        let direct = folder.printed("score rows.jsonl -m f1");
+        assert_eq!(folder.printed(&format!("score {run} -m f1")), direct, "{format}");
+        folder.printed(&format!("score {run} -m f1 --out again.jsonl --with-rows"));
         let lines = lines(&folder, "again.jsonl");
         for (line, (id, lang, n)) in lines.iter().zip([("a", "fr", 1), ("b", "it", 2)]) {
             // The cells of a CSV file are strings.
@@ -51,15 +44,14 @@ fn the_rows_of_a_result_file_are_those_that_were_scored() {
         }
         assert_eq!(lines.len(), 2, "{format}");
         // Groups and mappings name the fields of the scored row.
-        succeed(&folder, &["score", &run, "-m", "f1", "--group", "lang"]);
-        let mapped = ["score", &run, "-m", "em", "--map", "pred.answer=lang", "--json"];
-        let report: Value = serde_json::from_str(&succeed(&folder, &mapped)).unwrap();
+        folder.printed(&format!("score {run} -m f1 --group lang"));
+        let report = folder.json(&format!("score {run} -m em --map pred.answer=lang --json"));
         assert_eq!(report["metrics"]["em"]["passed"], 0, "{format}");
         // A mapping may also read the scores of the run: of row `a` 1, of row `b` 0.
         let value = if ["jsonl", "json"].contains(format) { "scores.em.value" } else { "em" };
-        let maps = [format!("gold.answer={value}"), format!("pred.answer={value}")];
-        let scores = ["score", &run, "-m", "distance", "--map", &maps[0], "--map", &maps[1]];
-        assert!(succeed(&folder, &scores).starts_with("distance  0.0000 "), "{format}");
+        let maps = format!("--map gold.answer={value} --map pred.answer={value}");
+        let printed = folder.printed(&format!("score {run} -m distance {maps}"));
+        assert!(printed.starts_with("distance  0.0000 "), "{format}");
     }
 }
 
@@ -71,17 +63,15 @@ fn latency_tokens_and_cost_of_the_program_are_kept() {
         "scores": { "em": { "outcome": "scored", "value": 1.0, "passed": true } },
     });
     let folder = Folder::with("run.jsonl", format!("{row}\n"));
-    for (from, repeats) in [("run.jsonl", &[][..]), ("run.jsonl", &["--repeats", "2"])] {
+    for repeats in ["", "--repeats 2"] {
         for out in ["again.jsonl", "again.csv"] {
-            let args =
-                ["score", from, "-m", "f1,latency,tokens", "-q", "--out", out, "--with-rows"];
-            let printed = succeed(&folder, &[&args[..], repeats].concat());
+            let args = "score run.jsonl -m f1,latency,tokens -q --with-rows";
+            let printed = folder.printed(&format!("{args} --out {out} {repeats}"));
             assert!(
                 printed.contains("latency  0.2500 ") && printed.contains("tokens   128.0"),
                 "{printed}"
             );
-            let args = ["score", out, "-m", "em", "--out", "third.jsonl", "-q"];
-            succeed(&folder, &args);
+            folder.printed(&format!("score {out} -m em --out third.jsonl -q"));
             let third = &lines(&folder, "third.jsonl")[0];
             for key in ["latency_s", "input_tokens", "output_tokens", "cost_msats"] {
                 assert_eq!(third[key], row[key], "{out} {key}");
@@ -96,8 +86,8 @@ fn scores_without_rows_cannot_be_scored_again() {
     let folder = Folder::with("rows.jsonl", ROWS);
     for format in FORMATS {
         let run = format!("run.{format}");
-        succeed(&folder, &["score", "rows.jsonl", "-m", "em", "--out", &run, "-q"]);
-        let error = folder.score_error(&[&run, "-m", "f1"]);
+        folder.printed(&format!("score rows.jsonl -m em --out {run} -q"));
+        let error = folder.score_error(&format!("{run} -m f1"));
         let expected = "the row has scores, but neither gold row nor prediction to score again; write the results with \
                         `score --out FILE --with-rows`";
         assert!(error.starts_with(&run) && error.ends_with(expected), "{error}");
@@ -110,9 +100,9 @@ fn a_row_that_a_metric_failed_on_is_scored_again() {
     let folder = Folder::with("rows.jsonl", rows);
     for format in FORMATS {
         let run = format!("run.{format}");
-        let args = ["score", "rows.jsonl", "-m", "obeys", "--out", &run, "--with-rows", "-q"];
+        let args = format!("score rows.jsonl -m obeys --out {run} --with-rows -q");
         assert_eq!(folder.run(&args).code, Some(0), "{format}");
-        succeed(&folder, &["score", &run, "-m", "em", "--out", "again.jsonl"]);
+        folder.printed(&format!("score {run} -m em --out again.jsonl"));
         let lines = lines(&folder, "again.jsonl");
         let attributes = lines.iter().map(|line| line["attributes"].as_object().unwrap().len());
         assert_eq!(attributes.collect::<Vec<_>>(), [2, 2], "{format}: {lines:?}");
@@ -124,17 +114,12 @@ fn a_row_without_its_one_prediction_is_an_error() {
     let failed =
         r#"{"id": "a", "gold": {}, "pred": null, "scores": {"em": {"outcome": "program_failed"}}}"#;
     let folder = Folder::with("run.jsonl", failed);
-    assert_eq!(
-        folder.score_error(&["run.jsonl", "-q", "-m", "f1"]),
-        "run.jsonl:1: the program failed on this row, so it has no prediction to score; remove the row"
-    );
+    assert_snapshot!(folder.score_error("run.jsonl -q -m f1"),
+        @"run.jsonl:1: the program failed on this row, so it has no prediction to score; remove the row");
     let several = r#"{"id": "a", "gold": {}, "pred": {"answer": "x"}, "scores": {"em": {"outcome": "scored"}}, "repeats": [{"pred": {"answer": "x"}}, {"pred": {"answer": "y"}}]}"#;
     folder.write("run.jsonl", several);
-    assert_eq!(
-        folder.score_error(&["run.jsonl", "-q", "-m", "f1"]),
-        "run.jsonl:1: expected one prediction to score, found repeats with different predictions; write each prediction \
-         as a row of its own"
-    );
+    assert_snapshot!(folder.score_error("run.jsonl -q -m f1"),
+        @"run.jsonl:1: expected one prediction to score, found repeats with different predictions; write each prediction as a row of its own");
 }
 
 #[test]
@@ -144,16 +129,16 @@ fn a_result_file_is_the_one_that_its_manifest_describes() {
         let manifest = format!("{run}.manifest.json");
         let known = folder.read(&manifest);
         folder.write(&manifest, known.replace("\"complete\"", "\"stopped\""));
-        let error = folder.score_error(&[&run, "-m", "f1"]);
+        let error = folder.score_error(&format!("{run} -m f1"));
         assert!(error.contains("was changed after it was written; restore it"), "{error}");
         folder.write(&manifest, &known);
         std::fs::copy(folder.path("rows.jsonl"), folder.path("other.jsonl")).unwrap();
         std::fs::copy(folder.path(&manifest), folder.path("other.jsonl.manifest.json")).unwrap();
-        let error = folder.score_error(&["other.jsonl", "-m", "f1"]);
+        let error = folder.score_error("other.jsonl -m f1");
         assert!(error.contains("other.jsonl.manifest.json"), "{error}");
         if *format != "parquet" {
             std::fs::remove_file(folder.path(&manifest)).unwrap();
-            let ran = folder.run(&["score", &run, "-m", "f1"]);
+            let ran = folder.run(&format!("score {run} -m f1"));
             let expected =
                 format!("warning: {run}: identity unknown: its manifest `{manifest}` is missing\n");
             assert_eq!((ran.code, &*ran.err), (Some(0), &*expected), "{format}");
@@ -165,7 +150,7 @@ fn a_result_file_is_the_one_that_its_manifest_describes() {
 fn rows_with_scores_of_another_program_keep_them_as_an_attribute() {
     let row = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}, "scores": {"theirs": 3}, "latency_s": 2}"#;
     let folder = Folder::with("rows.jsonl", row);
-    succeed(&folder, &["score", "rows.jsonl", "-m", "em", "--out", "out.jsonl", "-q"]);
+    folder.printed("score rows.jsonl -m em --out out.jsonl -q");
     let line = &lines(&folder, "out.jsonl")[0];
     assert_eq!(line["attributes"], json!({ "scores": { "theirs": 3 }, "latency_s": 2 }));
 }
@@ -175,21 +160,19 @@ fn append_adds_metrics_and_keeps_the_scores_of_the_run() {
     for format in FORMATS {
         let folder = Folder::with("rows.jsonl", ROWS);
         let (run, whole) = (format!("run.{format}"), format!("whole.{format}"));
-        let map = ["--map", "gold.label=gold.answer", "--map", "pred.label=pred.answer", "-q"];
+        let map = "--map gold.label=gold.answer --map pred.label=pred.answer -q";
         let score = |metrics: &str, out: &str| {
-            let out = ["score", "rows.jsonl", "-m", metrics, "--out", out, "--with-rows"];
-            succeed(&folder, &[&out[..], &map, &["--label", "rag", "--tag", "prompt=v2"]].concat());
+            let out = format!("score rows.jsonl -m {metrics} --out {out} --with-rows");
+            folder.printed(&format!("{out} {map} --label rag --tag prompt=v2"));
         };
         score("em,macro_f1,bleu", &run);
         score("em,macro_f1,bleu,f1,accuracy", &whole);
         let before = std::fs::read(folder.path(&run)).unwrap();
-        let headlines = succeed(
-            &folder,
-            &["score", &run, "-m", "f1,accuracy", "--append", "--out", "other.jsonl", "-q"],
-        );
+        let headlines =
+            folder.printed(&format!("score {run} -m f1,accuracy --append --out other.jsonl -q"));
         assert!(headlines.starts_with("f1 ") && headlines.contains("accuracy"), "{headlines}");
         assert_eq!(std::fs::read(folder.path(&run)).unwrap(), before, "with --out the run remains");
-        succeed(&folder, &["score", &run, "-m", "f1,accuracy", "--append", "-q"]);
+        folder.printed(&format!("score {run} -m f1,accuracy --append -q"));
         if *format == "jsonl" {
             let lines = |file: &str| {
                 let without_reference =
@@ -198,15 +181,10 @@ fn append_adds_metrics_and_keeps_the_scores_of_the_run() {
             };
             assert_eq!(lines(&run), lines(&whole));
         }
-        let compare = succeed(&folder, &["compare", &run, &whole, "--json"]);
-        let compared: Value = serde_json::from_str(&compare).unwrap();
+        let compared = folder.json(&format!("compare {run} {whole} --json"));
         let metrics = compared["metrics"].as_object().unwrap();
-        assert!(
-            ["em", "f1", "macro_f1", "accuracy", "bleu.corpus"]
-                .iter()
-                .all(|it| metrics.contains_key(*it)),
-            "{compare}"
-        );
+        let all = ["em", "f1", "macro_f1", "accuracy", "bleu.corpus"];
+        assert!(all.iter().all(|it| metrics.contains_key(*it)), "{compared}");
         for (name, metric) in metrics {
             assert_eq!(
                 (&metric["a"], &metric["ties"]),
@@ -226,35 +204,26 @@ fn append_adds_metrics_and_keeps_the_scores_of_the_run() {
 fn what_cannot_be_appended_is_an_error_and_changes_nothing() {
     let folder = folder("jsonl");
     let before = (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json"));
-    let refused = |args: &[&str], expected: &str| {
+    let refused = |args: &str, expected: &str| {
         let error = folder.score_error(args);
         assert!(error.contains(expected), "{error}");
         assert_eq!(before, (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json")));
     };
+    refused("run.jsonl -m f1,em --append", "run.jsonl: the run has scores of `em` already");
     refused(
-        &["run.jsonl", "-m", "f1,em", "--append"],
-        "run.jsonl: the run has scores of `em` already",
-    );
-    refused(
-        &["rows.jsonl", "-m", "f1", "--append"],
+        "rows.jsonl -m f1 --append",
         "rows.jsonl: expected a file written by `score --out FILE --with-rows`",
     );
     refused(
-        &["run.jsonl", "rows.jsonl", "-m", "f1", "--append"],
+        "run.jsonl rows.jsonl -m f1 --append",
         "expected one result file as DATA, found 2 files",
     );
-    refused(&["-", "-m", "f1", "--append"], "expected one result file as DATA, found -");
-    refused(
-        &["run.jsonl", "-m", "f1", "--append", "--repeats", "2"],
-        "cannot be used with '--repeats",
-    );
-    refused(&["run.jsonl", "-m", "f1", "--append", "--out", "run.jsonl"], "are the same file");
-    refused(&["run.jsonl", "-m", "f1", "--append", "--junit", "run.jsonl"], "are the same file");
-    refused(
-        &["run.jsonl", "-m", "f1", "--append", "--junit", "run.jsonl.manifest.json"],
-        "are the same file",
-    );
-    let early = folder.run(&["score", "run.jsonl", "-m", "obeys", "--append", "--max-errors", "1"]);
+    refused("- -m f1 --append", "expected one result file as DATA, found -");
+    refused("run.jsonl -m f1 --append --repeats 2", "cannot be used with '--repeats");
+    refused("run.jsonl -m f1 --append --out run.jsonl", "are the same file");
+    refused("run.jsonl -m f1 --append --junit run.jsonl", "are the same file");
+    refused("run.jsonl -m f1 --append --junit run.jsonl.manifest.json", "are the same file");
+    let early = folder.run("score run.jsonl -m obeys --append --max-errors 1");
     assert_eq!(early.code, Some(1));
     assert!(
         early.err.contains("the limit of --max-errors; nothing is appended\n"),
@@ -264,28 +233,8 @@ fn what_cannot_be_appended_is_an_error_and_changes_nothing() {
     assert_eq!(before, (folder.read("run.jsonl"), folder.read("run.jsonl.manifest.json")));
     assert_eq!(folder.files(), ["rows.jsonl", "run.jsonl", "run.jsonl.manifest.json"]);
 
-    succeed(
-        &folder,
-        &[
-            "score",
-            "rows.jsonl",
-            "-m",
-            "em",
-            "--repeats",
-            "2",
-            "--out",
-            "twice.jsonl",
-            "--with-rows",
-            "-q",
-        ],
-    );
-    refused(
-        &["twice.jsonl", "-m", "f1", "--append"],
-        "twice.jsonl: the run evaluated each row 2 times",
-    );
+    folder.printed("score rows.jsonl -m em --repeats 2 --out twice.jsonl --with-rows -q");
+    refused("twice.jsonl -m f1 --append", "twice.jsonl: the run evaluated each row 2 times");
     std::fs::remove_file(folder.path("twice.jsonl.manifest.json")).unwrap();
-    refused(
-        &["twice.jsonl", "-m", "f1", "--append"],
-        "the identity of its metrics is unknown: its manifest",
-    );
+    refused("twice.jsonl -m f1 --append", "the identity of its metrics is unknown: its manifest");
 }

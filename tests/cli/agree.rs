@@ -1,9 +1,10 @@
 //! `agree`: compares the metrics of a result file with labels; every kind of invalid results and
 //! labels.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::{Folder, Ran};
+use crate::{Folder, pretty};
 
 /// Twelve rows: nine labelled and scored, one without label, one whose metric failed, one
 /// abstained.
@@ -39,47 +40,21 @@ fn judged() -> String {
 impl Folder {
     /// The error of `agree ARGS`.
     #[track_caller]
-    fn agree_error(&self, args: &[&str]) -> String {
-        let ran = self.run(&[&["agree"], args].concat());
-        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
-        assert!(!message.contains('\n'), "{message}");
-        message
+    fn agree_error(&self, args: &str) -> String {
+        self.error("agree", args)
     }
 
     /// The report of `agree ARGS --json`.
     #[track_caller]
-    fn agree_json(&self, args: &[&str]) -> Value {
-        let Ran { code, out, err } = self.run(&[&["agree"], args, &["--json"]].concat());
-        assert_eq!((code, &*err), (Some(0), ""));
-        serde_json::from_str(&out).unwrap()
+    fn agree_json(&self, args: &str) -> Value {
+        self.json(&format!("agree {args} --json"))
     }
 }
 
 #[test]
 fn every_row_is_compared_or_counted_as_excluded() {
     let folder = Folder::with("r.jsonl", judged());
-    let ran = folder.run(&["agree", "r.jsonl", "--label", "ok"]);
-    let expected = "\
-judge against ok
-12 rows: 9 compared, 1 without label, 2 without score (1 metric_failed, 1 abstained)
-accuracy            77.78% (7/9)          95% interval 45.26% to 93.68%
-Cohen's kappa       0.5500 (9 rows)       not enough rows for an interval, it needs 10
-Spearman            0.5500 (9 rows)       not enough rows for an interval, it needs 10
-sensitivity         80.00% (4/5)          95% interval 37.55% to 96.38%
-specificity         75.00% (3/4)          95% interval 30.06% to 95.44%
-passed              60.00% (6/10)         95% interval 31.27% to 83.18%
-passed, corrected   63.64% (10 rows)      95% interval 31.36% to 87.85%
-label  given
-       fail  pass
-fail      3     1
-pass      1     4
-intervals: Wilson for shares; Lang and Reiczigel for the correction (Rogan and Gladen)
-
-identity unknown: it has no manifest
-";
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), expected, ""));
+    assert_snapshot!(folder.run("agree r.jsonl --label ok"));
 }
 
 #[test]
@@ -95,7 +70,7 @@ fn the_guide_shows_the_output_of_its_commands() {
     ] {
         assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
-        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }
@@ -106,16 +81,7 @@ fn the_guide_shows_the_output_of_its_commands() {
 #[test]
 fn json_has_every_figure_with_its_denominator() {
     let folder = Folder::with("r.jsonl", judged());
-    let report = folder.agree_json(&["r.jsonl", "--label", "ok", "-m", "judge"]);
-    assert_eq!((&report["rows"], &report["label"]), (&json!(12), &json!("ok")));
-    let judge = &report["metrics"]["judge"];
-    assert_eq!(judge["without_score"], json!({"metric_failed": 1, "abstained": 1}));
-    assert_eq!(judge["accuracy"]["value"], json!(7.0 / 9.0));
-    assert_eq!((&judge["accuracy"]["successes"], &judge["accuracy"]["n"]), (&json!(7), &json!(9)));
-    assert_eq!(judge["kappa"]["ci95"], Value::Null);
-    assert_eq!(judge["kappa"]["note"], "not enough rows for an interval, it needs 10");
-    assert_eq!(judge["confusion"], json!([[3, 1], [1, 4]]));
-    assert_eq!(judge["classes"], json!(["fail", "pass"]));
+    assert_snapshot!(pretty(&folder.agree_json("r.jsonl --label ok -m judge")));
 }
 
 #[test]
@@ -132,18 +98,17 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
     let folder = Folder::with("rows.jsonl", rows);
     let mut reports = Vec::new();
     for out in ["s.jsonl", "s.json", "s.csv"] {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", out, "--quiet"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        reports.push(folder.agree_json(&[out, "--label", "right"]));
+        folder.printed(&format!("score rows.jsonl -m same_text --out {out} --quiet"));
+        reports.push(folder.agree_json(&format!("{out} --label right")));
     }
     assert_eq!(reports[0]["metrics"]["same_text"]["accuracy"]["successes"], 27);
     assert_eq!(reports[0], reports[1]);
     assert_eq!(reports[0], reports[2]);
     // The same labels, joined by id.
-    let joined = folder.agree_json(&["s.jsonl", "--label", "right", "--labels", "rows.jsonl"]);
+    let joined = folder.agree_json("s.jsonl --label right --labels rows.jsonl");
     assert_eq!(joined, reports[0]);
-    assert_eq!(folder.agree_json(&["s.csv", "--label", "right", "--seed", "0"]), reports[0]);
-    let table = folder.run(&["agree", "s.csv", "--label", "right", "--seed", "7"]).out;
+    assert_eq!(folder.agree_json("s.csv --label right --seed 0"), reports[0]);
+    let table = folder.run("agree s.csv --label right --seed 7").out;
     assert!(table.contains("bootstrap for Spearman (2000 resamples, seed 7)"), "{table}");
 }
 
@@ -151,12 +116,12 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
 fn labels_of_a_separate_file_are_joined_by_id() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.csv", "id,grade\na,good\nb,good\nf,bad\nx,good\n");
-    let report = folder.agree_json(&["r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    let report = folder.agree_json("r.jsonl --label grade --labels l.csv");
     assert_eq!(report["labels_without_row"], 1);
     let judge = &report["metrics"]["judge"];
     assert_eq!((&judge["compared"], &judge["without_label"]), (&json!(3), &json!(7)));
     assert_eq!(judge["accuracy"]["successes"], 3);
-    let ran = folder.run(&["agree", "r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    let ran = folder.run("agree r.jsonl --label grade --labels l.csv");
     assert!(ran.out.ends_with("\n1 label has no row in the results\n"), "{}", ran.out);
 }
 
@@ -174,14 +139,14 @@ fn parts_and_metadata_are_compared_with_labels_too() {
         row(4, 0.6, "a", "a", false),
     ];
     let folder = Folder::with("r.jsonl", rows.join("\n"));
-    let report = folder.agree_json(&["r.jsonl", "--label", "class", "-m", "j.verdict"]);
+    let report = folder.agree_json("r.jsonl --label class -m j.verdict");
     let found = &report["metrics"]["j.verdict"];
     assert_eq!(
         (&found["accuracy"]["successes"], &found["classes"]),
         (&json!(3), &json!(["a", "b", "c"]))
     );
-    let args = ["r.jsonl", "--label", "right", "-m", "j.recall", "--threshold", "0.65"];
-    assert_eq!(folder.agree_json(&args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
+    let args = "r.jsonl --label right -m j.recall --threshold 0.65";
+    assert_eq!(folder.agree_json(args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
 }
 
 #[test]
@@ -193,48 +158,34 @@ fn lower_is_better_where_the_metric_says_so() {
     };
     let rows = [row(1, 0.0, true), row(2, 1.0, true), row(3, 7.0, false)].join("\n");
     let folder = Folder::with("r.jsonl", rows);
-    let report = folder.agree_json(&["r.jsonl", "--label", "right", "--threshold", "1"]);
+    let report = folder.agree_json("r.jsonl --label right --threshold 1");
     assert_eq!(report["metrics"]["distance"]["accuracy"]["successes"], 3);
 }
 
 #[test]
 fn missing_labels() {
     let folder = Folder::with("r.jsonl", judged());
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "okay"]),
-        "r.jsonl: no row has a label `okay`; did you mean `ok`?"
-    );
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "zzz"]),
-        "r.jsonl: no row has a label `zzz`, only `ok`"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label okay"),
+        @"r.jsonl: no row has a label `okay`; did you mean `ok`?");
+    assert_snapshot!(folder.agree_error("r.jsonl --label zzz"),
+        @"r.jsonl: no row has a label `zzz`, only `ok`");
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`");
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a \
-         label: 1"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a label: 1");
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file");
 }
 
 #[test]
 fn labels_of_one_class() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 \
-         compared rows"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
+        @"l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 compared rows");
 }
 
 #[test]
@@ -242,32 +193,19 @@ fn invalid_labels() {
     let folder = Folder::with("r.jsonl", judged());
     let error = |content: &str| {
         folder.write("l.jsonl", content);
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"])
+        folder.agree_error("r.jsonl --label ok --labels l.jsonl")
     };
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
-        "l.jsonl:2: `ok`: expected a bool, a number or a string, found a list"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
-        "l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit \
-         the label if it is unknown"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
-        "l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing \
-         labels (positive) or the order of all labels (scale)"
-    );
-    assert_eq!(
-        error("{\"id\": \"a\", \"ok\": NaN}\n"),
-        "l.jsonl:1:19: invalid JSON: expected value"
-    );
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
+        @"l.jsonl:2: `ok`: expected a bool, a number or a string, found a list");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
+        @"l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit the label if it is unknown");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
+        @"l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing labels (positive) or the order of all labels (scale)");
+    assert_snapshot!(error("{\"id\": \"a\", \"ok\": NaN}\n"),
+        @"l.jsonl:1:19: invalid JSON: expected value");
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.csv"]),
-        "l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; \
-         omit the label if it is unknown"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.csv"),
+        @"l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; omit the label if it is unknown");
 }
 
 #[test]
@@ -275,42 +213,25 @@ fn invalid_results() {
     let folder = Folder::new();
     let error = |name: &str, content: &str| {
         folder.write(name, content);
-        folder.agree_error(&[name, "--label", "ok"])
+        folder.agree_error(&format!("{name} --label ok"))
     };
-    assert_eq!(
-        error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
-        "r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
-    );
+    assert_snapshot!(error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
+        @"r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`");
     assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none; add rows");
-    assert_eq!(
-        error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
-        "r.jsonl:1: `scores.j.value`: expected a finite number, found the string \"high\""
-    );
-    assert_eq!(
-        error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
-        "r.csv:2: `j`: expected a finite number, found the string \"inf\""
-    );
-    assert_eq!(
-        error(
-            "r.jsonl",
-            r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#
-        ),
-        "r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string \"yes\""
-    );
+    assert_snapshot!(error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
+        @r#"r.jsonl:1: `scores.j.value`: expected a finite number, found the string "high""#);
+    assert_snapshot!(error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
+        @r#"r.csv:2: `j`: expected a finite number, found the string "inf""#);
+    assert_snapshot!(error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#),
+        @r#"r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string "yes""#);
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok"]),
-        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
-        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
-    );
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok"),
+        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
+        @"r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file");
     let folder = Folder::with("r.jsonl", judged());
-    assert_eq!(
-        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
-        "r.jsonl: no row has a score of `jugde`; did you mean `judge`?"
-    );
-    let missing = folder.agree_error(&["none.jsonl", "--label", "ok"]);
+    assert_snapshot!(folder.agree_error("r.jsonl --label ok -m jugde"),
+        @"r.jsonl: no row has a score of `jugde`; did you mean `judge`?");
+    let missing = folder.agree_error("none.jsonl --label ok");
     assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
 }

@@ -1,5 +1,6 @@
 //! Metrics over all rows on the command line: headline, JSON, limits, files.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -10,15 +11,15 @@ const ROWS: &str = "gold.answer,pred.answer\nyes,yes\nyes,no\nno,no\nyes,yes\n";
 #[test]
 fn a_corpus_metric_has_one_score_in_headline_json_and_files() {
     let folder = Folder::with("rows.csv", ROWS);
-    let ran = folder.run(&["score", "rows.csv", "-q", "-m", "macro_f1,cohen_kappa,em"]);
-    let headlines = "macro_f1     0.7333 (over 4/4 rows, 0 failed)\n\
-                     cohen_kappa  0.5000 (over 4/4 rows, 0 failed)\n\
-                     em           75.00% [30.06, 95.44] (3/4, 0 failed)\n";
-    assert_eq!((ran.code, &*ran.err, &*ran.out), (Some(0), "", headlines));
+    assert_snapshot!(folder.run("score rows.csv -q -m macro_f1,cohen_kappa,em"), @"
+    macro_f1     0.7333 (over 4/4 rows, 0 failed)
+    cohen_kappa  0.5000 (over 4/4 rows, 0 failed)
+    em           75.00% [30.06, 95.44] (3/4, 0 failed)
+    -- exit code 0 --
+    ");
 
-    let param = ["--param", "cohen_kappa.weights=linear", "--out", "out.jsonl", "--json"];
-    let ran = folder.run(&[&["score", "rows.csv", "-q", "-m", "cohen_kappa"], &param[..]].concat());
-    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    let param = "--param cohen_kappa.weights=linear --out out.jsonl --json";
+    let json = folder.json(&format!("score rows.csv -q -m cohen_kappa {param}"));
     let kappa = &json["metrics"]["cohen_kappa"];
     assert_eq!(
         (&kappa["score"], &kappa["kind"], &kappa["scored"]),
@@ -34,15 +35,9 @@ fn a_corpus_metric_has_one_score_in_headline_json_and_files() {
 fn trap_03_a_score_that_is_not_defined_never_reaches_its_limit() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\nyes,yes\nyes,no\n");
     let run = |limit| {
-        let ran = folder.run(&[
-            "score",
-            "rows.csv",
-            "-q",
-            "-m",
-            "matthews_correlation,accuracy",
-            "--fail-under",
-            limit,
-        ]);
+        let ran = folder.run(&format!(
+            "score rows.csv -q -m matthews_correlation,accuracy --fail-under {limit}"
+        ));
         (ran.code, ran.err)
     };
     assert_eq!(run("accuracy=0.5"), (Some(0), String::new()));
@@ -53,15 +48,24 @@ fn trap_03_a_score_that_is_not_defined_never_reaches_its_limit() {
 
 #[test]
 fn it_is_listed_with_its_kind_and_without_a_threshold() {
-    let listed = list(&["cohen_kappa"], "100");
-    assert!(
-        listed.contains("  proxy, one score of all rows in -1.0..=1.0, higher is better, free\n"),
-        "{listed}"
-    );
+    let listed = list("cohen_kappa", "100");
+    assert_snapshot!(listed, @"
+    cohen_kappa
+      Cohen's kappa of gold and predicted labels, over all rows.
+      Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings
+      otherwise. Not defined if all labels are equal.
+      proxy, one score of all rows in -1.0..=1.0, higher is better, free
+      reads  gold.answer: string, a number, true or false
+      reads  pred.answer: string, a number, true or false, may be missing
+      param  case_sensitive: true or false = true - Whether labels that differ in case only are
+             different.
+      param  weights: KappaWeights = unweighted - The weight of a disagreement: `unweighted`, `linear`
+             or `quadratic`.
+      param  cost: cost = 0 msat - The largest expected cost of one call.
+    ");
     assert!(!listed.contains("threshold") && !listed.contains("strict"), "{listed}");
     let folder = Folder::with("rows.csv", ROWS);
-    let ran =
-        folder.run(&["score", "rows.csv", "-m", "accuracy", "--param", "accuracy.threshold=0.5"]);
+    let ran = folder.run("score rows.csv -m accuracy --param accuracy.threshold=0.5");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("threshold"), "{}", ran.err);
 }
@@ -70,7 +74,7 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
 fn an_invalid_pattern_is_an_error_of_the_command_line() {
     let folder = Folder::with("rows.csv", ROWS);
     let run = |pattern: &str| {
-        let ran = folder.run(&["score", "rows.csv", "-q", "-m", "regex", "--param", pattern]);
+        let ran = folder.run(&format!("score rows.csv -q -m regex --param {pattern}"));
         (ran.code, ran.err.lines().next().unwrap_or_default().to_owned(), ran.out)
     };
     let (code, error, _) = run("regex.pattern=(a");

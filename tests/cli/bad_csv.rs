@@ -2,21 +2,16 @@
 
 use crate::Folder;
 use crate::bad_input::error_of;
+use insta::assert_snapshot;
 
 #[test]
 fn csv_with_ragged_rows() {
-    assert_eq!(
-        error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
-        "rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma"
-    );
-    assert_eq!(
-        error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
-        "rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma"
-    );
-    assert_eq!(
-        error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
-        "rows.csv:1: duplicate column `pred.answer`; rename or remove one"
-    );
+    assert_snapshot!(error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
+        @"rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma");
+    assert_snapshot!(error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
+        @"rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma");
+    assert_snapshot!(error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
+        @"rows.csv:1: duplicate column `pred.answer`; rename or remove one");
 }
 
 #[test]
@@ -34,18 +29,15 @@ fn an_unclosed_csv_quote() {
     }
     for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
         let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
-        let ran = folder.run(&["score", "rows.csv", "-m", "same_text"]);
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{end:?}");
+        folder.printed("score rows.csv -m same_text");
     }
 }
 
 #[test]
 fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
-    assert_eq!(
-        folder.score_error(&["rows.csv", "-m", "distance"]),
-        "rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string \"many\""
-    );
+    assert_snapshot!(folder.score_error("rows.csv -m distance"),
+        @r#"rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string "many""#);
 }
 
 #[test]
@@ -53,7 +45,7 @@ fn a_csv_cell_that_is_not_a_boolean() {
     for cell in ["yes", "1", "0", "tRUE"] {
         let folder = Folder::with("rows.csv", format!("pred.sure\nTrue\n{cell}\n"));
         assert_eq!(
-            folder.score_error(&["rows.csv", "-m", "certain"]),
+            folder.score_error("rows.csv -m certain"),
             format!(
                 "rows.csv:3: metric `certain`: field `pred.sure`: expected true or false, found the string \
                  \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
@@ -73,7 +65,7 @@ fn a_csv_file_with_another_delimiter() {
         );
     }
     let one = Folder::with("rows.csv", "pred.sure\nTrue\n");
-    assert_eq!(one.run(&["score", "rows.csv", "-m", "certain"]).code, Some(0));
+    assert_eq!(one.run("score rows.csv -m certain").code, Some(0));
 }
 
 /// A parameter that takes a string or a list reads a cell with a JSON list as a list; in JSONL a string stays a string.
@@ -87,7 +79,7 @@ fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
         let folder = Folder::with("rows.csv", csv);
         let shown = cell.replace('"', "\\\"");
         assert_eq!(
-            folder.score_error(&["rows.csv", "-m", "em"]),
+            folder.score_error("rows.csv -m em"),
             format!(
                 "rows.csv:3: metric `em`: field `gold.answer`: expected a string or list of strings, found the string \
                  \"{shown}\", a cell that is read as JSON; if it is a string, write the rows as JSONL"
@@ -95,7 +87,7 @@ fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
         );
         let sides = serde_json::json!({ "answer": cell });
         folder.write("rows.jsonl", serde_json::json!({ "gold": sides, "pred": sides }).to_string());
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "em"]);
+        let ran = folder.run("score rows.jsonl -m em");
         assert!(ran.out.starts_with("em  100.00%"), "{}", ran.out);
     }
 }

@@ -2,6 +2,7 @@
 //! left behind.
 
 use crate::{Folder, Ran};
+use insta::assert_snapshot;
 
 const GOOD: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#;
 
@@ -9,7 +10,7 @@ const GOOD: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x
 #[track_caller]
 pub(crate) fn error_of(name: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Folder::with(name, content);
-    folder.score_error(&[name, "-m", "same_text", "--out", "scores.jsonl"])
+    folder.score_error(&format!("{name} -m same_text --out scores.jsonl"))
 }
 
 /// The error of `score` on a file whose second row is this line.
@@ -20,14 +21,10 @@ fn error_of_second_row(line: &str) -> String {
 
 #[test]
 fn a_broken_line() {
-    assert_eq!(
-        error_of_second_row(r#"{"id": "b", "gold": {"answer" "x"}}"#),
-        "rows.jsonl:2:31: invalid JSON: expected `:`"
-    );
-    assert_eq!(
-        error_of_second_row(r#"{"id": "b", "gold": {"#),
-        "rows.jsonl:2:21: invalid JSON: EOF while parsing an object; write one object per line"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"id": "b", "gold": {"answer" "x"}}"#),
+        @"rows.jsonl:2:31: invalid JSON: expected `:`");
+    assert_snapshot!(error_of_second_row(r#"{"id": "b", "gold": {"#),
+        @"rows.jsonl:2:21: invalid JSON: EOF while parsing an object; write one object per line");
 }
 
 #[test]
@@ -43,77 +40,52 @@ fn a_line_that_is_not_an_object() {
 
 #[test]
 fn gold_that_is_not_an_object() {
-    assert_eq!(
-        error_of_second_row(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: `gold`: expected an object of fields, found the string \"x\"; to score the value \
-         itself, write --map gold.FIELD=gold"
-    );
-    assert_eq!(
-        error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": null}"#),
-        "rows.jsonl:2: `pred`: expected an object of fields, found null; to score the value itself, \
-         write --map pred.FIELD=pred"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
+        @r#"rows.jsonl:2: `gold`: expected an object of fields, found the string "x"; to score the value itself, write --map gold.FIELD=gold"#);
+    assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": null}"#),
+        @"rows.jsonl:2: `pred`: expected an object of fields, found null; to score the value itself, write --map pred.FIELD=pred");
 }
 
 #[test]
 fn neither_gold_nor_pred() {
-    assert_eq!(
-        error_of_second_row(r#"{"answers": ["x"], "guess": "x"}"#),
-        "rows.jsonl:2: expected `gold` or `pred`, found only `answers`, `guess`; map the fields, as in \
-         --map gold.FIELD=answers"
-    );
-    assert_eq!(
-        error_of_second_row("{}"),
-        "rows.jsonl:2: expected `gold` or `pred`, found an empty row; map the fields, as in \
-         --map gold.FIELD=KEY"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"answers": ["x"], "guess": "x"}"#),
+        @"rows.jsonl:2: expected `gold` or `pred`, found only `answers`, `guess`; map the fields, as in --map gold.FIELD=answers");
+    assert_snapshot!(error_of_second_row("{}"),
+        @"rows.jsonl:2: expected `gold` or `pred`, found an empty row; map the fields, as in --map gold.FIELD=KEY");
 }
 
 #[test]
 fn a_field_of_the_wrong_type() {
-    assert_eq!(
-        error_of_second_row(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: field `gold.answer`: expected a string, found the number 4"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
+        @"rows.jsonl:2: metric `same_text`: field `gold.answer`: expected a string, found the number 4");
 }
 
 #[test]
 fn a_missing_field() {
-    assert_eq!(
-        error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; if the row has it \
-         elsewhere, write --map pred.answer=PATH"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
+        @"rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; if the row has it elsewhere, write --map pred.answer=PATH");
 }
 
 #[test]
 fn a_field_that_is_mapped_but_missing() {
     let folder = Folder::with("rows.jsonl", r#"{"answer": "x", "reply": "x"}"#);
-    let maps = ["--map", "gold.answer=answer", "--map", "pred.answer=reply.text"];
-    assert_eq!(
-        folder.score_error(&[&["rows.jsonl", "-m", "same_text"], &maps[..]].concat()),
-        "rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names \
-         `reply.text`, which the row does not have"
-    );
+    let maps = "--map gold.answer=answer --map pred.answer=reply.text";
+    assert_snapshot!(folder.score_error(&format!("rows.jsonl -m same_text {maps}")),
+        @"rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names `reply.text`, which the row does not have");
 }
 
 #[test]
 fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
-    let args = ["rows.jsonl", "-m", "same_text", "--map", "gold.answer=gold.reference"];
-    assert_eq!(
-        folder.score_error(&args),
-        "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names \
-         `gold.reference`, which the row does not have"
-    );
+    let args = "rows.jsonl -m same_text --map gold.answer=gold.reference";
+    assert_snapshot!(folder.score_error(args),
+        @"rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names `gold.reference`, which the row does not have");
 }
 
 #[test]
 fn a_duplicate_key() {
-    assert_eq!(
-        error_of_second_row(r#"{"gold": {"answer": "x", "answer": "y"}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2:39: invalid JSON: duplicate key `answer`"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"gold": {"answer": "x", "answer": "y"}, "pred": {"answer": "x"}}"#),
+        @"rows.jsonl:2:39: invalid JSON: duplicate key `answer`");
 }
 
 #[test]
@@ -135,37 +107,28 @@ fn a_duplicate_key_at_any_depth() {
 fn a_duplicate_key_in_a_csv_cell() {
     let csv = "pred.counts\n\"{\"\"a\"\": 1}\"\n\"{\"\"a\"\": 1, \"\"a\"\": 2}\"\n";
     let folder = Folder::with("rows.csv", csv);
-    assert_eq!(
-        folder.score_error(&["rows.csv", "-m", "things"]),
-        "rows.csv:3: metric `things`: field `pred.counts`: expected `BTreeMap<String, f64>`, found the \
-         string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
-    );
+    assert_snapshot!(folder.score_error("rows.csv -m things"),
+        @r#"rows.csv:3: metric `things`: field `pred.counts`: expected `BTreeMap<String, f64>`, found the string "{\"a\": 1, \"a\": 2}""#);
 }
 
 #[test]
 fn an_id_of_the_wrong_type() {
-    assert_eq!(
-        error_of_second_row(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
-        "rows.jsonl:2: `id`: expected a string or a number, found a list"
-    );
+    assert_snapshot!(error_of_second_row(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
+        @"rows.jsonl:2: `id`: expected a string or a number, found a list");
 }
 
 #[test]
 fn a_duplicate_id() {
-    assert_eq!(
-        error_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
-        "duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run"
-    );
+    assert_snapshot!(error_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
+        @"duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run");
 }
 
 #[test]
 fn a_duplicate_id_in_two_files() {
     let folder = Folder::with("one.jsonl", GOOD);
     folder.write("two.jsonl", GOOD.replace(r#""a""#, r#""b""#) + "\n" + GOOD);
-    assert_eq!(
-        folder.score_error(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
-        "duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run"
-    );
+    assert_snapshot!(folder.score_error("one.jsonl two.jsonl -m same_text"),
+        @"duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run");
 }
 
 #[test]
@@ -183,31 +146,20 @@ fn a_file_without_rows() {
 fn bytes_that_are_not_utf_8() {
     let mut rows = format!("{GOOD}\n").into_bytes();
     rows.extend_from_slice(b"{\"gold\": {\"answer\": \"caf\xE9\"}}\n");
-    assert_eq!(
-        error_of("rows.jsonl", rows),
-        "rows.jsonl:2: invalid UTF-8: byte 25 is 0xE9; convert the file to UTF-8"
-    );
-    assert_eq!(
-        error_of("rows.json", b"[\n{\"gold\":\n {\"answer\": \"\xFF\"}}]"),
-        "rows.json:3: invalid UTF-8: byte 14 is 0xFF; convert the file to UTF-8"
-    );
-    assert_eq!(
-        error_of("rows.csv", b"id,gold.answer,pred.answer\na,x,caf\xE9\n"),
-        "rows.csv:2: column `pred.answer`: invalid UTF-8: byte 4 is 0xE9; convert the file to UTF-8"
-    );
+    assert_snapshot!(error_of("rows.jsonl", rows),
+        @"rows.jsonl:2: invalid UTF-8: byte 25 is 0xE9; convert the file to UTF-8");
+    assert_snapshot!(error_of("rows.json", b"[\n{\"gold\":\n {\"answer\": \"\xFF\"}}]"),
+        @"rows.json:3: invalid UTF-8: byte 14 is 0xFF; convert the file to UTF-8");
+    assert_snapshot!(error_of("rows.csv", b"id,gold.answer,pred.answer\na,x,caf\xE9\n"),
+        @"rows.csv:2: column `pred.answer`: invalid UTF-8: byte 4 is 0xE9; convert the file to UTF-8");
 }
 
 #[test]
 fn json_that_is_not_an_array_of_rows() {
-    assert_eq!(
-        error_of("rows.json", r#"{"rows": []}"#),
-        "rows.json: expected an array of rows, found an object; if each line is an object, name the file \
-         .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it"
-    );
-    assert_eq!(
-        error_of("rows.json", "[\n  4\n]"),
-        r#"rows.json:2: expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#
-    );
+    assert_snapshot!(error_of("rows.json", r#"{"rows": []}"#),
+        @"rows.json: expected an array of rows, found an object; if each line is an object, name the file .jsonl; if a field has the rows, write only its list, as `jq .FIELD` prints it");
+    assert_snapshot!(error_of("rows.json", "[\n  4\n]"),
+        @r#"rows.json:2: expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#);
     let broken = [
         (format!("[{GOOD}"), "1:63: invalid JSON: unclosed array of rows; expected `]`"),
         (format!("[{GOOD},\n]"), "2:1: invalid JSON: trailing comma"),
@@ -242,7 +194,7 @@ fn a_number_beyond_the_largest_or_below_the_smallest() {
         );
         let cells = format!("gold.answer,pred.answer\n1,{number}\n");
         assert_eq!(
-            Folder::with("rows.csv", cells).score_error(&["rows.csv", "-m", "distance"]),
+            Folder::with("rows.csv", cells).score_error("rows.csv -m distance"),
             format!(
                 "rows.csv:2: metric `distance`: field `pred.answer`: expected a number, found the string \"{number}\""
             )
@@ -265,8 +217,7 @@ fn an_integer_that_would_lose_digits() {
     }
     let kept = ["18446744073709551615", "-9223372036854775808", "1e300", "123456789012345678901.5"];
     for number in kept {
-        let ran =
-            Folder::with("rows.jsonl", row(number)).run(&["score", "rows.jsonl", "-m", "obeys"]);
+        let ran = Folder::with("rows.jsonl", row(number)).run("score rows.jsonl -m obeys");
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{number}");
     }
 }
@@ -275,16 +226,12 @@ fn an_integer_that_would_lose_digits() {
 fn files_that_cannot_be_read() {
     let folder = Folder::with("rows.txt", GOOD);
     std::fs::create_dir(folder.path("rows")).unwrap();
-    let error = |file| folder.score_error(&[file, "-m", "same_text"]);
+    let error = |file| folder.score_error(&format!("{file} -m same_text"));
     assert_eq!(error("rows"), "rows: expected a file, found a directory; name the files in it");
-    assert_eq!(
-        error("none.jsonl"),
-        "none.jsonl: cannot be read: No such file or directory (os error 2)"
-    );
-    assert_eq!(
-        error("rows.txt"),
-        "rows.txt: unknown extension; expected .jsonl, .json, .csv or .parquet; rename the file or set --format"
-    );
+    assert_snapshot!(error("none.jsonl"),
+        @"none.jsonl: cannot be read: No such file or directory (os error 2)");
+    assert_snapshot!(error("rows.txt"),
+        @"rows.txt: unknown extension; expected .jsonl, .json, .csv or .parquet; rename the file or set --format");
 }
 
 #[test]
@@ -323,7 +270,7 @@ fn rows_that_are_written_over_several_lines() {
 fn one_file_that_is_named_twice() {
     let folder = Folder::with("rows.jsonl", GOOD);
     for other in ["rows.jsonl", "./rows.jsonl"] {
-        let error = folder.score_error(&["rows.jsonl", other, "-m", "same_text"]);
+        let error = folder.score_error(&format!("rows.jsonl {other} -m same_text"));
         assert_eq!(error, format!("rows.jsonl and {other} are the same file; name it once"));
     }
 }
@@ -331,7 +278,7 @@ fn one_file_that_is_named_twice() {
 #[test]
 fn a_missing_file_is_reported_before_the_others_are_read() {
     let folder = Folder::with("broken.jsonl", "{");
-    let error = folder.score_error(&["broken.jsonl", "none.jsonl", "-m", "same_text"]);
+    let error = folder.score_error("broken.jsonl none.jsonl -m same_text");
     assert_eq!(error, "none.jsonl: cannot be read: No such file or directory (os error 2)");
 }
 
@@ -352,7 +299,7 @@ fn results_that_cannot_be_written() {
             "cannot write `none/scores.csv`: No such file or directory (os error 2)".to_owned(),
         ),
     ] {
-        assert_eq!(folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]), expected);
+        assert_eq!(folder.score_error(&format!("rows.jsonl -m same_text --out {out}")), expected);
     }
     assert_eq!(folder.read("rows.jsonl"), GOOD);
 }
@@ -371,7 +318,7 @@ fn an_input_is_never_overwritten_under_whatever_name() {
     };
     for out in ["rows.jsonl", "./rows.jsonl", "link.jsonl", "hard.jsonl"] {
         for data in ["-", "rows.jsonl", "/dev/stdin"] {
-            let args = ["score", data, "-m", "same_text", "--format", "jsonl", "--out", out];
+            let args = format!("score {data} -m same_text --format jsonl --out {out}");
             let input = std::fs::File::open(folder.path("rows.jsonl")).unwrap();
             let ran = Ran::from(folder.command(&args).stdin(input).output().unwrap());
             assert_eq!((ran.code, ran.err), (Some(2), message(out, data)), "{data}");
@@ -381,9 +328,9 @@ fn an_input_is_never_overwritten_under_whatever_name() {
     assert_eq!(folder.files(), ["hard.jsonl", "link.jsonl", "rows.jsonl"]);
     // A device may be both.
     let null = std::fs::File::open("/dev/null").unwrap();
-    let args = ["score", "-", "rows.jsonl", "-m", "same_text", "--out", "null.jsonl"];
+    let args = "score - rows.jsonl -m same_text --out null.jsonl";
     symlink("/dev/null", folder.path("null.jsonl")).unwrap();
-    let ran = Ran::from(folder.command(&args).stdin(null).output().unwrap());
+    let ran = Ran::from(folder.command(args).stdin(null).output().unwrap());
     assert!(ran.err.contains("expected at least one row"), "{ran:?}");
 }
 
@@ -391,6 +338,6 @@ fn an_input_is_never_overwritten_under_whatever_name() {
 fn invalid_input_leaves_an_old_result_file_unchanged() {
     let folder = Folder::with("rows.jsonl", format!("{GOOD}\n{{"));
     folder.write("scores.jsonl", "of yesterday");
-    folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
+    folder.score_error("rows.jsonl -m same_text --out scores.jsonl");
     assert_eq!(folder.read("scores.jsonl"), "of yesterday");
 }

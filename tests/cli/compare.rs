@@ -1,8 +1,9 @@
 //! `compare`: the output, the exit codes, and every kind of invalid input.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::Folder;
+use crate::{Folder, pretty};
 
 /// A result file over rows `r0`, `r1` and so on: `f1` with these scores, and `ok`, whether the score is 1.
 fn results(scores: &[f64]) -> String {
@@ -30,19 +31,16 @@ fn two_runs() -> Folder {
 impl Folder {
     /// The error of `compare ARGS`.
     #[track_caller]
-    fn compare_error(&self, args: &[&str]) -> String {
-        let ran = self.run(&[&["compare"], args].concat());
+    fn compare_error(&self, args: &str) -> String {
+        let ran = self.run(&format!("compare {args}"));
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
-        assert!(!message.contains('\n'), "{message}");
-        message
+        ran.error()
     }
 
     /// The report of `compare ARGS --json`.
     #[track_caller]
-    pub(crate) fn compare_json(&self, args: &[&str]) -> Value {
-        let ran = self.run(&[&["compare"], args, &["--json"]].concat());
+    pub(crate) fn compare_json(&self, args: &str) -> Value {
+        let ran = self.run(&format!("compare {args} --json"));
         assert_eq!(ran.code, Some(0), "{ran:?}");
         serde_json::from_str(&ran.out).unwrap()
     }
@@ -50,62 +48,18 @@ impl Folder {
 
 #[test]
 fn the_text_has_a_table_and_a_sentence_for_each_metric() {
-    let ran = two_runs().run(&["compare", "old.jsonl", "new.jsonl"]);
-    let expected = "\
-A: old.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
-B: new.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
-16 rows in both
-identity unknown: neither run has a manifest, so metrics are compared by their names
-
-metric   n       A       B    B - A      95% interval      p  adjusted p  B better  A better  equal
-ok      16  12.50%  37.50%   +25.00     [1.17, 48.83]  0.125       0.125         4         0     12
-f1      16  0.4688  0.7188  +0.2500  [0.0815, 0.4185]  0.013       0.025        10         2      4
-verdicts use p-values adjusted for 2 metrics (Holm)
-
-ok: no difference can be shown: B - A = +25.00 percentage points [1.17, 48.83] (p = 0.125, 16 rows); a difference of this size needs about 26 rows
-  B is better in 4 rows: `r0`, `r1`, `r5` and 1 more
-
-f1: B is better by 0.2500 [0.0815, 0.4185] (adjusted p = 0.025, 16 rows)
-  B is better in 10 rows: `r5`, `r7`, `r0` and 7 more
-  A is better in 2 rows: `r10`, `r11`
-";
-    assert_eq!(ran.out, expected);
-    assert_eq!(
-        ran.err,
-        "warning: `ok` is not a metric of this program, so higher counts as better; if lower is better, write --lower-is-better ok\n"
-    );
-    assert_eq!(ran.code, Some(0));
+    assert_snapshot!(two_runs().run("compare old.jsonl new.jsonl"));
 }
 
 #[test]
 fn json_has_every_figure() {
-    let report = two_runs().compare_json(&["old.jsonl", "new.jsonl", "--group", "topic"]);
-    assert_eq!(report["a"]["name"], "old.jsonl");
-    assert_eq!(report["b"]["cost_msats"], 48);
-    assert_eq!((&report["paired"], &report["only_in_a"]), (&json!(16), &json!([])));
-    let f1 = report["metrics"]["f1"].as_object().unwrap();
-    for key in [
-        "n",
-        "a",
-        "b",
-        "difference",
-        "ci95",
-        "p_value",
-        "test",
-        "wins",
-        "losses",
-        "ties",
-        "power_rows",
-    ] {
-        assert!(f1.contains_key(key), "{key}");
-    }
+    let folder = two_runs();
+    assert_snapshot!(pretty(&folder.compare_json("old.jsonl new.jsonl")));
+    let grouped = folder.compare_json("old.jsonl new.jsonl --group topic");
+    let f1 = &grouped["metrics"]["f1"];
     assert_eq!((&f1["n"], &f1["clusters"]), (&json!(16), &json!(8)));
-    assert_eq!((&f1["wins"], &f1["losses"], &f1["ties"]), (&json!(10), &json!(2), &json!(4)));
-    assert_eq!((&f1["difference"], &f1["test"]), (&json!(0.25), &json!("permutation_exact")));
-    assert_eq!(f1["worse_rows"], json!(["r10", "r11"]));
     assert_eq!(f1["groups"].as_object().unwrap().len(), 8);
     assert_eq!(f1["groups"]["t0"]["n"], 2);
-    assert_eq!(report["metrics"]["ok"]["kind"], "bool");
 }
 
 #[test]
@@ -126,19 +80,10 @@ fn every_format_gives_the_same_figures() {
         let mut files = Vec::new();
         for run in ["old", "new"] {
             let out = format!("{run}-scores.{format}");
-            let ran = folder.run(&[
-                "score",
-                &format!("{run}.jsonl"),
-                "-m",
-                "same_text",
-                "--out",
-                &out,
-                "--quiet",
-            ]);
-            assert_eq!(ran.code, Some(0), "{ran:?}");
+            folder.printed(&format!("score {run}.jsonl -m same_text --out {out} --quiet"));
             files.push(out);
         }
-        let mut report = folder.compare_json(&[&files[0], &files[1], "--group", "t"]);
+        let mut report = folder.compare_json(&format!("{} --group t", files.join(" ")));
         for run in ["a", "b"] {
             report[run]["name"] = Value::Null;
         }
@@ -153,27 +98,24 @@ fn every_format_gives_the_same_figures() {
 #[test]
 fn fail_if_worse_is_an_exit_code() {
     let folder = two_runs();
-    let code = |args: &[&str]| {
-        let ran = folder.run(&[&["compare"], args, &["--fail-if-worse"]].concat());
+    let code = |args: &str| {
+        let ran = folder.run(&format!("compare {args} --fail-if-worse"));
         (ran.code, ran.err)
     };
-    assert_eq!(code(&["old.jsonl", "new.jsonl", "-m", "f1"]), (Some(0), String::new()));
+    assert_eq!(code("old.jsonl new.jsonl -m f1"), (Some(0), String::new()));
     let worse = "B is worse: f1: A is better by 0.2500 [0.0815, 0.4185] (p = 0.013, 16 rows)\n";
-    assert_eq!(code(&["new.jsonl", "old.jsonl", "-m", "f1"]), (Some(1), worse.to_owned()));
-    let lower = code(&["new.jsonl", "old.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
-    assert_eq!(lower, (Some(0), String::new()));
-    let lower = code(&["old.jsonl", "new.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
-    assert_eq!(lower.0, Some(1));
+    assert_eq!(code("new.jsonl old.jsonl -m f1"), (Some(1), worse.to_owned()));
+    let lower = "-m f1 --lower-is-better f1";
+    assert_eq!(code(&format!("new.jsonl old.jsonl {lower}")), (Some(0), String::new()));
+    assert_eq!(code(&format!("old.jsonl new.jsonl {lower}")).0, Some(1));
 }
 
 #[test]
 fn trap_03_fail_if_worse_never_passes_without_a_test() {
     let folder = Folder::with("old.jsonl", results(&[1.0; 5]));
     folder.write("new.jsonl", results(&[0.0; 5]));
-    assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
-        "--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows"
-    );
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
+        @"--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows");
     // Of ten rows, three have no score in the second run.
     folder.write("old.jsonl", results(&[1.0; 10]));
     let new = results(&[1.0; 10]);
@@ -185,19 +127,9 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
         _ => line.to_owned(),
     });
     folder.write("new.jsonl", lines.collect::<Vec<_>>().join("\n"));
-    assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
-        "--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired"
-    );
-    let ran = folder.run(&[
-        "compare",
-        "old.jsonl",
-        "new.jsonl",
-        "-m",
-        "f1",
-        "--fail-if-worse",
-        "--only-paired",
-    ]);
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
+        @"--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired");
+    let ran = folder.run("compare old.jsonl new.jsonl -m f1 --fail-if-worse --only-paired");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert!(
         ran.out.contains("not compared: 3 rows without a score (B: 3 abstained)"),
@@ -224,7 +156,7 @@ fn the_direction_comes_from_the_registry() {
             folder.run(&["score", &format!("{run}.jsonl"), "-m", "wer", "--out", &out, "--quiet"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
     }
-    let ran = folder.run(&["compare", "old.csv", "new.csv", "--fail-if-worse"]);
+    let ran = folder.run("compare old.csv new.csv --fail-if-worse");
     let worse = "B is worse: wer: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n\
                  B is worse: wer.corpus: A is better by 1.0000 (adjusted p = 0.016, 8 rows) (lower is better)\n";
     assert_eq!((ran.code, &*ran.err), (Some(1), worse));
@@ -236,50 +168,30 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
     let full = folder.read("new.jsonl");
     let new = |content: &str| {
         folder.write("b.jsonl", content);
-        folder.compare_error(&["old.jsonl", "b.jsonl"])
+        folder.compare_error("old.jsonl b.jsonl")
     };
     let cut_off = &full[..full.len() - 30];
-    assert_eq!(
-        new(cut_off),
-        "b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row"
-    );
+    assert_snapshot!(new(cut_off),
+        @"b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row");
     assert_eq!(new(""), "b.jsonl: expected at least one row, found none; add rows");
-    assert_eq!(
-        new(&full.replace("r15", "r0")),
-        "b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file"
-    );
-    assert_eq!(
-        new(&full.replace(r#""id":"r15","#, "")),
-        "b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids"
-    );
-    assert_eq!(
-        new(&full.replace("r15", "x")),
-        "expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)"
-    );
-    assert_eq!(
-        new(&full.replace("\"f1\"", "\"f1s\"")),
-        "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?"
-    );
-    assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f11"]),
-        "old.jsonl: no row has a score of `f11`; did you mean `f1`?"
-    );
-    assert_eq!(
-        new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
-        "b.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
-    );
-    assert_eq!(
-        new(&full.replace("scored", "judged")),
-        "b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
-    );
-    assert_eq!(
-        folder.compare_error(&["-", "-"]),
-        "standard input (`-`) is named twice, but can be read only once; name it once"
-    );
-    assert_eq!(
-        folder.compare_error(&["old.jsonl", "new.jsonl", "--failure-score", "nan"]),
-        "invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`"
-    );
+    assert_snapshot!(new(&full.replace("r15", "r0")),
+        @"b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file");
+    assert_snapshot!(new(&full.replace(r#""id":"r15","#, "")),
+        @"b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids");
+    assert_snapshot!(new(&full.replace("r15", "x")),
+        @"expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)");
+    assert_snapshot!(new(&full.replace("\"f1\"", "\"f1s\"")),
+        @"b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?");
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f11"),
+        @"old.jsonl: no row has a score of `f11`; did you mean `f1`?");
+    assert_snapshot!(new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
+        @"b.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+    assert_snapshot!(new(&full.replace("scored", "judged")),
+        @r#"b.jsonl:1: `scores.ok.outcome`: expected scored, counted, gated, skipped, abstained, metric_failed or program_failed, found the string "judged""#);
+    assert_snapshot!(folder.compare_error("- -"),
+        @"standard input (`-`) is named twice, but can be read only once; name it once");
+    assert_snapshot!(folder.compare_error("old.jsonl new.jsonl --failure-score nan"),
+        @"invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`");
 }
 
 #[test]
@@ -296,7 +208,7 @@ fn the_guide_shows_the_output_of_its_commands() {
     ] {
         assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
-        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        let ran = folder.run(&command);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }

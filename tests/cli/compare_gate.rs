@@ -1,18 +1,18 @@
 //! `compare`: scores of all rows, the gate, and names, groups and numbers that need a word.
 
-use serde_json::{Value, json};
+use insta::assert_snapshot;
+use serde_json::json;
 
 use crate::Folder;
 
 /// Scores of two runs, by `score --out old.jsonl` and `new.jsonl`.
-fn scored(metrics: &str, old: &str, new: &str, args: &[&str]) -> Folder {
+fn scored(metrics: &str, old: &str, new: &str, args: &str) -> Folder {
     let folder = Folder::new();
     for (run, rows) in [("old", old), ("new", new)] {
         folder.write(&format!("{run}.csv"), rows);
         let (data, out) = (format!("{run}.csv"), format!("{run}.jsonl"));
-        let command = ["score", &data, "-q", "-m", metrics, "--out", &out];
-        let ran = folder.run(&[&command, args].concat());
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let command = format!("score {data} -q -m {metrics} --out {out}");
+        folder.printed(&format!("{command} {args}"));
     }
     folder
 }
@@ -27,93 +27,55 @@ fn rows(count: usize, wrong: usize) -> String {
     format!("id,gold.answer,pred.answer\n{}", (0..count).map(row).collect::<String>())
 }
 
-fn compare(folder: &Folder, args: &[&str]) -> (Option<i32>, String) {
-    let ran = folder.run(&[&["compare", "old.jsonl", "new.jsonl"], args].concat());
+fn compare(folder: &Folder, args: &str) -> (Option<i32>, String) {
+    let ran = folder.run(&format!("compare old.jsonl new.jsonl {args}"));
     (ran.code, ran.err)
 }
 
 #[test]
 fn a_corpus_metric_has_both_scores_and_a_test() {
-    let folder = scored("em,macro_f1", &rows(12, 0), &rows(12, 8), &[]);
-    let ran = folder.run(&["compare", "old.jsonl", "new.jsonl"]);
-    let expected = "\
-A: old.jsonl, 12 rows of old.csv
-B: new.jsonl, 12 rows of new.csv
-12 rows in both
-
-metric     n        A       B    B - A        95% interval      p  adjusted p  B better  A better  equal
-em        12  100.00%  33.33%   -66.67    [-97.95, -35.38]  0.008       0.016         0         8      4
-macro_f1  12   1.0000  0.3333  -0.6667  [-0.9231, -0.4196]  0.008       0.016         -         -      4
-verdicts use p-values adjusted for 2 metrics (Holm)
-
-em: A is better by 66.67 percentage points [35.38, 97.95] (adjusted p = 0.016, 12 rows)
-  A is better in 8 rows: `0`, `1`, `2` and 5 more
-
-macro_f1: A is better by 0.6667 [0.4196, 0.9231] (adjusted p = 0.016, 12 rows)
-";
-    assert_eq!((ran.code, &*ran.err, &*ran.out), (Some(0), "", expected));
+    let folder = scored("em,macro_f1", &rows(12, 0), &rows(12, 8), "");
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl"));
     let worse = "B is worse: em: A is better by 66.67 percentage points [35.38, 97.95] (adjusted p = 0.016, 12 rows)\n\
                  B is worse: macro_f1: A is better by 0.6667 [0.4196, 0.9231] (adjusted p = 0.016, 12 rows)\n";
-    assert_eq!(compare(&folder, &["--fail-if-worse"]), (Some(1), worse.to_owned()));
-    assert_eq!(compare(&folder, &["--fail-if-worse", "-m", "macro_f1"]).0, Some(1));
+    assert_eq!(compare(&folder, "--fail-if-worse"), (Some(1), worse.to_owned()));
+    assert_eq!(compare(&folder, "--fail-if-worse -m macro_f1").0, Some(1));
 }
 
 #[test]
 fn trap_45_a_gate_reports_what_is_worse_before_what_cannot_be_tested() {
-    let folder = scored("em,matthews_correlation", &rows(12, 0), &rows(12, 8), &[]);
+    let folder = scored("em,matthews_correlation", &rows(12, 0), &rows(12, 8), "");
     // In the second run all labels are equal, so the correlation is not defined.
     let constant = rows(12, 0).replace(",y\n", ",x\n");
     folder.write("new.csv", constant);
-    let ran = folder.run(&[
-        "score",
-        "new.csv",
-        "-q",
-        "-m",
-        "em,matthews_correlation",
-        "--out",
-        "new.jsonl",
-    ]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed("score new.csv -q -m em,matthews_correlation --out new.jsonl");
     let not_tested = "--fail-if-worse: matthews_correlation: the score of B is not defined: all predicted labels are equal (12 rows)\n";
     let worse = "B is worse: em: A is better by 50.00 percentage points [16.82, 83.18] (p = 0.031, 12 rows)\n";
     let expected = format!("{worse}warning: {not_tested}");
-    assert_eq!(compare(&folder, &["--fail-if-worse"]), (Some(1), expected));
-    let same = ["compare", "new.jsonl", "new.jsonl", "--fail-if-worse"];
-    let ran = folder.run(&same);
+    assert_eq!(compare(&folder, "--fail-if-worse"), (Some(1), expected));
+    let same = "compare new.jsonl new.jsonl --fail-if-worse";
+    let ran = folder.run(same);
     let not_tested = not_tested.replace("score of B", "score of A");
     assert_eq!((ran.code, ran.err), (Some(2), format!("error: {not_tested}")));
 }
 
 #[test]
 fn names_that_cannot_apply_are_refused() {
-    let folder = scored("same_text,f1", &rows(8, 0), &rows(8, 1), &[]);
-    let error = |args: &[&str]| {
-        let (code, err) = compare(&folder, args);
-        assert_eq!(code, Some(2), "{err}");
-        err
-    };
-    assert_eq!(
-        error(&["--lower-is-better", "same_txt"]),
-        "error: --lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?\n"
-    );
-    assert_eq!(
-        error(&["--lower-is-better", "TYPO"]),
-        "error: --lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`\n"
-    );
-    assert_eq!(error(&["-m", "f1,f1"]), "error: duplicate metric `f1`; name it once\n");
-    let ran = folder.run(&["agree", "old.jsonl", "-m", "f1,f1", "--label", "x"]);
-    assert_eq!((ran.code, &*ran.err), (Some(2), "error: duplicate metric `f1`; name it once\n"));
-    let ran = folder.run(&["report", "old.jsonl", "--out", "r.html", "--lower-is-better", "TYPO"]);
-    assert_eq!(
-        (ran.code, &*ran.err),
-        (
-            Some(2),
-            "error: --lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`\n"
-        )
-    );
-    let ran = folder.run(&["report", "old.jsonl", "--out", "r.html", "--lower-is-better", "f1s"]);
-    let message = "error: --lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?\n";
-    assert_eq!((ran.code, &*ran.err), (Some(2), message));
+    let folder = scored("same_text,f1", &rows(8, 0), &rows(8, 1), "");
+    let error = |args: &str| folder.error("compare", &format!("old.jsonl new.jsonl {args}"));
+    assert_snapshot!(error("--lower-is-better same_txt"),
+        @"--lower-is-better: lower is better for `same_txt`, which is not compared; did you mean `same_text`?");
+    assert_snapshot!(error("--lower-is-better TYPO"),
+        @"--lower-is-better: lower is better for `TYPO`, which is not compared, only `same_text`, `f1`");
+    let duplicate = "duplicate metric `f1`; name it once";
+    assert_eq!(error("-m f1,f1"), duplicate);
+    assert_eq!(folder.error("agree", "old.jsonl -m f1,f1 --label x"), duplicate);
+    let error =
+        |name| folder.error("report", &format!("old.jsonl --out r.html --lower-is-better {name}"));
+    assert_snapshot!(error("TYPO"),
+        @"--lower-is-better: lower is better for `TYPO`, which no run has; the runs have `same_text`, `f1`");
+    assert_snapshot!(error("f1s"),
+        @"--lower-is-better: lower is better for `f1s`, which no run has; did you mean `f1`?");
 }
 
 #[test]
@@ -129,12 +91,12 @@ fn many_unknown_metrics_are_one_warning() {
     };
     let folder = Folder::with("old.jsonl", file(1));
     folder.write("new.jsonl", file(0));
-    let (code, err) = compare(&folder, &[]);
+    let (code, err) = compare(&folder, "");
     assert_eq!((code, err.lines().count()), (Some(0), 1), "{err}");
     assert!(err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000, "{err}");
     let end = "are not metrics of this program, so higher counts as better; if lower is better, write --lower-is-better NAME\n";
     assert!(err.ends_with(end), "{err}");
-    let (code, err) = compare(&folder, &["--fail-if-worse"]);
+    let (code, err) = compare(&folder, "--fail-if-worse");
     assert_eq!((code, err.lines().count()), (Some(2), 2), "{err}");
     assert!(err.ends_with("; and 899 more metrics cannot be tested\n"), "{err}");
 }
@@ -162,24 +124,14 @@ fn rows_without_a_group_are_groups_of_their_own_in_both_commands() {
             (0..20).map(|it| row(it, if it % 4 == 0 { "w" } else { pred })).collect::<String>(),
         );
         let out = format!("{run}.jsonl");
-        let ran =
-            folder.run(&["score", "rows.jsonl", "-m", "em", "--group", "topic", "--out", &out]);
+        let ran = folder.run(&format!("score rows.jsonl -m em --group topic --out {out}"));
         let warning =
             "warning: --group topic: 2 of 20 rows lack this field; each is a group of its own\n";
         assert_eq!((ran.code, &*ran.err), (Some(0), warning));
         assert!(run == "new" || ran.out.contains("11 groups"), "{}", ran.out);
     }
-    let ran = folder.run(&["compare", "old.jsonl", "new.jsonl", "--group", "topic"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert!(
-        ran.out
-            .contains("20 rows in both\n2 of 20 rows lack `topic`; each is a group of its own\n"),
-        "{}",
-        ran.out
-    );
-    assert!(ran.out.contains("20 rows in 11 groups"), "{}", ran.out);
-    let json = folder.run(&["compare", "old.jsonl", "new.jsonl", "--group", "topic", "--json"]);
-    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl --group topic"));
+    let json = folder.compare_json("old.jsonl new.jsonl --group topic");
     assert_eq!(
         (&json["without_group"], &json["metrics"]["em"]["clusters"]),
         (&json!(2), &json!(11))
@@ -197,30 +149,37 @@ fn runs_in_which_every_row_failed_show_numbers_and_no_difference() {
     let file = (0..10).map(|id| row(id) + "\n").collect::<String>();
     let folder = Folder::with("old.jsonl", &file);
     folder.write("new.jsonl", &file);
-    let ran = folder.run(&["compare", "old.jsonl", "new.jsonl", "--group", "t"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.out.contains("\nf1      10  0.0000  0.0000  0.0000 "), "{}", ran.out);
-    let sentence = "f1: not enough rows: found 10 rows in 1 group, a test at 5% needs at least 6 groups; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both\n";
-    assert!(ran.out.contains(sentence), "{}", ran.out);
+    assert_snapshot!(folder.run("compare old.jsonl new.jsonl --group t"), @"
+    A: old.jsonl, 10 rows
+    B: new.jsonl, 10 rows
+    10 rows in both
+    identity unknown: neither run has a manifest, so metrics are compared by their names
+
+    metric   n       A       B   B - A  95% interval      p  B better  A better  equal
+    f1      10  0.0000  0.0000  0.0000             -  1.000         0         0     10
+
+    f1: not enough rows: found 10 rows in 1 group, a test at 5% needs at least 6 groups; 10 rows failed in A and 10 in B, counted as 0, no row is scored in both
+    t     n       A       B   B - A  95% interval      p  B better  A better  equal
+    one  10  0.0000  0.0000  0.0000             -  1.000         0         0     10
+    no difference can be shown in any group (p-values adjusted for 1 group, Holm)
+    -- exit code 0 --
+    ");
 }
 
 #[test]
 fn repeats_of_pass_or_fail_are_percentages() {
-    let folder = scored("em,f1", &rows(8, 0), &rows(8, 4), &["--repeats", "3"]);
-    let ran = folder.run(&["compare", "old.jsonl", "new.jsonl"]);
+    let folder = scored("em,f1", &rows(8, 0), &rows(8, 4), "--repeats 3");
+    let ran = folder.run("compare old.jsonl new.jsonl");
     assert!(ran.out.contains("\nem      8  100.00%  50.00%   -50.00 "), "{}", ran.out);
     assert!(ran.out.contains("\nf1      8   1.0000  0.5000  -0.5000 "), "{}", ran.out);
     for run in ["old", "new"] {
         let (data, out) = (format!("{run}.csv"), format!("{run}-one.csv"));
-        let ran =
-            folder.run(&["score", &data, "-q", "-m", "em,f1", "--out", &out, "--repeats", "2"]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        folder.printed(&format!("score {data} -q -m em,f1 --out {out} --repeats 2"));
     }
-    let ran = folder.run(&["compare", "old-one.csv", "new-one.csv", "-m", "em"]);
+    let ran = folder.run("compare old-one.csv new-one.csv -m em");
     assert!(ran.out.contains("em      8  100.00%  50.00%  -50.00 "), "{}", ran.out);
     // A run with repeats and one without have the same unit.
-    let ran = folder.run(&["score", "new.csv", "-q", "-m", "em", "--out", "plain.jsonl"]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    let ran = folder.run(&["compare", "old.jsonl", "plain.jsonl", "-m", "em"]);
+    folder.printed("score new.csv -q -m em --out plain.jsonl");
+    let ran = folder.run("compare old.jsonl plain.jsonl -m em");
     assert!(ran.out.contains("em      8  100.00%  50.00%  -50.00 "), "{}", ran.out);
 }

@@ -29,7 +29,7 @@ fn assert_close(found: &Value, expected: &Value, within: f64) {
 #[test]
 fn two_models_on_real_rows_have_the_figures_of_scipy() {
     let Some(folder) = two_models() else { return };
-    let report = folder.compare_json(&["a.jsonl", "b.jsonl"]);
+    let report = folder.compare_json("a.jsonl b.jsonl");
     let exact = &report["metrics"]["answer_exact_match"];
     assert_eq!(
         (&exact["wins"], &exact["losses"], &exact["ties"]),
@@ -77,7 +77,7 @@ fn the_peers_compute_the_same_figures() {
     let [a, b] = ["a.jsonl", "b.jsonl"].map(|name| folder.path(name).to_str().unwrap().to_owned());
     let expected = peer.output(&["-c", PEERS, &a, &b]).unwrap_or_else(|error| panic!("{error}"));
     let expected: Value = serde_json::from_str(&expected).unwrap();
-    let report = folder.compare_json(&["a.jsonl", "b.jsonl"]);
+    let report = folder.compare_json("a.jsonl b.jsonl");
     for metric in ["answer_exact_match", "f1"] {
         let (found, expected) = (&report["metrics"][metric], &expected[metric]);
         assert_close(&found["difference"], &expected["difference"], 1e-12);
@@ -92,7 +92,7 @@ fn the_peers_compute_the_same_figures() {
         let first: Vec<_> = rows.lines().take(150).collect();
         folder.write(&format!("{run}150.jsonl"), first.join("\n"));
     }
-    let report = folder.compare_json(&["a150.jsonl", "b150.jsonl", "-m", "f1"]);
+    let report = folder.compare_json("a150.jsonl b150.jsonl -m f1");
     let (found, expected) = (&report["metrics"]["f1"]["p_value"], &expected["f1"]["permutation"]);
     let p = expected.as_f64().unwrap();
     assert!((0.01..0.99).contains(&p), "{p}");

@@ -37,7 +37,7 @@ fn a_closed_pipe_ends_score_without_an_error() {
         (&["-m", "obeys", "--fail-under", "obeys=2"], 1),
     ] {
         let folder = Folder::new();
-        let mut command = folder.command(&["score", "-"]);
+        let mut command = folder.command("score -");
         command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The reader is gone before there is a score.

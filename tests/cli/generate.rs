@@ -2,10 +2,12 @@
 
 use std::process::Command;
 
-use crate::{Folder, Ran, scorer};
+use insta::assert_snapshot;
 
-fn generate(args: &[&str]) -> Ran {
-    Ran::from(scorer().arg("generate").args(args).output().unwrap())
+use crate::{Folder, Ran, Words as _, scorer};
+
+fn generate(args: &str) -> Ran {
+    Ran::from(scorer().arg("generate").args(args.words()).output().unwrap())
 }
 
 /// The words that bash completes at the end of these words.
@@ -28,7 +30,7 @@ fn completed(script: &str, words: &[&str]) -> Vec<String> {
 
 #[test]
 fn bash_completes_commands_options_and_values_of_the_program() {
-    let script = generate(&["complete-bash"]);
+    let script = generate("complete-bash");
     assert_eq!((script.code, &*script.err), (Some(0), ""));
     assert_eq!(completed(&script.out, &["scorer", "sc"]), ["score"]);
     assert_eq!(completed(&script.out, &["scorer", "score", "--fail-u"]), ["--fail-under"]);
@@ -46,7 +48,7 @@ fn each_shell_has_a_script_of_its_own_for_the_name_of_the_program() {
         ("complete-powershell", "\nusing namespace System.Management.Automation\n"),
         ("complete-zsh", "#compdef scorer\n"),
     ] {
-        let script = generate(&[shell]);
+        let script = generate(shell);
         assert_eq!((script.code, &*script.err), (Some(0), ""), "{shell}");
         assert!(script.out.starts_with(first), "{shell}: {}", &script.out[..200]);
         assert!(script.out.contains("fail-under") && script.out.contains("scorer"), "{shell}");
@@ -55,20 +57,16 @@ fn each_shell_has_a_script_of_its_own_for_the_name_of_the_program() {
 
 #[test]
 fn a_manual_page_describes_the_program_or_one_command() {
-    let program = generate(&["man"]);
+    let program = generate("man");
     assert_eq!((program.code, &*program.err), (Some(0), ""));
     assert!(program.out.contains("\n.TH scorer 1 "), "{}", &program.out[..200]);
     assert!(program.out.contains("scorer\\-score(1)"));
-    let score = generate(&["man", "score"]);
+    let score = generate("man score");
     assert!(score.out.contains("\n.TH scorer-score 1 "), "{}", &score.out[..200]);
     assert!(score.out.contains("\\fB\\-\\-fail\\-under\\fR \\fI<NAME=X>\\fR"));
-    let error = generate(&["man", "scores"]);
-    assert_eq!(
-        (error.code, &*error.out, &*error.err),
-        (
-            Some(2),
-            "",
-            "error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, report, export, accept, generate, help\n"
-        )
-    );
+    assert_snapshot!(generate("man scores"), @"
+    -- standard error --
+    error: unknown command 'scores'; write one of: list, score, rejudge, agree, compare, report, export, accept, generate, help
+    -- exit code 2 --
+    ");
 }

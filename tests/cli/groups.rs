@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use insta::assert_snapshot;
+
 use super::Folder;
 
 /// Two rows for each of 20 documents, with the same prediction.
@@ -19,14 +21,12 @@ fn rows() -> String {
 #[test]
 fn a_group_makes_the_interval_wider() {
     let folder = Folder::with("rows.jsonl", rows());
-    let plain = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
-    assert_eq!(plain.out, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
-    let grouped = ["score", "rows.jsonl", "-m", "same_text", "--group", "gold.document"];
-    let ran = folder.run(&grouped);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(ran.out, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
-    let json = folder.run(&[&grouped[..], &["--json"]].concat());
-    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let plain = folder.printed("score rows.jsonl -m same_text");
+    assert_eq!(plain, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
+    let grouped = "score rows.jsonl -m same_text --group gold.document";
+    let clustered = folder.printed(grouped);
+    assert_eq!(clustered, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
+    let json = folder.json(&format!("{grouped} --json"));
     assert_eq!(json["metrics"]["same_text"]["groups"], 20);
 }
 
@@ -34,14 +34,11 @@ fn a_group_makes_the_interval_wider() {
 fn a_seed_gives_the_same_bootstrap() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |seed: &str| {
-        let options = ["--bootstrap", "500", "--seed", seed];
-        let ran = folder.run(&[&["score", "rows.jsonl", "-m", "same_text"], &options[..]].concat());
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-        ran.out
+        folder.printed(&format!("score rows.jsonl -m same_text --bootstrap 500 --seed {seed}"))
     };
     assert_eq!(run("1"), run("1"));
     assert_ne!(run("1"), run("2"));
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--seed", "1"]);
+    let ran = folder.run("score rows.jsonl -m same_text --seed 1");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("--bootstrap <N>"), "{}", ran.err);
 }
@@ -49,41 +46,48 @@ fn a_seed_gives_the_same_bootstrap() {
 #[test]
 fn a_field_that_rows_lack_is_named() {
     let folder = Folder::with("rows.jsonl", rows());
-    let run = |field| folder.run(&["score", "rows.jsonl", "-m", "same_text", "--group", field]);
-    let some = run("source");
-    assert_eq!(some.code, Some(0));
-    assert_eq!(
-        some.err,
-        "warning: --group source: 4 of 40 rows lack this field; each is a group of its own\n"
-    );
-    let none = run("document");
-    assert_eq!(none.code, Some(2));
-    assert_eq!(
-        none.err,
-        "--group document: no row has this attribute; did you mean `gold.document`?\n"
-    );
-    assert_eq!(
-        run("x").err,
-        "--group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction\n"
-    );
-    let none = run("gold.documnt");
-    let message = "--group gold.documnt: no row has this field; did you mean `gold.document`?\n";
-    assert_eq!((none.code, &*none.err), (Some(2), message));
-    assert_eq!(run("gold.x").err, "--group gold.x: no row has this field\n");
+    let run = |field| folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
+    assert_snapshot!(run("source"), @"
+    same_text  75.00% [63.36, 86.64; 5 groups] (30/40, 0 failed)
+    -- standard error --
+    warning: --group source: 4 of 40 rows lack this field; each is a group of its own
+    -- exit code 0 --
+    ");
+    assert_snapshot!(run("document"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group document: no row has this attribute; did you mean `gold.document`?
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("x"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("gold.documnt"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group gold.documnt: no row has this field; did you mean `gold.document`?
+    -- exit code 2 --
+    ");
+    assert_snapshot!(run("gold.x"), @"
+    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    -- standard error --
+    --group gold.x: no row has this field
+    -- exit code 2 --
+    ");
 }
 
 #[test]
 fn repeats_are_reduced_and_in_json() {
     let folder = Folder::with("rows.jsonl", rows());
-    let repeated = ["score", "rows.jsonl", "-m", "same_text", "--repeats", "3"];
-    let ran = folder.run(&repeated);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    let repeated = "score rows.jsonl -m same_text --repeats 3";
     assert_eq!(
-        ran.out,
+        folder.printed(repeated),
         "same_text  75.00% [60.98, 89.02] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
     );
-    let json = folder.run(&[&repeated[..], &["--json"]].concat());
-    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let json = folder.json(&format!("{repeated} --json"));
     let repeats = &json["metrics"]["same_text"]["repeats"];
     assert_eq!((&repeats["evaluations"], &repeats["pass_at"]["1"]), (&120.into(), &0.75.into()));
 }
@@ -109,6 +113,6 @@ fn a_terminal_shows_a_histogram() {
             " ".repeat(18)
         )
     );
-    let piped = folder.run(&["score", "rows.jsonl", "-m", "f1", "--quiet"]);
+    let piped = folder.run("score rows.jsonl -m f1 --quiet");
     assert_eq!(piped.out, "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n");
 }

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use insta::assert_snapshot;
+use serde_json::Value;
 
+use crate::lists::list;
 use crate::{Ran, scorer};
 
 const METRICS: &str = "heritage_rag,heritage_rag_strict,answer_present,sources_used";
@@ -43,17 +45,5 @@ fn the_composite_and_its_components_have_the_figures_of_the_document() {
 
 #[test]
 fn the_composite_lists_the_fields_of_its_components() {
-    let ran = Ran::from(scorer().args(["list", "heritage_rag", "--json"]).output().unwrap());
-    let listed: Value = serde_json::from_str(&ran.out).unwrap();
-    let names = |side: &str| -> Vec<Value> {
-        listed[0][side].as_array().unwrap().iter().map(|field| field["name"].clone()).collect()
-    };
-    assert_eq!(names("gold"), ["expected_intent", "expected_entities"]);
-    assert_eq!(names("pred"), ["intent", "entities", "sparql_query", "answer", "sources_used"]);
-    assert_eq!((&listed[0]["tier"], &listed[0]["threshold"]), (&json!("proxy"), &json!(0.8)));
-    let shown = Ran::from(scorer().args(["list", "sources_used"]).output().unwrap()).out;
-    assert!(
-        shown.contains("  reads  pred.sources_used: string or list of strings, may be missing\n"),
-        "{shown}"
-    );
+    assert_snapshot!(list("heritage_rag sources_used", "100"));
 }

@@ -14,7 +14,7 @@ use dsrs_metrics::text::Profile;
 use dsrs_metrics_tests::sha256;
 use serde_json::Value;
 
-use crate::{Folder, Ran};
+use crate::{Folder, Ran, sorted};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/guide/identity.md");
 
@@ -171,18 +171,6 @@ fn written_by_another_version(folder: &Folder, out: &str) {
     std::fs::write(path, manifest.to_string()).unwrap();
 }
 
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().collect();
-            fields.sort_by_key(|(key, _)| *key);
-            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
-}
-
 /// Returns the lines that begin with one of these words, or else standard error, and the exit code.
 fn answer(ran: &Ran, starts: &[&str]) -> String {
     let lines = ran.out.lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
@@ -233,16 +221,16 @@ async fn table_row(name: &str, setup: Setup) -> String {
         written_by_another_version(&folder, "b.jsonl");
     }
     let starts = ["not compared: ", "note: ", "identity unknown"];
-    let compare = ["compare", "a.jsonl", "b.jsonl"];
-    let compared = folder.run(&compare);
+    let compare = "compare a.jsonl b.jsonl";
+    let compared = folder.run(compare);
     let differences: Vec<&str> = compared
         .out
         .lines()
         .filter(|line| starts.iter().any(|start| line.starts_with(start)))
         .collect();
-    let gate = folder.run(&[&compare[..], &["--fail-if-worse"]].concat());
-    let report = folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]);
-    let agree = folder.run(&["agree", "b.jsonl", "--labels", "labels.jsonl", "--label", "ok"]);
+    let gate = folder.run(&format!("{compare} --fail-if-worse"));
+    let report = folder.run("report a.jsonl b.jsonl --out r.html");
+    let agree = folder.run("agree b.jsonl --labels labels.jsonl --label ok");
     let journal = continued.map_or_else(
         |error| error.replace(&format!("{}/", folder.0.path().display()), ""),
         |()| "continues".to_owned(),

@@ -28,7 +28,7 @@ struct Running {
     reader: Option<JoinHandle<()>>,
 }
 
-fn start(folder: &Folder, args: &[&str]) -> Running {
+fn start(folder: &Folder, args: &str) -> Running {
     spawn(&mut folder.command(args))
 }
 
@@ -111,7 +111,7 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
             continue;
         }
         let folder = Folder::new();
-        let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
+        let mut child = start(&folder, "score - -m obeys --out scores.jsonl");
         let mut stdin = child.child.stdin.take().unwrap();
         stdin.write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes()).unwrap();
         sleep(Duration::from_secs(1));
@@ -134,7 +134,7 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
 #[test]
 fn a_second_ctrl_c_abandons_rows_in_progress() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"seconds\": 600}}\n");
-    let child = start(&folder, &["score", "rows.jsonl", "-m", "sleeps"]);
+    let child = start(&folder, "score rows.jsonl -m sleeps");
     child.send("-INT");
     child.wait_for(STOPPING);
     child.send("-INT");
@@ -151,7 +151,7 @@ fn trap_17_rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
     for metric in ["sleeps", "blocks"] {
         let rows = "{\"pred\": {\"seconds\": 0}}\n{\"pred\": {\"seconds\": 6000}}\n";
         let folder = Folder::with("rows.jsonl", rows);
-        let args = ["score", "rows.jsonl", "-m", metric, "--out", "scores.jsonl", "--grace", "1s"];
+        let args = format!("score rows.jsonl -m {metric} --out scores.jsonl --grace 1s");
         let child = start(&folder, &args);
         sleep(Duration::from_secs(1));
         child.send("-TERM");
@@ -175,8 +175,8 @@ fn a_second_ctrl_c_abandons_metrics_that_block_every_thread() {
     let rows = "{\"pred\": {\"answer\": \"1\", \"seconds\": 0}}\n".to_owned()
         + &"{\"pred\": {\"answer\": \"1\", \"seconds\": 600}}\n".repeat(64);
     let folder = Folder::with("rows.jsonl", rows);
-    let args = ["score", "rows.jsonl", "-m", "blocks", "--out", "scores.jsonl"];
-    let child = start(&folder, &[&args[..], &["--concurrency", "64"]].concat());
+    let args = "score rows.jsonl -m blocks --out scores.jsonl";
+    let child = start(&folder, &format!("{args} --concurrency 64"));
     let spool_is_written = || {
         let files = folder.files();
         files.iter().any(|file| file.ends_with(".tmp"))
@@ -205,7 +205,7 @@ fn a_third_ctrl_c_ends_a_run_that_cannot_finish() {
     let pipe = folder.path("scores.jsonl");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let both_ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
-    let child = start(&folder, &["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    let child = start(&folder, "score rows.jsonl -m obeys --out scores.jsonl");
     // Once something is written to the pipe, all rows are finished.
     (&both_ends).read_exact(&mut [0]).unwrap();
     child.send("-INT");
@@ -222,7 +222,7 @@ fn a_third_ctrl_c_ends_a_run_that_cannot_finish() {
 #[test]
 fn a_closed_terminal_does_not_end_a_run_under_nohup() {
     let folder = Folder::new();
-    let scorer = folder.command(&["score", "-", "-m", "obeys"]);
+    let scorer = folder.command("score - -m obeys");
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(scorer.get_program());
     shell.args(scorer.get_args());
@@ -239,12 +239,11 @@ fn a_closed_terminal_does_not_end_a_run_under_nohup() {
 #[test]
 fn the_files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n");
-    let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
+    let mut child = start(&folder, "score - -m obeys --out scores.jsonl");
     wait_until(|| folder.files().len() == 4);
     child.send("-KILL");
     child.child.wait().unwrap();
     assert_eq!(folder.files().len(), 4, "two temporary files and the spool are left behind");
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed("score rows.jsonl -m obeys --out scores.jsonl");
     assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
 }

@@ -4,25 +4,27 @@ use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use crate::{Folder, Ran};
+use insta::assert_snapshot;
+
+use crate::{Folder, Ran, Words};
 
 const ROWS: &str = r#"{"id": "a", "gold": {"answer": "Paris"}, "pred": {"answer": "paris"}}
 {"id": "b", "gold": {"answer": "Rome"}, "pred": {"answer": "Oslo"}}
 {"id": "c", "gold": {"answer": "Bern"}, "pred": {"answer": 7}}
 "#;
 
-const SCORE: [&str; 7] = ["score", "rows.jsonl", "-m", "em,f1", "--max-errors", "3", "--journal"];
+const SCORE: &str = "score rows.jsonl -m em,f1 --max-errors 3";
 
-fn score(folder: &Folder, more: &[&str]) -> Ran {
-    folder.run(&[&SCORE[..], &["journal"], more].concat())
+fn score(folder: &Folder, more: &str) -> Ran {
+    folder.run(&format!("{SCORE} --journal journal {more}"))
 }
 
 #[test]
 fn a_finished_run_is_restored() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let first = score(&folder, &["--out", "first.jsonl"]);
-    let second = score(&folder, &["--out", "second.jsonl"]);
-    let plain = folder.run(&[&SCORE[..6], &["--out", "plain.jsonl"]].concat());
+    let first = score(&folder, "--out first.jsonl");
+    let second = score(&folder, "--out second.jsonl");
+    let plain = folder.run(&format!("{SCORE} --out plain.jsonl"));
     assert_eq!((&first.out, first.code), (&plain.out, Some(0)), "{}", first.err);
     assert_eq!((&second.out, second.code), (&plain.out, Some(0)), "{}", second.err);
     let warning = "warning: 1 row failed; first error: rows.jsonl:3: metric `em`: field `pred.answer`: expected a string, found the number 7\n";
@@ -36,18 +38,14 @@ fn a_finished_run_is_restored() {
 #[test]
 fn trap_21_a_changed_file_or_parameter_is_named_before_any_row() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    assert_eq!(score(&folder, &["-q"]).code, Some(0));
-    let other = score(&folder, &["--param", "f1.profile=folded"]);
-    assert_eq!(
-        (other.code, other.out.as_str(), other.err.as_str()),
-        (
-            Some(2),
-            "",
-            "error: the journal `journal` belongs to a different run: parameter `F1.profile` of `f1` was \"dspy\", now \"folded\"; restore what has changed, or choose another directory\n"
-        )
-    );
+    assert_eq!(score(&folder, "-q").code, Some(0));
+    assert_snapshot!(score(&folder, "--param f1.profile=folded"), @r#"
+    -- standard error --
+    error: the journal `journal` belongs to a different run: parameter `F1.profile` of `f1` was "dspy", now "folded"; restore what has changed, or choose another directory
+    -- exit code 2 --
+    "#);
     folder.write("rows.jsonl", ROWS.replace("Oslo", "Rome"));
-    let changed = score(&folder, &[]);
+    let changed = score(&folder, "");
     let start =
         "error: the journal `journal` belongs to a different run: `content of rows.jsonl` was ";
     assert!(changed.err.starts_with(start), "{}", changed.err);
@@ -58,8 +56,8 @@ fn trap_21_a_changed_file_or_parameter_is_named_before_any_row() {
 fn rows_of_a_pipe_are_compared_one_by_one() {
     let folder = Folder::new();
     let score = |rows: &str| {
-        let args = ["score", "-", "-m", "em", "--max-errors", "3", "--journal", "j"];
-        let mut command = folder.command(&args);
+        let args = "score - -m em --max-errors 3 --journal j";
+        let mut command = folder.command(args);
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -70,32 +68,29 @@ fn rows_of_a_pipe_are_compared_one_by_one() {
         Ran::from(child.wait_with_output().unwrap())
     };
     assert_eq!(score(ROWS).code, Some(0));
-    let changed = score(&ROWS.replace("Oslo", "Rome"));
-    assert_eq!(
-        changed.err,
-        "error: the journal `j` belongs to a different run: row 2 of the data differs from the journaled one; restore what has changed, or choose another directory\n"
-    );
+    assert_snapshot!(score(&ROWS.replace("Oslo", "Rome")), @"
+    -- standard error --
+    error: the journal `j` belongs to a different run: row 2 of the data differs from the journaled one; restore what has changed, or choose another directory
+    -- exit code 2 --
+    ");
     let fewer = ROWS.lines().take(2).collect::<Vec<_>>().join("\n");
-    let fewer = score(&fewer);
-    assert_eq!(
-        (fewer.code, fewer.err.as_str()),
-        (
-            Some(2),
-            "error: the journal `j` belongs to a different run: the data has 2 rows, and the journal 3; restore what has changed, or choose another directory\n"
-        )
-    );
+    assert_snapshot!(score(&fewer), @"
+    -- standard error --
+    error: the journal `j` belongs to a different run: the data has 2 rows, and the journal 3; restore what has changed, or choose another directory
+    -- exit code 2 --
+    ");
 }
 
 #[test]
 fn damaged_records_are_reported() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    assert_eq!(score(&folder, &["-q"]).code, Some(0));
+    assert_eq!(score(&folder, "-q").code, Some(0));
     let path = folder.path("journal/journal.log");
     let mut journal = fs::read(&path).unwrap();
     let last = journal.len() - 4;
     journal[last] ^= 1;
     fs::write(&path, journal).unwrap();
-    let continued = score(&folder, &[]);
+    let continued = score(&folder, "");
     let expected = "journal journal: 2 rows were restored\nwarning: journal journal: 1 damaged record was ignored; its calls were made again\n";
     assert!(continued.err.ends_with(expected), "{}", continued.err);
     assert_eq!(continued.code, Some(0));
@@ -109,13 +104,13 @@ fn a_full_disk_stops_the_run_and_the_same_command_continues_it() {
         .map(|id| format!("{{\"id\": {id}, \"gold\": {{\"answer\": \"{id}\"}}, \"pred\": {{\"answer\": \"{}\"}}}}\n", id / 2 * 2))
         .collect();
     let folder = Folder::with("rows.jsonl", rows);
-    let args = ["score", "rows.jsonl", "-m", "em", "--journal", "journal"];
-    let plain = folder.run(&args[..4]);
+    let args = "score rows.jsonl -m em --journal journal";
+    let plain = folder.run("score rows.jsonl -m em");
     let limited = |blocks: u32| {
         let shell = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        let program = folder.command(&[]).get_program().to_owned();
+        let program = folder.command("").get_program().to_owned();
         let mut command = std::process::Command::new("sh");
-        command.arg("-c").arg(shell).arg(program).args(args).current_dir(folder.path("."));
+        command.arg("-c").arg(shell).arg(program).args(args.words()).current_dir(folder.path("."));
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
@@ -126,7 +121,7 @@ fn a_full_disk_stops_the_run_and_the_same_command_continues_it() {
         assert_eq!(code, Some(2), "{err}");
         assert!(err.ends_with(expected), "{err}");
     }
-    let continued = folder.run(&args);
+    let continued = folder.run(args);
     assert_eq!((continued.out, continued.code), (plain.out, Some(0)));
     let restored = continued.err.strip_prefix("journal journal: ").unwrap();
     let restored: u64 = restored.split(' ').next().unwrap().parse().unwrap();
@@ -136,10 +131,10 @@ fn a_full_disk_stops_the_run_and_the_same_command_continues_it() {
 #[test]
 fn failures_are_tried_again_on_request() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    assert_eq!(score(&folder, &["-q"]).code, Some(0));
-    let again = score(&folder, &["--retry-failed"]);
+    assert_eq!(score(&folder, "-q").code, Some(0));
+    let again = score(&folder, "--retry-failed");
     assert!(again.err.ends_with("journal journal: 2 rows were restored\n"), "{}", again.err);
-    let alone = folder.run(&["score", "rows.jsonl", "-m", "em", "--retry-failed"]);
+    let alone = folder.run("score rows.jsonl -m em --retry-failed");
     assert!(alone.err.contains("--journal <DIR>"), "{}", alone.err);
 }
 
@@ -153,9 +148,13 @@ fn anything_but_a_regular_file_is_refused_at_once() {
     let pipe = folder.path("pipe/journal.log");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (dir, found) in [("directory", "a directory"), ("pipe", "a pipe, socket or device")] {
-        let program = folder.command(&[]).get_program().to_owned();
+        let program = folder.command("").get_program().to_owned();
         let mut command = std::process::Command::new("timeout");
-        command.args(["-s", "KILL", "60"]).arg(program).args(SCORE).arg(dir);
+        command
+            .args(["-s", "KILL", "60"])
+            .arg(program)
+            .args(SCORE.words())
+            .args(["--journal", dir]);
         command.current_dir(folder.path("."));
         let ran = Ran::from(command.output().unwrap());
         let expected = format!(
@@ -210,13 +209,13 @@ fn trap_37_a_changed_graph_is_named() {
         r#"{"id": 1, "gold": {}, "pred": {"sparql_query": "SELECT * WHERE { ?a <a:p> ?b }"}}"#;
     let folder = Folder::with("rows.jsonl", row);
     folder.write("d.nt", "<a:s> <a:p> <a:o> .");
-    let args = ["-m", "sparql_returns_results", "--param", "sparql_returns_results.data=d.nt"];
+    let args = "-m sparql_returns_results --param sparql_returns_results.data=d.nt".words();
     let error = after_a_change(&folder, &args, || folder.write("d.nt", "<a:s> <a:z> <a:o> ."));
     let expected = "error: the journal `j` belongs to a different run: file `d.nt` of parameter `SparqlReturnsResults.data` of `sparql_returns_results` was ";
     assert!(error.starts_with(expected), "{error}");
-    let other = ["-m", "sparql_returns_results", "--param", "sparql_returns_results.data=./d.nt"];
+    let other = "-m sparql_returns_results --param sparql_returns_results.data=./d.nt";
     folder.write("d.nt", "<a:s> <a:p> <a:o> .");
-    let same = folder.run(&[&["score", "rows.jsonl", "--journal", "j"], &other[..]].concat());
+    let same = folder.run(&format!("score rows.jsonl --journal j {other}"));
     assert_eq!(same.code, Some(0), "{}", same.err);
 }
 
@@ -228,14 +227,8 @@ fn trap_37_a_changed_test_of_a_sandbox_is_named() {
     let folder = Folder::with("rows.jsonl", r#"{"id": 1, "gold": {}, "pred": {"program": "x"}}"#);
     fs::create_dir_all(folder.path("fold/in")).unwrap();
     folder.write("fold/in/t.sh", "exit 0");
-    let args = [
-        "-m",
-        "sandbox",
-        "--param",
-        "sandbox.command=sh in/t.sh",
-        "--param",
-        "sandbox.folder=fold",
-    ];
+    let params = ["--param", "sandbox.command=sh in/t.sh", "--param", "sandbox.folder=fold"];
+    let args = [&["-m", "sandbox"], &params[..]].concat();
     let error = after_a_change(&folder, &args, || folder.write("fold/in/t.sh", "exit 1"));
     let expected = "error: the journal `j` belongs to a different run: file `in/t.sh` of parameter `Sandbox.folder` of `sandbox` was ";
     assert!(error.starts_with(expected), "{error}");

@@ -1,4 +1,7 @@
 //! The command line: the program is run, and its output is compared.
+//!
+//! An expected output is a snapshot: beside the arguments, or in a file of `snapshots` if it has more than some 15 lines. What a test
+//! computes, and a number that a comment explains, is an assertion.
 
 mod accept;
 mod again;
@@ -45,16 +48,53 @@ mod thresholds;
 mod trajectories;
 mod units;
 
+use std::fmt::{self, Display};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use dsrs_metrics_tests::schema;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// A temporary folder in which the scorer is run.
 struct Folder(TempDir);
+
+/// The arguments of a command: a list, or one string with a space between them.
+trait Words {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Words for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Words for String {
+    fn words(&self) -> Vec<&str> {
+        (**self).words()
+    }
+}
+
+impl Words for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Words for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Words for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
 
 /// The exit code and the output of the scorer.
 #[derive(Debug, PartialEq)]
@@ -99,28 +139,70 @@ impl Folder {
         names
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    fn command(&self, args: &(impl Words + ?Sized)) -> Command {
         let mut command = scorer();
-        command.args(args).current_dir(self.0.path());
+        command.args(args.words()).current_dir(self.0.path());
         command
     }
 
     /// Runs `scorer ARGS` in the folder.
-    fn run(&self, args: &[&str]) -> Ran {
+    fn run(&self, args: &(impl Words + ?Sized)) -> Ran {
         let ran = Ran::from(self.command(args).output().unwrap());
-        schema::validate_written(self.0.path(), args, ran.code);
+        schema::validate_written(self.0.path(), &args.words(), ran.code);
         ran
     }
 
-    /// The error of `scorer score ARGS`, which must exit with 2 and leave no file behind.
+    /// Runs `scorer ARGS`, which must succeed without a message. Returns what it prints.
     #[track_caller]
-    fn score_error(&self, args: &[&str]) -> String {
+    fn printed(&self, args: &(impl Words + ?Sized)) -> String {
+        let ran = self.run(args);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{:?}: {}", args.words(), ran.out);
+        ran.out
+    }
+
+    /// The JSON that `scorer ARGS` prints.
+    #[track_caller]
+    fn json(&self, args: &(impl Words + ?Sized)) -> Value {
+        serde_json::from_str(&self.printed(args)).unwrap()
+    }
+
+    /// The error of `scorer COMMAND ARGS`, which is one line, must exit with 2 and leave no file behind.
+    #[track_caller]
+    fn error(&self, command: &str, args: &(impl Words + ?Sized)) -> String {
         let before = self.files();
-        let ran = self.run(&[&["score"], args].concat());
+        let ran = self.run(&[&[command], &*args.words()].concat());
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
         assert_eq!(self.files(), before, "no file is left behind");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned()
+        ran.error()
+    }
+
+    /// The error of `scorer score ARGS`.
+    #[track_caller]
+    fn score_error(&self, args: &(impl Words + ?Sized)) -> String {
+        self.error("score", args)
+    }
+}
+
+impl Ran {
+    /// The message of an error, which is one line.
+    #[track_caller]
+    fn error(&self) -> String {
+        let message = self.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        let message = message.filter(|message| !message.contains('\n'));
+        message.unwrap_or_else(|| panic!("no error line: {:?}", self.err)).to_owned()
+    }
+}
+
+/// What a snapshot has of a run. A stream without a last line end differs from one with it.
+impl Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        assert!(!self.out.starts_with('\n'), "a snapshot ignores empty lines at its start");
+        let code = self.code.expect("no signal ended the run");
+        f.write_str(&self.out)?;
+        if !self.err.is_empty() {
+            write!(f, "-- standard error --\n{}", self.err)?;
+        }
+        write!(f, "-- exit code {code} --")
     }
 }
 
@@ -130,6 +212,23 @@ impl From<Output> for Ran {
         schema::validate_output(&out);
         let err = String::from_utf8(output.stderr).unwrap();
         Self { code: output.status.code(), out, err }
+    }
+}
+
+/// A value as JSON for a snapshot: indented, with sorted keys in every build.
+fn pretty(value: &Value) -> String {
+    format!("{:#}", sorted(value))
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(key, _)| *key);
+            fields.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
     }
 }
 
@@ -146,9 +245,9 @@ fn scorer() -> Command {
 }
 
 /// `scorer ARGS` with these rows on standard input.
-fn piped(rows: &str, args: &[&str]) -> Ran {
+fn piped(rows: &str, args: &(impl Words + ?Sized)) -> Ran {
     let mut command = scorer();
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(args.words()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A command line that is wrong is refused before the rows are read.
     let _ = child.stdin.take().unwrap().write_all(rows.as_bytes());

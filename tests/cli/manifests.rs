@@ -10,8 +10,7 @@ fn scored() -> Folder {
         format!(r#"{{"id":"{id}","gold":{{"answer":"a {id}"}},"pred":{{"answer":"a"}},"ok":true}}"#)
     };
     let folder = Folder::with("rows.jsonl", (0..3).map(row).collect::<Vec<_>>().join("\n"));
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "f1", "--out", "a.jsonl"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed("score rows.jsonl -m f1 --out a.jsonl");
     folder
 }
 
@@ -53,12 +52,12 @@ fn two_files_with_one_manifest_are_one_run_or_an_error() {
     let manifest = folder.path("a.jsonl.manifest.json");
     fs::copy(folder.path("a.jsonl"), folder.path("copy.jsonl")).unwrap();
     fs::copy(&manifest, folder.path("copy.jsonl.manifest.json")).unwrap();
-    let ran = folder.run(&["compare", "a.jsonl", "copy.jsonl"]);
+    let ran = folder.run("compare a.jsonl copy.jsonl");
     assert_eq!((ran.code, &*ran.err), (Some(0), ""), "a copy is the same run");
     assert!(!ran.out.contains("identity unknown"), "{}", ran.out);
 
-    let score = ["score", "rows.jsonl", "-m", "em,f1", "--out", "b.jsonl"];
-    assert_eq!(folder.run(&score).code, Some(0));
+    let score = "score rows.jsonl -m em,f1 --out b.jsonl";
+    folder.printed(score);
     fs::copy(&manifest, folder.path("b.jsonl.manifest.json")).unwrap();
     errors(
         &folder,
@@ -85,8 +84,7 @@ fn a_metric_that_may_differ_must_be_one_of_the_runs() {
 fn a_git_repository_that_cannot_be_read_is_a_warning() {
     let folder = scored();
     folder.write(".git", "gitdir: /nonexistent\n");
-    let score = ["score", "rows.jsonl", "-m", "f1", "--out", "b.jsonl"];
-    let ran = folder.run(&score);
+    let ran = folder.run("score rows.jsonl -m f1 --out b.jsonl");
     let warning = "warning: the manifest lacks the git commit or its state: fatal: not a git repository: /nonexistent\n";
     assert_eq!((ran.code, &*ran.err), (Some(0), warning));
     assert_eq!(folder.read("a.jsonl"), folder.read("b.jsonl"));

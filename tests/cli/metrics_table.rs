@@ -49,7 +49,7 @@ fn names(row: &[String]) -> Vec<String> {
 }
 
 fn builtin() -> Vec<Value> {
-    let listed: Vec<Value> = serde_json::from_str(&list(&["--json"], "100")).unwrap();
+    let listed: Vec<Value> = serde_json::from_str(&list("--json", "100")).unwrap();
     listed.into_iter().filter(|spec| !OWN.contains(&spec["name"].as_str().unwrap())).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Predictions without a field: counted and printed; exit code 2 with the nearest name if no row has the field.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::{Folder, Ran};
@@ -11,20 +12,18 @@ fn rows(preds: &[Value]) -> Folder {
     Folder::with("rows.jsonl", preds.iter().map(row).collect::<String>())
 }
 
-fn score(folder: &Folder, args: &[&str]) -> Ran {
-    folder.run(&[&["score", "rows.jsonl", "--quiet"], args].concat())
+fn score(folder: &Folder, args: &str) -> Ran {
+    folder.run(&format!("score rows.jsonl --quiet {args}"))
 }
 
 #[test]
 fn a_field_that_some_rows_lack_is_counted_and_printed() {
     let folder = rows(&[json!({ "answer": "Paris" }), json!({ "anwser": "Paris" }), json!({})]);
-    let ran = score(&folder, &["-m", "em,answer_present", "--out", "scores.jsonl"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(
-        ran.out,
-        "em              33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)\n\
-         answer_present  33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)\n"
-    );
+    assert_snapshot!(score(&folder, "-m em,answer_present --out scores.jsonl"), @"
+    em              33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)
+    answer_present  33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)
+    -- exit code 0 --
+    ");
     let second: Value =
         serde_json::from_str(folder.read("scores.jsonl").lines().nth(1).unwrap()).unwrap();
     let em = &second["scores"]["em"];
@@ -32,7 +31,7 @@ fn a_field_that_some_rows_lack_is_counted_and_printed() {
     assert_eq!(em["missing"], json!(["answer"]));
     assert_eq!(em["feedback"], "the prediction has no field `answer`");
 
-    let ran = score(&folder, &["-m", "em", "--json"]);
+    let ran = score(&folder, "-m em --json");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     let em = &report["metrics"]["em"];
     assert_eq!((&em["missing"], &em["missing_fields"]), (&json!(2), &json!({ "answer": 2 })));
@@ -42,44 +41,44 @@ fn a_field_that_some_rows_lack_is_counted_and_printed() {
 #[test]
 fn a_field_that_no_row_has_is_exit_code_2_with_the_nearest_name() {
     let folder = rows(&[json!({ "anwser": "Paris" }), json!({ "anwser": "Rome" })]);
-    let ran = score(&folder, &["-m", "em", "--fail-under", "em=0.5"]);
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    let words = "no prediction has a field `answer`; did you mean `anwser`?";
-    assert_eq!(ran.out, format!("em  not scored: {words} (0/2 rows)\n"));
-    assert_eq!(
-        ran.err,
-        format!("em: {words} if the rows have it elsewhere, write --map pred.answer=PATH\n")
-    );
-    let mapped = score(&folder, &["-m", "em", "--map", "pred.answer=pred.anwser"]);
+    assert_snapshot!(score(&folder, "-m em --fail-under em=0.5"), @"
+    em  not scored: no prediction has a field `answer`; did you mean `anwser`? (0/2 rows)
+    -- standard error --
+    em: no prediction has a field `answer`; did you mean `anwser`? if the rows have it elsewhere, write --map pred.answer=PATH
+    -- exit code 2 --
+    ");
+    let mapped = score(&folder, "-m em --map pred.answer=pred.anwser");
     assert_eq!(
         (mapped.code, &*mapped.out),
         (Some(0), "em  50.00% [9.45, 90.55] (1/2, 0 failed)\n")
     );
-    let wrong = score(&folder, &["-m", "em", "--map", "pred.answer=pred.reply"]);
-    assert_eq!(wrong.code, Some(2), "{wrong:?}");
-    assert!(wrong.err.contains("--map names `pred.reply`, which no row has\n"), "{}", wrong.err);
+    assert_snapshot!(score(&folder, "-m em --map pred.answer=pred.reply"), @"
+    em  not scored: no prediction has a field `answer`; did you mean `anwser`? (0/2 rows)
+    -- standard error --
+    em: no prediction has a field `answer`; did you mean `anwser`? --map names `pred.reply`, which no row has
+    -- exit code 2 --
+    ");
 }
 
 #[test]
 fn a_misspelt_name_in_a_parameter_is_found_as_well() {
     let folder = rows(&[json!({ "summary": "short" }), json!({ "summary": "short" })]);
-    let params = ["-m", "length", "--param", "length.max_chars=9", "--param"];
-    let ran = score(&folder, &[&params[..], &["length.field=sumary"]].concat());
-    assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(
-        ran.err.contains("no prediction has a field `sumary`; did you mean `summary`?"),
-        "{}",
-        ran.err
-    );
-    let ran = score(&folder, &[&params[..], &["length.field=summary"]].concat());
+    let params = "-m length --param length.max_chars=9 --param";
+    let ran = score(&folder, &format!("{params} length.field=sumary"));
+    assert_snapshot!(ran, @"
+    length  not scored: no prediction has a field `sumary`; did you mean `summary`? (0/2 rows)
+    -- standard error --
+    length: no prediction has a field `sumary`; did you mean `summary`? if the rows have it elsewhere, write --map pred.sumary=PATH
+    -- exit code 2 --
+    ");
+    let ran = score(&folder, &format!("{params} length.field=summary"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 
 #[test]
 fn the_other_metrics_of_the_run_and_their_rows_are_kept() {
     let folder = rows(&[json!({ "answer": "Paris" }), json!({ "answer": "Rome" })]);
-    let args = ["-m", "em,answer_passage_match", "--json", "--out", "scores.jsonl"];
-    let ran = score(&folder, &args);
+    let ran = score(&folder, "-m em,answer_passage_match --json --out scores.jsonl");
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["metrics"]["em"]["score"], 0.5);
@@ -99,37 +98,34 @@ fn a_heritage_row_with_intent_and_answer_only_is_0_4() {
     let part = json!({ "intent": "temporal", "answer": "1793" });
     let rows = [&full, &part].map(|pred| json!({ "gold": gold, "pred": pred }).to_string());
     let folder = Folder::with("rows.jsonl", rows.join("\n"));
-    let ran = score(&folder, &["-m", "heritage_rag,heritage_rag_strict"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
-    assert_eq!(
-        ran.out,
-        "heritage_rag         0.7000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)\n\
-         heritage_rag_strict  50.00% [9.45, 90.55] (1/2, 0 failed, 1 without `entities`, `sparql_query`)\n"
-    );
+    assert_snapshot!(score(&folder, "-m heritage_rag,heritage_rag_strict"), @"
+    heritage_rag         0.7000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)
+    heritage_rag_strict  50.00% [9.45, 90.55] (1/2, 0 failed, 1 without `entities`, `sparql_query`)
+    -- exit code 0 --
+    ");
 }
 
 #[test]
 fn a_missing_gold_field_and_a_field_of_your_own_metric_are_errors() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": {}, "pred": {}}"#);
-    let error = folder.score_error(&["rows.jsonl", "-m", "em"]);
+    let error = folder.score_error("rows.jsonl -m em");
     assert_eq!(
         error,
         "rows.jsonl:1: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, \
          write --map gold.answer=PATH"
     );
     let folder = rows(&[json!({})]);
-    let error = folder.score_error(&["rows.jsonl", "-m", "same_text"]);
+    let error = folder.score_error("rows.jsonl -m same_text");
     assert!(error.contains("metric `same_text`: no field `pred.answer`"), "{error}");
 }
 
 #[test]
 fn the_list_shows_which_fields_may_be_missing() {
-    let ran = Folder::new().run(&["list", "em", "outcome_coupled"]);
+    let ran = Folder::new().run("list em outcome_coupled");
     assert!(ran.out.contains("  reads  pred.answer: string, may be missing\n"), "{}", ran.out);
     assert!(ran.out.contains("  reads  gold.answer: string or list of strings\n"), "{}", ran.out);
     assert!(ran.out.contains("  reads  pred.was_repeated: true or false\n"), "{}", ran.out);
-    let ran = Folder::new().run(&["list", "em", "--json"]);
-    let list: Value = serde_json::from_str(&ran.out).unwrap();
+    let list = Folder::new().json("list em --json");
     assert_eq!(list[0]["missing"], 0.0);
     assert_eq!(list[0]["pred"][0]["may_be_missing"], true);
     assert_eq!(list[0]["gold"][0].as_object().unwrap().get("may_be_missing"), None);

@@ -7,6 +7,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
+use insta::assert_snapshot;
+
 use crate::{Folder, Ran};
 
 const ROWS: &str = r#"{"id": "a", "gold": {"answer": "1"}, "pred": {"answer": "1"}}
@@ -23,8 +25,7 @@ fn rows() -> Folder {
 fn results() -> Folder {
     let folder = rows();
     for out in ["a.jsonl", "b.jsonl"] {
-        let ran = folder.run(&["score", "in.jsonl", "-m", "same_text", "-q", "--out", out]);
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        folder.printed(&format!("score in.jsonl -m same_text -q --out {out}"));
     }
     folder
 }
@@ -38,7 +39,7 @@ fn refused(folder: &Folder, args: &str, message: &str) {
         (names, content)
     };
     let before = content();
-    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    let ran = folder.run(args);
     let expected = (Some(2), String::new(), format!("error: {message}\n"));
     assert_eq!((ran.code, ran.out, ran.err), expected, "{args}");
     assert_eq!(content(), before, "{args}");
@@ -91,7 +92,7 @@ fn trap_38_no_output_of_any_command_is_an_input() {
     );
     // A file may be in a list twice.
     let twice = r#"score in.jsonl -m em -q --param sparql_executes.data=["graph.nt","graph.nt"]"#;
-    let ran = folder.run(&twice.split(' ').collect::<Vec<_>>());
+    let ran = folder.run(twice);
     assert!(ran.err.contains("`sparql_executes` is not a metric of this run"), "{ran:?}");
     // A folder that a metric reads, with a file that exists and with a new one.
     fs::create_dir(folder.path("tests")).unwrap();
@@ -109,7 +110,7 @@ fn trap_38_no_output_of_any_command_is_an_input() {
         );
     }
     // Standard input is a file, too.
-    let mut command = folder.command(&["compare", "-", "b.jsonl", "--markdown", "a.jsonl"]);
+    let mut command = folder.command("compare - b.jsonl --markdown a.jsonl");
     let ran =
         Ran::from(command.stdin(File::open(folder.path("a.jsonl")).unwrap()).output().unwrap());
     let message =
@@ -157,7 +158,7 @@ fn trap_38_no_output_is_another_output_or_the_journal() {
         refused(&folder, &format!("{score} {options}"), message);
     }
     // A journal that exists, under another name.
-    assert_eq!(folder.run(&["score", "in.jsonl", "-m", "em", "--journal", "j"]).code, Some(0));
+    folder.printed("score in.jsonl -m em --journal j");
     fs::hard_link(folder.path("j/journal.log"), folder.path("copy.md")).unwrap();
     for (options, message) in [
         (
@@ -182,44 +183,45 @@ fn trap_38_no_output_is_another_output_or_the_journal() {
 #[test]
 fn trap_38_no_output_is_a_redirected_stream() {
     let folder = rows();
-    let redirected = |options: &[&str], stdout: Stdio, stderr: Stdio| {
-        let args = [&["score", "in.jsonl", "-m", "same_text"], options].concat();
+    let redirected = |options: &str, stdout: Stdio, stderr: Stdio| {
+        let args = format!("score in.jsonl -m same_text {options}");
         folder.command(&args).stdout(stdout).stderr(stderr).output().unwrap()
     };
     let create = |name: &str| Stdio::from(File::create(folder.path(name)).unwrap());
-    let ran = redirected(&["--markdown", "o.md"], create("o.md"), Stdio::piped());
+    let ran = redirected("--markdown o.md", create("o.md"), Stdio::piped());
     let message = "error: --markdown o.md and standard output are the same file; choose another file for --markdown\n";
     assert_eq!(String::from_utf8(ran.stderr).unwrap(), message);
-    let ran = redirected(&["--out", "e.jsonl"], Stdio::piped(), create("e.jsonl"));
+    let ran = redirected("--out e.jsonl", Stdio::piped(), create("e.jsonl"));
     assert_eq!((ran.status.code(), &*ran.stdout), (Some(2), &b""[..]));
     let message = "error: --out e.jsonl and standard error are the same file; choose another file for --out\n";
     assert_eq!(folder.read("e.jsonl"), message);
     let append = File::options().append(true).open(folder.path("in.jsonl")).unwrap();
-    let ran = redirected(&[], append.into(), Stdio::piped());
+    let ran = redirected("", append.into(), Stdio::piped());
     let message = "error: standard output and DATA in.jsonl are the same file; choose another file for standard output\n";
     assert_eq!(String::from_utf8(ran.stderr).unwrap(), message);
     assert_eq!(folder.read("in.jsonl"), ROWS);
     // Both streams may be one file, as in `> log 2>&1`.
     let log = File::create(folder.path("log")).unwrap();
-    let ran = redirected(&["-q"], log.try_clone().unwrap().into(), log.into());
+    let ran = redirected("-q", log.try_clone().unwrap().into(), log.into());
     assert_eq!((ran.status.code(), folder.read("log")), (Some(0), HEADLINE.to_owned()));
 }
 
 #[test]
 fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
     let folder = results();
-    let printed = |args: &str| {
-        let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{args}");
-        ran.out
-    };
+    let printed = |args: &str| folder.printed(args);
     let score = "score in.jsonl -m same_text -q";
-    assert_eq!(
-        printed(&format!("{score} --markdown -")),
-        "| metric | score |\n| --- | --- |\n| same\\_text | 50.00% \\[9.45, 90.55\\] (1/2, 0 failed) |\n\n\
-         Rows that do not pass:\n\n| row | metric | score | explanation |\n| --- | --- | --- | --- |\n\
-         | b | same\\_text | false |  |\n"
-    );
+    assert_snapshot!(printed(&format!("{score} --markdown -")), @r"
+    | metric | score |
+    | --- | --- |
+    | same\_text | 50.00% \[9.45, 90.55\] (1/2, 0 failed) |
+
+    Rows that do not pass:
+
+    | row | metric | score | explanation |
+    | --- | --- | --- | --- |
+    | b | same\_text | false |  |
+    ");
     assert_eq!(
         printed(&format!("{score} --markdown - --junit r.xml --summary s.csv")).lines().count(),
         9
@@ -239,9 +241,9 @@ fn an_output_that_is_a_dash_is_printed_instead_of_the_headlines() {
 #[test]
 fn junit_on_standard_output_is_the_file_without_characters_that_a_terminal_obeys() {
     let folder = Folder::with("in.jsonl", ROWS.replace("\"b\"", "\"b\\u202e\\u009b\""));
-    let args = ["score", "in.jsonl", "-m", "same_text", "-q", "--junit"];
-    assert_eq!(folder.run(&[&args[..], &["r.xml"]].concat()).code, Some(0));
-    let printed = folder.run(&[&args[..], &["-"]].concat()).out;
+    let args = "score in.jsonl -m same_text -q --junit";
+    folder.printed(&format!("{args} r.xml"));
+    let printed = folder.run(&format!("{args} -")).out;
     assert!(printed.contains("name=\"b&#x202e;&#x9b;\""), "{printed}");
     assert_eq!(
         printed.replace("&#x202e;", "\u{202e}").replace("&#x9b;", "\u{9b}"),
@@ -256,23 +258,16 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
     for name in outputs {
         folder.write(name, "of yesterday");
     }
-    let args = [
-        "score",
-        "-",
-        "-m",
-        "sleeps,same_text",
-        "--junit",
-        "r.xml",
-        "--markdown",
-        "s.md",
-        "--summary",
-        "t.csv",
-    ];
+    let files = "--junit r.xml --markdown s.md --summary t.csv";
     let unchanged = || outputs.map(|name| folder.read(name)) == ["of yesterday"; 3];
 
     // Killed while the first row is scored.
-    let mut child =
-        folder.command(&args).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = folder
+        .command(&format!("score - -m sleeps,same_text {files}"))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let row = r#"{"gold": {"answer": "1"}, "pred": {"answer": "1", "seconds": 60.0}}"#;
     writeln!(child.stdin.as_ref().unwrap(), "{row}").unwrap();
     let has_started = || folder.files().iter().filter(|name| name.starts_with('.')).count() == 3;
@@ -289,8 +284,8 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
 
     // Invalid input leaves them, too, and names them: a CI system may show them.
     folder.write("in.jsonl", "{\n");
-    let args = [&["score", "in.jsonl", "-m", "same_text"], &args[4..]].concat();
-    let ran = folder.run(&args);
+    let args = &format!("score in.jsonl -m same_text {files}");
+    let ran = folder.run(args);
     assert_eq!((ran.code, &*ran.out), (Some(2), ""));
     let lines: Vec<&str> = ran.err.lines().collect();
     assert_eq!(
@@ -310,10 +305,10 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
     for name in outputs {
         fs::remove_file(folder.path(name)).unwrap();
     }
-    assert_eq!(folder.run(&args).code, Some(2));
+    assert_eq!(folder.run(args).code, Some(2));
     assert_eq!(folder.files(), ["in.jsonl"]);
     folder.write("in.jsonl", ROWS);
-    assert_eq!(folder.run(&args).code, Some(0));
+    folder.printed(args);
     assert_eq!(folder.files(), names);
 }
 
@@ -321,14 +316,13 @@ fn trap_38_files_for_ci_appear_when_they_are_complete() {
 fn a_link_is_kept_and_its_target_is_replaced() {
     let folder = results();
     for (args, name) in [
-        (&["score", "in.jsonl", "-m", "same_text", "-q", "--markdown"][..], "s.md"),
-        (&["compare", "a.jsonl", "b.jsonl", "--markdown"], "c.md"),
+        ("score in.jsonl -m same_text -q --markdown", "s.md"),
+        ("compare a.jsonl b.jsonl --markdown", "c.md"),
     ] {
         fs::create_dir_all(folder.path("deep")).unwrap();
         folder.write(&format!("deep/{name}"), "old");
         symlink(format!("deep/{name}"), folder.path(name)).unwrap();
-        let ran = folder.run(&[args, &[name]].concat());
-        assert_eq!(ran.code, Some(0), "{ran:?}");
+        folder.printed(&format!("{args} {name}"));
         assert!(folder.path(name).is_symlink());
         assert!(folder.read(&format!("deep/{name}")).contains("same\\_text"));
         assert_eq!(
@@ -346,7 +340,7 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
     let folder = results();
     let full = "cannot be written: No space left on device (os error 28)\n";
     let args = "score in.jsonl -m same_text -q --junit /dev/full --markdown /dev/full --summary s.csv --out o.jsonl";
-    let ran = folder.run(&args.split(' ').collect::<Vec<_>>());
+    let ran = folder.run(args);
     let errors = format!("error: --junit /dev/full: {full}error: --markdown /dev/full: {full}");
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), HEADLINE, &*errors));
     assert!(folder.read("s.csv").contains("same_text,bool,0.5"));
@@ -364,14 +358,13 @@ fn what_was_computed_is_printed_and_each_file_is_tried() {
     assert!(folder.read("r.xml").contains("same_text"));
 
     // Standard output fails, and the files are written.
-    let mut command =
-        folder.command(&["score", "in.jsonl", "-m", "same_text", "-q", "--markdown", "m.md"]);
+    let mut command = folder.command("score in.jsonl -m same_text -q --markdown m.md");
     let ran =
         command.stdout(File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
     assert_eq!(ran.status.code(), Some(2));
     assert!(folder.read("m.md").contains("same\\_text"));
 
-    let ran = folder.run(&["compare", "a.jsonl", "b.jsonl", "--markdown", "/dev/full"]);
+    let ran = folder.run("compare a.jsonl b.jsonl --markdown /dev/full");
     assert_eq!((ran.code, &*ran.err), (Some(2), &*format!("error: --markdown /dev/full: {full}")));
     assert!(ran.out.contains("same_text"), "{}", ran.out);
 }
@@ -381,7 +374,7 @@ fn a_file_that_cannot_be_written_is_found_before_rows_are_read() {
     let folder = rows();
     fs::create_dir(folder.path("dir")).unwrap();
     for (file, reason) in [("no/such/r.xml", "No such file"), ("dir", "it is a directory")] {
-        let mut command = folder.command(&["score", "-", "-m", "same_text", "--junit", file]);
+        let mut command = folder.command(&format!("score - -m same_text --junit {file}"));
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // Nothing is written to standard input, which is still open.
         let mut line = String::new();

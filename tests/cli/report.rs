@@ -1,5 +1,6 @@
 //! `report`: writes result files as an HTML page; every kind of invalid input.
 
+use insta::assert_snapshot;
 use std::fs;
 
 use crate::Folder;
@@ -10,15 +11,8 @@ const ROW: &str =
 impl Folder {
     /// The error of `report ARGS`, which must exit with 2 and leave no file behind.
     #[track_caller]
-    fn report_error(&self, args: &[&str]) -> String {
-        let before = self.files();
-        let ran = self.run(&[&["report"], args].concat());
-        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        assert_eq!(self.files(), before, "no file is left behind");
-        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
-        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
-        assert!(!message.contains('\n'), "{message}");
-        message
+    fn report_error(&self, args: &str) -> String {
+        self.error("report", args)
     }
 }
 
@@ -28,38 +22,24 @@ fn invalid_input_is_one_sentence() {
     folder.write("b.jsonl", ROW.replace(r#""id":"a""#, r#""id":"b""#));
     folder.write("rows.jsonl", r#"{"id":"a","gold":{"x":1},"pred":{"x":1}}"#);
     folder.write("empty.jsonl", "");
-    let error = |args: &str| folder.report_error(&args.split(' ').collect::<Vec<_>>());
+    let error = |args: &str| folder.report_error(args);
 
     assert!(error("none.jsonl --out r.html").starts_with("none.jsonl: "));
-    assert_eq!(
-        error("rows.jsonl --out r.html"),
-        "rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
-    );
-    assert_eq!(
-        error("a.jsonl a.jsonl a.jsonl --out r.html"),
-        "expected one or two result files, found 3; name two to compare them"
-    );
-    assert_eq!(
-        error("a.jsonl b.jsonl --out r.html"),
-        "no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows"
-    );
-    assert_eq!(
-        error("a.jsonl --group tpic --out r.html"),
-        "--group: no row has the field `tpic`; did you mean `topic`?"
-    );
-    assert_eq!(
-        error("a.jsonl --out nowhere/r.html"),
-        "--out nowhere/r.html: cannot be written: No such file or directory (os error 2)"
-    );
+    assert_snapshot!(error("rows.jsonl --out r.html"),
+        @"rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`");
+    assert_snapshot!(error("a.jsonl a.jsonl a.jsonl --out r.html"),
+        @"expected one or two result files, found 3; name two to compare them");
+    assert_snapshot!(error("a.jsonl b.jsonl --out r.html"),
+        @"no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows");
+    assert_snapshot!(error("a.jsonl --group tpic --out r.html"),
+        @"--group: no row has the field `tpic`; did you mean `topic`?");
+    assert_snapshot!(error("a.jsonl --out nowhere/r.html"),
+        @"--out nowhere/r.html: cannot be written: No such file or directory (os error 2)");
     assert_eq!(error("a.jsonl --out a.jsonl"), "--out a.jsonl: unknown extension; expected .html");
-    assert_eq!(
-        error("a.jsonl"),
-        "the following required arguments were not provided: --out <FILE>"
-    );
-    assert_eq!(
-        error("empty.jsonl --out r.html"),
-        "empty.jsonl: expected at least one row, found none; add rows"
-    );
+    assert_snapshot!(error("a.jsonl"),
+        @"the following required arguments were not provided: --out <FILE>");
+    assert_snapshot!(error("empty.jsonl --out r.html"),
+        @"empty.jsonl: expected at least one row, found none; add rows");
 }
 
 #[test]
@@ -67,18 +47,9 @@ fn scores_with_rows_become_one_file_without_requests() {
     let rows = r#"{"id":"a","gold":{"answer":"Paris","question":"Q & A"},"pred":{"answer":"<b>Paris</b>"},"topic":"x"}
 {"id":"b","gold":{"question":"B","answer":"Rome"},"pred":{"answer":"Rome"},"topic":"y"}"#;
     let folder = Folder::with("rows.jsonl", rows);
-    let score = [
-        "score",
-        "rows.jsonl",
-        "-m",
-        "answer_exact_match",
-        "--quiet",
-        "--with-rows",
-        "--out",
-        "run.jsonl",
-    ];
-    assert_eq!(folder.run(&score).code, Some(0));
-    let ran = folder.run(&["report", "run.jsonl", "--group", "topic", "--out", "report.html"]);
+    let score = "score rows.jsonl -m answer_exact_match --quiet --with-rows --out run.jsonl";
+    folder.printed(score);
+    let ran = folder.run("report run.jsonl --group topic --out report.html");
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), "", ""));
     assert_eq!(
         folder.files(),
@@ -106,16 +77,14 @@ fn scores_with_rows_become_one_file_without_requests() {
 fn the_report_replaces_a_file_only_when_it_is_complete() {
     let folder = Folder::with("a.jsonl", ROW);
     folder.write("report.html", "the last report");
-    folder.report_error(&["a.jsonl", "--group", "none", "--out", "report.html"]);
+    folder.report_error("a.jsonl --group none --out report.html");
     assert_eq!(folder.read("report.html"), "the last report");
-    assert_eq!(folder.run(&["report", "a.jsonl", "--out", "report.html"]).code, Some(0));
+    folder.printed("report a.jsonl --out report.html");
     assert!(folder.read("report.html").starts_with("<!DOCTYPE html>"));
 
     fs::create_dir(folder.path("folder.html")).unwrap();
-    assert_eq!(
-        folder.report_error(&["a.jsonl", "--out", "folder.html"]),
-        "--out folder.html: cannot be written: it is a directory"
-    );
+    assert_snapshot!(folder.report_error("a.jsonl --out folder.html"),
+        @"--out folder.html: cannot be written: it is a directory");
 }
 
 #[test]
@@ -125,8 +94,7 @@ fn two_runs_are_compared_on_the_rows_that_both_have() {
     };
     let folder = Folder::with("a.jsonl", [row("1", 0.5), row("2", 0.5), row("3", 0.5)].join("\n"));
     folder.write("b.jsonl", [row("1", 0.25), row("2", 0.75), row("4", 0.5)].join("\n"));
-    let ran = folder.run(&["report", "a.jsonl", "b.jsonl", "--title", "T", "--out", "r.html"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed("report a.jsonl b.jsonl --title T --out r.html");
     let html = folder.read("r.html");
     for part in [
         "<span>2 rows in both, 1 only in A, 1 only in B</span>",
@@ -150,14 +118,13 @@ fn a_metric_that_cannot_be_compared_is_shown_with_the_reason() {
     let failed = r#""outcome":"metric_failed","error":"no reference""#;
     let folder = Folder::with("a.jsonl", [row(1, scored), row(2, scored)].join("\n"));
     folder.write("b.jsonl", [row(1, scored), row(2, failed)].join("\n"));
-    assert_eq!(folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]).code, Some(0));
+    folder.printed("report a.jsonl b.jsonl --out r.html");
     let html = folder.read("r.html");
     // A failure that counts as 0 errors would be the best row.
     let reason = "not compared: `wer`: 1 rows failed and would count as 0, which is better than the score 0.5; set --failure-score";
     assert!(html.contains(reason), "{html}");
     assert!(html.contains("<b>2</b> same"), "f1 is compared");
-    let with_score = ["report", "a.jsonl", "b.jsonl", "--failure-score", "1", "--out", "r.html"];
-    assert_eq!(folder.run(&with_score).code, Some(0));
+    folder.printed("report a.jsonl b.jsonl --failure-score 1 --out r.html");
     assert!(!folder.read("r.html").contains("not compared:"));
 }
 
@@ -168,26 +135,23 @@ fn a_metric_that_differs_is_compared_only_if_that_is_allowed() {
     };
     let folder = Folder::with("rows.jsonl", (0..3).map(row).collect::<Vec<_>>().join("\n"));
     for (out, profile) in [("a.jsonl", "f1.profile=dspy"), ("b.jsonl", "f1.profile=folded")] {
-        let score = ["score", "rows.jsonl", "-m", "f1", "--param", profile, "-q", "--out", out];
-        assert_eq!(folder.run(&score).code, Some(0));
+        let score = format!("score rows.jsonl -m f1 --param {profile} -q --out {out}");
+        folder.printed(&score);
     }
-    let report = ["report", "a.jsonl", "b.jsonl", "--out", "r.html"];
-    assert_eq!(folder.run(&report).code, Some(0));
+    let report = "report a.jsonl b.jsonl --out r.html";
+    folder.printed(report);
     let reason = "parameter `F1.profile` is &quot;dspy&quot; in A, &quot;folded&quot; in B";
     let html = folder.read("r.html");
     assert!(html.contains(&format!("not compared: {reason}")), "{html}");
     assert!(html.contains("F1.profile = folded"), "{html}");
 
-    let ran = folder.run(&[&report[..], &["--allow-different", "f1"]].concat());
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed(&format!("{report} --allow-different f1"));
     let html = folder.read("r.html");
     assert!(html.contains(&format!("compared although {reason}")), "{html}");
     assert!(!html.contains("not compared:"), "{html}");
     fs::remove_file(folder.path("r.html")).unwrap();
-    assert_eq!(
-        folder.report_error(&["a.jsonl", "--allow-different", "f1", "--out", "r.html"]),
-        "--allow-different needs two result files to compare, found one; remove it"
-    );
+    assert_snapshot!(folder.report_error("a.jsonl --allow-different f1 --out r.html"),
+        @"--allow-different needs two result files to compare, found one; remove it");
 }
 
 #[test]
@@ -199,6 +163,6 @@ fn runs_over_different_data_are_not_compared() {
     };
     let folder = Folder::with("a.jsonl", row(1));
     folder.write("b.jsonl", row(2));
-    let error = folder.report_error(&["a.jsonl", "b.jsonl", "--out", "r.html"]);
+    let error = folder.report_error("a.jsonl b.jsonl --out r.html");
     assert!(error.contains("a.jsonl:1") && error.contains("b.jsonl:1"), "{error}");
 }

@@ -3,9 +3,10 @@
 use std::process::Command;
 
 use dsrs_metrics_tests::can_isolate;
+use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::scorer;
+use crate::{Folder, Words as _, scorer};
 
 const ROWS: &str = r#"{"id": 1, "pred": {"program": "print(1)"}}
 {"id": 2, "pred": {"program": "raise SystemExit(2)"}}
@@ -18,22 +19,11 @@ fn a_command_and_its_files_are_parameters() {
     if !can_isolate() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let (rows, out) = (folder.path().join("rows.jsonl"), folder.path().join("out.jsonl"));
-    std::fs::write(&rows, ROWS).unwrap();
-    let ran = scorer()
-        .arg("score")
-        .arg(&rows)
-        .args(["-m", "sandbox", "--json", "--max-errors", "5"])
-        .args(["--param", "sandbox.command=python3 check.py"])
-        .args(["--param", r#"sandbox.files={"check.py":"program"}"#])
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(0), "{stderr}");
-    let summary: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let command = ["--param", "sandbox.command=python3 check.py"];
+    let files = ["--param", r#"sandbox.files={"check.py":"program"}"#];
+    let score = "score rows.jsonl -m sandbox --json --max-errors 5 --out out.jsonl".words();
+    let summary = folder.json(&[&score[..], &command, &files].concat());
     let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
     let known = ["cgroup_v2", "cgroup_v1", "per_task"];
     assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
@@ -41,7 +31,7 @@ fn a_command_and_its_files_are_parameters() {
     assert_eq!((&metric["scored"], &metric["failed"]), (&4.into(), &0.into()), "{summary}");
     assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &0.25.into()));
     assert_eq!(metric["missing_fields"]["program"], 1);
-    let lines = std::fs::read_to_string(&out).unwrap();
+    let lines = folder.read("out.jsonl");
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let score = |at: usize| &lines[at]["scores"]["sandbox"];
     assert_eq!(score(0)["value"], 1.0);
@@ -54,11 +44,8 @@ fn a_command_and_its_files_are_parameters() {
 /// A run without a sandboxed command has no such key.
 #[test]
 fn the_isolation_is_reported_only_if_a_command_was_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows = folder.path().join("rows.jsonl");
-    std::fs::write(&rows, r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#).unwrap();
-    let ran = scorer().arg("score").arg(&rows).args(["-m", "em", "--json"]).output().unwrap();
-    let summary: Value = dsrs_metrics_tests::schema::parsed(&ran.stdout);
+    let row = r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#;
+    let summary = Folder::with("rows.jsonl", row).json("score rows.jsonl -m em --json");
     assert_eq!(
         (summary["metrics"]["em"]["scored"].as_u64(), summary.get("sandbox")),
         (Some(1), None)
@@ -70,11 +57,9 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
     if !can_isolate() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let rows = folder.path().join("rows.jsonl");
     let program = format!("print(1)#{}", "x".repeat(9 << 20));
     let row = serde_json::json!({"id": "big", "pred": {"program": program}});
-    std::fs::write(&rows, row.to_string()).unwrap();
+    let folder = Folder::with("rows.jsonl", row.to_string());
     for (limits, expected) in [
         (
             r#"{"file_mb": 1}"#,
@@ -90,29 +75,21 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
             "the limit `memory_mb` is too small: expected ",
         ),
     ] {
-        let ran = scorer()
-            .arg("score")
-            .arg(&rows)
-            .args(["-m", "sandbox", "--param", "sandbox.command=python3 main.py"])
-            .args(["--param", r#"sandbox.files={"main.py":"program"}"#])
-            .args(["--param", &format!("sandbox.limits={limits}")])
-            .output()
-            .unwrap();
-        let stderr = String::from_utf8_lossy(&ran.stderr);
-        assert!(stderr.contains(expected), "{limits}: {stderr}");
+        let command = ["--param", "sandbox.command=python3 main.py"];
+        let files = ["--param", r#"sandbox.files={"main.py":"program"}"#];
+        let limits = ["--param", &format!("sandbox.limits={limits}")];
+        let score = "score rows.jsonl -m sandbox".words();
+        let stderr = folder.run(&[&score[..], &command, &files, &limits].concat()).err;
+        assert!(stderr.contains(expected), "{limits:?}: {stderr}");
         assert!(!stderr.contains("cannot isolate"), "{stderr}");
     }
 }
 
 #[test]
 fn the_command_is_required() {
-    let folder = tempfile::tempdir().unwrap();
-    let rows = folder.path().join("rows.jsonl");
-    std::fs::write(&rows, ROWS).unwrap();
-    let ran = scorer().arg("score").arg(&rows).args(["-m", "sandbox"]).output().unwrap();
-    assert_eq!(ran.status.code(), Some(2));
-    let stderr = String::from_utf8_lossy(&ran.stderr);
-    assert!(stderr.contains("metric `sandbox` needs its parameter `command`"), "{stderr}");
+    let folder = Folder::with("rows.jsonl", ROWS);
+    assert_snapshot!(folder.score_error("rows.jsonl -m sandbox"),
+        @"metric `sandbox` needs its parameter `command` (a string): --param sandbox.command=VALUE");
 }
 
 /// Runs the commands of the guide over the committed programs and calls in a shell, and compares their output with the guide.
@@ -153,72 +130,42 @@ fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
     if !can_isolate() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let rows = folder.path().join("rows.jsonl");
-    std::fs::write(&rows, ROWS).unwrap();
+    let folder = Folder::with("rows.jsonl", ROWS);
     let run = |params: &[&str]| {
-        let mut score = scorer();
-        score.arg("score").arg(&rows).args(["-m", "sandbox"]);
-        let ran = score.args(params.iter().flat_map(|it| ["--param", it])).output().unwrap();
-        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+        let params = params.iter().flat_map(|it| ["--param", it]);
+        let score = "score rows.jsonl -m sandbox".words();
+        folder.run(&score.into_iter().chain(params).collect::<Vec<_>>())
     };
-    for (params, expected) in [
-        (
-            &["sandbox.command="][..],
-            "metric `sandbox`: `command` is empty; set it to the command line to run\n",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.timeout_secs=0"],
-            "`timeout_secs` must be at least 1, found 0\n",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.folder=/none"],
-            "`folder`: the directory `/none` does not exist\n",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.readable=[\"none\"]"],
-            "`readable`: expected an absolute path, found `none`\n",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.readable=[\"/none\"]"],
-            "`readable`: the path `/none` does not exist\n",
-        ),
-        (
-            &["sandbox.command=no-such-program a"],
-            "metric `sandbox`: command `no-such-program` not found in the sandbox",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.check=no-such-program"],
-            "metric `sandbox`: command `no-such-program` not found in the sandbox",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.check_files={\"a\": \"gold.a\"}"],
-            "`check_files` is set without `check`",
-        ),
-        (
-            &[
-                "sandbox.command=true",
-                "sandbox.check=true",
-                "sandbox.check_files={\"a\": [\"gold.a\", \"b\"]}",
-            ],
-            "found `pred.b` in `a`",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.limits={\"time_secs\": 1}"],
-            "unknown field `time_secs`",
-        ),
-        (
-            &["sandbox.command=true", "sandbox.limits={\"memory_mb\": 0}"],
-            "`limits.memory_mb` must be at least 1, found 0\n",
-        ),
-    ] {
-        let (code, stderr) = run(params);
-        assert_eq!(code, Some(2), "{params:?}: {stderr}");
-        assert!(stderr.contains(expected), "{params:?}: {stderr}");
-    }
+    let error = |params: &[&str]| {
+        let ran = run(params);
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{params:?}: {}", ran.err);
+        ran.error()
+    };
+    assert_snapshot!(error(&["sandbox.command="]),
+        @"metric `sandbox`: `command` is empty; set it to the command line to run");
+    assert_snapshot!(error(&["sandbox.command=true", "sandbox.timeout_secs=0"]),
+        @"metric `sandbox`: `timeout_secs` must be at least 1, found 0");
+    assert_snapshot!(error(&["sandbox.command=true", "sandbox.folder=/none"]),
+        @"metric `sandbox`: `folder`: the directory `/none` does not exist");
+    assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.readable=["none"]"#]),
+        @"metric `sandbox`: `readable`: expected an absolute path, found `none`");
+    assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.readable=["/none"]"#]),
+        @"metric `sandbox`: `readable`: the path `/none` does not exist");
+    assert_snapshot!(error(&["sandbox.command=no-such-program a"]),
+        @"metric `sandbox`: command `no-such-program` not found in the sandbox, which contains the host's programs in /usr and /bin, the installation of the command that the host's PATH finds, and the paths listed in `readable`; install it, add its directory to PATH, or add its installation to `readable` and write its absolute path");
+    assert_snapshot!(error(&["sandbox.command=true", "sandbox.check=no-such-program"]),
+        @"metric `sandbox`: command `no-such-program` not found in the sandbox, which contains the host's programs in /usr and /bin, the installation of the command that the host's PATH finds, and the paths listed in `readable`; install it, add its directory to PATH, or add its installation to `readable` and write its absolute path");
+    assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.check_files={"a": "gold.a"}"#]),
+        @"metric `sandbox`: `check_files` is set without `check`; set `check` to the command that reads them");
+    assert_snapshot!(error(&["sandbox.command=true", "sandbox.check=true", r#"sandbox.check_files={"a": ["gold.a", "b"]}"#]),
+        @"metric `sandbox`: `check_files`: expected constant content and fields of the gold row, found `pred.b` in `a`; add that file to `files`, and read it at `/program/files`");
+    assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"time_secs": 1}"#]),
+        @r#"metric `sandbox`: parameter `limits` should be a JSON object of limits, as in '{"memory_mb": 512}'; found `{"time_secs": 1}` (unknown field `time_secs`, expected one of `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`, `output_kb`)"#);
+    assert_snapshot!(error(&["sandbox.command=true", r#"sandbox.limits={"memory_mb": 0}"#]),
+        @"metric `sandbox`: `limits.memory_mb` must be at least 1, found 0");
     let huge =
         "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
-    let (_, stderr) = run(&["sandbox.command=true", huge]);
+    let stderr = run(&["sandbox.command=true", huge]).err;
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
 

@@ -4,7 +4,7 @@
 use dsrs_metrics_tests::schema;
 use serde_json::{Value, json};
 
-use crate::Folder;
+use crate::{Folder, Words as _};
 
 const ROWS: &str = r#"{"id": "q1", "gold": {"answer": "1.5", "question": "How many?", "response": "one"}, "pred": {"answer": "1.5", "note": "a", "response": "one"}, "region": "EU", "good": true, "latency_s": 0.5, "input_tokens": 7, "output_tokens": 2, "cost_msats": 9}
 {"id": "q2", "gold": {"answer": "the river Nile", "question": "Which river?", "response": "Nile"}, "pred": {"answer": "Nile", "note": "abcdef", "response": "the Po"}, "region": "AF", "good": false, "latency_s": 1.5, "input_tokens": 9, "output_tokens": 4, "cost_msats": 9}
@@ -12,7 +12,7 @@ const ROWS: &str = r#"{"id": "q1", "gold": {"answer": "1.5", "question": "How ma
 "#;
 
 /// Runs a command that must print JSON.
-fn printed(folder: &Folder, args: &[&str]) -> Value {
+fn printed(folder: &Folder, args: &str) -> Value {
     let ran = folder.run(args);
     assert!(ran.code == Some(0) || ran.code == Some(1), "{ran:?}");
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {ran:?}"))
@@ -25,40 +25,25 @@ fn lines(text: &str) -> impl Iterator<Item = Value> {
 /// One output or more of each schema that the program without language models writes.
 fn outputs() -> Vec<(&'static str, Value)> {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let metrics = "em,f1,short_note,obeys,bleu,macro_f1,semantic_f1";
-    let score = [
-        "score",
-        "rows.jsonl",
-        "-m",
-        metrics,
-        "--param",
-        "short_note.limit=3",
-        "--offline",
-        "--max-errors",
-        "9",
-    ];
-    let mapped = ["--map", "pred.latency_s=latency_s", "--map", "pred.input_tokens=input_tokens"];
-    let mapped = [
-        &mapped[..],
-        &["--map", "pred.output_tokens=output_tokens", "--map", "pred.cost_msats=cost_msats"],
-    ];
-    let described =
-        ["--label", "base", "--tag", "prompt=v2", "--group", "region", "--json", "--with-rows"];
-    let common = [&score[..], &mapped.concat(), &described].concat();
-    let summary =
-        printed(&folder, &[&common[..], &["--out", "a.jsonl", "--bootstrap", "100"]].concat());
-    let again = printed(&folder, &[&common[..], &["--out", "b.jsonl", "--repeats", "2"]].concat());
+    let score = "score rows.jsonl -m em,f1,short_note,obeys,bleu,macro_f1,semantic_f1 --param short_note.limit=3 --offline --max-errors 9";
+    let mapped = "latency_s input_tokens output_tokens cost_msats".words();
+    let mapped: String =
+        mapped.iter().map(|field| format!("--map pred.{field}={field} ")).collect();
+    let described = "--label base --tag prompt=v2 --group region --json --with-rows";
+    let common = format!("{score} {mapped} {described}");
+    let summary = printed(&folder, &format!("{common} --out a.jsonl --bootstrap 100"));
+    let again = printed(&folder, &format!("{common} --out b.jsonl --repeats 2"));
     let manifest = serde_json::from_str(&folder.read("a.jsonl.manifest.json")).unwrap();
     let rows = [folder.read("a.jsonl"), folder.read("b.jsonl")].concat();
-    let compare = ["compare", "a.jsonl", "b.jsonl", "-m", "em,f1", "--group", "region", "--json"];
-    let agree = ["agree", "a.jsonl", "--label", "good", "-m", "em,semantic_f1", "--json"];
+    let compare = "compare a.jsonl b.jsonl -m em,f1 --group region --json";
+    let agree = "agree a.jsonl --label good -m em,semantic_f1 --json";
     let mut outputs = vec![
         ("summary", summary),
         ("summary", again),
         ("manifest", manifest),
-        ("comparison", printed(&folder, &compare)),
-        ("agreement", printed(&folder, &agree)),
-        ("list", printed(&folder, &["list", "f1", "any_of", "--json"])),
+        ("comparison", printed(&folder, compare)),
+        ("agreement", printed(&folder, agree)),
+        ("list", printed(&folder, "list f1 any_of --json")),
     ];
     outputs.extend(lines(&rows).map(|row| ("result-row", row)));
     let baselines = concat!(
@@ -141,19 +126,18 @@ fn a_judge_and_the_version_of_an_output_are_checked() {
 #[test]
 fn no_command_reads_a_file_of_a_later_version() {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let score = ["score", "rows.jsonl", "-m", "em", "--with-rows", "-q", "--out", "run.jsonl"];
-    assert_eq!(folder.run(&score).code, Some(0));
+    folder.printed("score rows.jsonl -m em --with-rows -q --out run.jsonl");
     let manifest = folder.read("run.jsonl.manifest.json");
     let (of_row, rows) =
         ("run.jsonl", folder.read("run.jsonl").replace(r#""manifest":"1-"#, r#""manifest":"2-"#));
     let later = manifest.replace(r#""format": 1"#, r#""format": 2"#);
-    let commands: [&[&str]; 6] = [
-        &["score", "run.jsonl", "-m", "f1"],
-        &["score", "run.jsonl", "-m", "f1", "--append"],
-        &["compare", "run.jsonl", "run.jsonl"],
-        &["agree", "run.jsonl", "--label", "good"],
-        &["report", "run.jsonl", "--out", "report.html"],
-        &["rejudge", "run.jsonl", "--offline"],
+    let commands = [
+        "score run.jsonl -m f1",
+        "score run.jsonl -m f1 --append",
+        "compare run.jsonl run.jsonl",
+        "agree run.jsonl --label good",
+        "report run.jsonl --out report.html",
+        "rejudge run.jsonl --offline",
     ];
     let files = [
         ("run.jsonl.manifest.json", rows.clone(), &later),
@@ -177,6 +161,6 @@ fn no_command_reads_a_file_of_a_later_version() {
         "old.jsonl",
         "{\"id\":\"q1\",\"scores\":{\"em\":{\"outcome\":\"scored\",\"value\":1}}}\n",
     );
-    let compared = printed(&folder, &["compare", "old.jsonl", "old.jsonl", "--json"]);
+    let compared = printed(&folder, "compare old.jsonl old.jsonl --json");
     assert_eq!(compared["identity"]["unknown"]["a"], "it has no manifest");
 }

@@ -1,22 +1,23 @@
 //! Input that is piped, long, or has very long rows: memory stays bounded.
 
+use insta::assert_snapshot;
 use std::io::Write;
 use std::process::{Child, ChildStdin, Stdio};
 
-use crate::{Folder, Ran, scorer};
+use crate::{Folder, Ran, Words, scorer};
 
 const MIB: usize = 1 << 20;
 
-fn piped(args: &[&str]) -> (Child, ChildStdin) {
+fn piped(args: &(impl Words + ?Sized)) -> (Child, ChildStdin) {
     let mut command = scorer();
-    command.arg("score").args(args);
+    command.arg("score").args(args.words());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let stdin = child.stdin.take().unwrap();
     (child, stdin)
 }
 
-fn fed(args: &[&str], input: &str) -> Ran {
+fn fed(args: &(impl Words + ?Sized), input: &str) -> Ran {
     let (child, mut stdin) = piped(args);
     stdin.write_all(input.as_bytes()).unwrap();
     drop(stdin);
@@ -35,43 +36,37 @@ fn peak_memory(child: &Child) -> usize {
 fn standard_input_is_jsonl_by_default() {
     let row = r#"{"pred": {"answer": "0.5"}}"#;
     let scored = "obeys  0.5000 [all scores are equal] (mean of 2/2, 0 failed)\n";
-    let ran = fed(&["-", "-m", "obeys"], &format!("{row}\n{row}"));
+    let ran = fed("- -m obeys", &format!("{row}\n{row}"));
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), scored, ""));
     let array = format!("[{row},{row}]");
-    assert_eq!(fed(&["-", "-m", "obeys", "--format", "json"], &array).out, scored);
+    assert_eq!(fed("- -m obeys --format json", &array).out, scored);
     let csv = "pred.answer\n0.5\n0.5\n";
-    assert_eq!(fed(&["-", "-m", "obeys", "--format", "csv"], csv).out, scored);
+    assert_eq!(fed("- -m obeys --format csv", csv).out, scored);
 }
 
 #[test]
 fn invalid_standard_input() {
-    let error = |args: &[&str], input| {
+    let error = |args: &str, input| {
         let ran = fed(args, input);
         assert_eq!((ran.code, &*ran.out), (Some(2), ""));
-        ran.err
+        ran.error()
     };
-    assert_eq!(
-        error(&["-", "-m", "obeys"], "{\n"),
-        "error: <stdin>:1:1: invalid JSON: EOF while parsing an object; write one object per line\n"
-    );
-    assert_eq!(
-        error(&["-", "-m", "obeys"], ""),
-        "error: <stdin>: expected at least one row, found none; add rows\n"
-    );
-    assert_eq!(
-        error(&["-", "-", "-m", "obeys"], ""),
-        "error: standard input (`-`) is named twice, but can be read only once; name it once\n"
-    );
+    assert_snapshot!(error("- -m obeys", "{\n"),
+        @"<stdin>:1:1: invalid JSON: EOF while parsing an object; write one object per line");
+    assert_snapshot!(error("- -m obeys", ""),
+        @"<stdin>: expected at least one row, found none; add rows");
+    assert_snapshot!(error("- - -m obeys", ""),
+        @"standard input (`-`) is named twice, but can be read only once; name it once");
 }
 
 #[test]
 fn a_panic_while_a_row_is_read_is_an_error_with_its_place() {
     let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
     let error = |file| format!("error: {file}:2: metric `pickiness` panicked: cannot read `!`\n");
-    let ran = fed(&["-", "-m", "pickiness"], rows);
+    let ran = fed("- -m pickiness", rows);
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("<stdin>")));
     let folder = Folder::with("rows.jsonl", rows);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness"]);
+    let ran = folder.run("score rows.jsonl -m pickiness");
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("rows.jsonl")));
 }
 
@@ -86,7 +81,7 @@ fn standard_input_is_one_of_several_files() {
 #[test]
 #[cfg(target_os = "linux")]
 fn memory_does_not_grow_with_the_rows() {
-    let (child, mut stdin) = piped(&["-", "-m", "same_text"]);
+    let (child, mut stdin) = piped("- -m same_text");
     let text = "x".repeat(10_000);
     let rows = 10_000;
     for _ in 0..rows {
@@ -106,7 +101,7 @@ fn a_long_field_is_scored() {
     let text = "x".repeat(30 * MIB);
     let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
     let folder = Folder::with("rows.jsonl", row);
-    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
+    let ran = folder.run("score rows.jsonl -m same_text");
     assert_eq!(
         (&*ran.out, &*ran.err),
         ("same_text  100.00% [20.65, 100.00] (1/1, 0 failed)\n", "")
@@ -130,14 +125,14 @@ fn a_field_of_100_mb_is_rejected() {
         assert_eq!(error, format!("{name}:1: {too_long}"));
     }
     let csv = format!("gold.answer,pred.answer\nx,x\nx,\"{text}\nx,x\n");
-    let error = Folder::with("rows.csv", csv).score_error(&["rows.csv", "-m", "same_text"]);
+    let error = Folder::with("rows.csv", csv).score_error("rows.csv -m same_text");
     assert_eq!(error, format!("rows.csv:3: {too_long}"));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_line_without_end_is_rejected_before_it_fills_the_memory() {
-    let (child, mut stdin) = piped(&["-", "-m", "same_text"]);
+    let (child, mut stdin) = piped("- -m same_text");
     let mut peak = 0;
     let chunk = vec![b'x'; MIB];
     for _ in 0..1_000 {
@@ -174,18 +169,18 @@ fn varied_rows(number: usize) -> String {
 fn rows_that_are_counted_as_they_are_decoded_have_the_same_summary() {
     let rows = varied_rows(4_000);
     let folder = Folder::with("rows.jsonl", &rows);
-    let score = |options: &[&str]| folder.run(&[&["score", "rows.jsonl"], options].concat());
-    let counted = score(&["-m", "em,f1"]);
+    let score = |options: &str| folder.run(&format!("score rows.jsonl {options}"));
+    let counted = score("-m em,f1");
     // With a limit of errors, rows are evaluated one by one.
-    assert_eq!(counted, score(&["-m", "em,f1", "--max-errors", "1000"]));
+    assert_eq!(counted, score("-m em,f1 --max-errors 1000"));
     let em = "em  49.40% [47.85, 50.95] (1976/4000, 8 failed counted as 0, 16 without `answer`; 49.50% of the 3992 scored)";
     let f1 = "f1  0.8273 [0.8218, 0.8329] (mean of 3992/4000, 8 failed counted as 0, 16 without `answer`; 0.8290 over the 3992 scored)";
     assert_eq!(counted.out, format!("{em}\n{f1}\n"));
     let again = rows.replacen("q3210", "q0007", 1);
     folder.write("rows.jsonl", again);
     let error = "duplicate row id `q0007` (rows rows.jsonl:8 and rows.jsonl:3211); ids must be unique within a run";
-    assert_eq!(folder.score_error(&["rows.jsonl", "-m", "em,f1"]), error);
+    assert_eq!(folder.score_error("rows.jsonl -m em,f1"), error);
     folder.write("rows.jsonl", rows.replacen(r#"{"id": "q3210", "gold""#, r#"{"goal""#, 1));
     let error = "rows.jsonl:3211: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, write --map gold.answer=PATH";
-    assert_eq!(folder.score_error(&["rows.jsonl", "-m", "em,f1"]), error);
+    assert_eq!(folder.score_error("rows.jsonl -m em,f1"), error);
 }

@@ -51,8 +51,7 @@ fn trap_33_errors_quote_files_and_arguments_escaped() {
     for csv in
         [format!("pred.a,\"{quoted}\",\"{quoted}\"\nx,x,x\n"), format!("pred.a\n\"{quoted}\n")]
     {
-        let ran =
-            checked(Folder::with("rows.csv", csv).run(&["score", "rows.csv", "-m", "same_text"]));
+        let ran = checked(Folder::with("rows.csv", csv).run("score rows.csv -m same_text"));
         assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
     }
     let row = json!({"gold": {}, "pred": {}});
@@ -119,7 +118,7 @@ fn trap_33_labels_and_metrics_of_a_result_file_are_escaped() {
         })
         .collect();
     let folder = Folder::with("results.jsonl", classes.join("\n"));
-    let ran = checked(folder.run(&["agree", "results.jsonl", "--label", "label", "-m", "m.class"]));
+    let ran = checked(folder.run("agree results.jsonl --label label -m m.class"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
 

@@ -2,12 +2,13 @@
 
 use crate::Folder;
 use crate::scores::{ROWS, orders};
+use insta::assert_snapshot;
 
 #[test]
 fn a_metric_worse_than_its_threshold_fails_the_run() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=0.75"), (Some(0), String::new()));
@@ -21,7 +22,7 @@ fn a_metric_worse_than_its_threshold_fails_the_run() {
 fn a_percentage_is_another_form_of_the_same_limit() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m same_text,f1 --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("same_text=75%"), (Some(0), String::new()));
@@ -34,32 +35,20 @@ fn a_percentage_is_another_form_of_the_same_limit() {
     let rows = (0..100).map(|row| format!("{},{}\n", row, if row < 57 { row } else { -1 }));
     folder.write("rows.csv", format!("gold.answer,pred.answer\n{}", rows.collect::<String>()));
     for limit in ["em=57%", "em=0.57"] {
-        let ran = folder.run(&["score", "rows.csv", "-m", "em", "--fail-under", limit]);
-        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
+        folder.printed(&format!("score rows.csv -m em --fail-under {limit}"));
     }
 }
 
 #[test]
 fn a_limit_is_a_number_or_a_percentage() {
     for limit in ["em=60 %", "em=", "em=%", "em=6e1%"] {
-        let ran = Folder::with("rows.jsonl", ROWS).run(&[
-            "score",
-            "rows.jsonl",
-            "-m",
-            "em",
-            "--fail-under",
-            limit,
-        ]);
+        let args = ["score", "rows.jsonl", "-m", "em", "--fail-under", limit];
+        let ran = Folder::with("rows.jsonl", ROWS).run(&args);
         let value = limit.trim_start_matches("em=");
-        assert_eq!(
-            (ran.code, ran.err),
-            (
-                Some(2),
-                format!(
-                    "error: invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`\n"
-                )
-            )
+        let expected = format!(
+            "invalid value '{limit}' for '--fail-under <NAME=X>': expected a finite number such as 0.6, or a percentage such as 60%, found `{value}`"
         );
+        assert_eq!((ran.code, ran.error()), (Some(2), expected));
     }
 }
 
@@ -67,16 +56,12 @@ fn a_limit_is_a_number_or_a_percentage() {
 fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let error = |limit| {
-        folder.score_error(&["rows.jsonl", "-m", "em,f1,accuracy,distance", "--fail-under", limit])
+        folder.score_error(&format!("rows.jsonl -m em,f1,accuracy,distance --fail-under {limit}"))
     };
-    assert_eq!(
-        error("em=75"),
-        "--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%"
-    );
-    assert_eq!(
-        error("f1=66.7"),
-        "--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%"
-    );
+    assert_snapshot!(error("em=75"),
+        @"--fail-under em=75: expected a score from 0 to 1, the range of `em`; write --fail-under em=0.75 or --fail-under em=75%");
+    assert_snapshot!(error("f1=66.7"),
+        @"--fail-under f1=66.7: expected a score from 0 to 1, the range of `f1`; write --fail-under f1=0.667 or --fail-under f1=66.7%");
     for (limit, name) in [
         ("f1=1.5", "f1"),
         ("f1=-0.1", "f1"),
@@ -95,23 +80,14 @@ fn trap_03_a_threshold_that_no_score_reaches_is_refused() {
         assert_eq!(error(limit), expected);
     }
     // A failed row may count as less than any score.
-    let ran = folder.run(&[
-        "score",
-        "rows.jsonl",
-        "-m",
-        "f1",
-        "--failure-score=-1",
-        "--fail-under",
-        "f1=-0.5",
-    ]);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.printed("score rows.jsonl -m f1 --failure-score=-1 --fail-under f1=-0.5");
 }
 
 #[test]
 fn a_lower_is_better_metric_is_worse_above_its_threshold() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1,3\n");
     let run = |limit| {
-        let ran = folder.run(&["score", "rows.csv", "-m", "distance", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.csv -m distance --fail-under {limit}"));
         (ran.code, ran.err)
     };
     assert_eq!(run("distance=2"), (Some(0), String::new()));
@@ -121,9 +97,9 @@ fn a_lower_is_better_metric_is_worse_above_its_threshold() {
 
 #[test]
 fn a_metric_without_scores_never_reaches_its_threshold() {
-    let folder = orders(&["fail", "fail"]);
+    let folder = orders("fail fail");
     for limit in ["obeys=0", "obeys=-5"] {
-        let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "-q", "--fail-under", limit]);
+        let ran = folder.run(&format!("score rows.jsonl -m obeys -q --fail-under {limit}"));
         let limit = &limit[6..];
         assert_eq!(ran.err, format!("obeys: no row was scored; expected at least {limit}\n"));
         assert_eq!(ran.code, Some(1));
@@ -133,18 +109,15 @@ fn a_metric_without_scores_never_reaches_its_threshold() {
 
 #[test]
 fn a_metric_that_fails_on_every_row_fails_the_run() {
-    let run = |words: &[&str], args: &[&str]| {
-        let ran = orders(words).run(&[&["score", "rows.jsonl", "-q", "-m"], args].concat());
+    let run = |words: &str, args: &str| {
+        let ran = orders(words).run(&format!("score rows.jsonl -q -m {args}"));
         (ran.code, ran.err)
     };
     let all = |line: &str| (Some(1), format!("{line}\n"));
-    assert_eq!(run(&["fail", "nan", "panic"], &["obeys"]), all("obeys: all 3 rows failed"));
-    assert_eq!(run(&["fail"], &["answer_present,obeys"]), all("obeys: the only row failed"));
-    assert_eq!(
-        run(&["fail"], &["obeys", "--failure-score", "1"]),
-        all("obeys: the only row failed")
-    );
-    assert_eq!(run(&["fail", "1"], &["obeys"]), (Some(0), String::new()));
-    let abstained = ["short_note", "--param", "short_note.limit=3"];
-    assert_eq!(run(&["fail"], &abstained), (Some(0), String::new()), "abstaining is not failing");
+    assert_eq!(run("fail nan panic", "obeys"), all("obeys: all 3 rows failed"));
+    assert_eq!(run("fail", "answer_present,obeys"), all("obeys: the only row failed"));
+    assert_eq!(run("fail", "obeys --failure-score 1"), all("obeys: the only row failed"));
+    assert_eq!(run("fail 1", "obeys"), (Some(0), String::new()));
+    let abstained = "short_note --param short_note.limit=3";
+    assert_eq!(run("fail", abstained), (Some(0), String::new()), "abstaining is not failing");
 }

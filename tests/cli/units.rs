@@ -1,15 +1,16 @@
 //! A score is in the range of its metric in every output; a percentage is text for people. The files in `data/percent_*` are
 //! the results of the last version whose summaries had percentages for metrics that return `bool`.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
 
 const ROWS: &str = include_str!("data/rows.jsonl");
 
-fn scored(args: &[&str]) -> (Folder, String) {
+fn scored(args: &str) -> (Folder, String) {
     let folder = Folder::with("rows.jsonl", ROWS);
-    let ran = folder.run(&[&["score", "rows.jsonl", "-m", "em,f1"], args].concat());
+    let ran = folder.run(&format!("score rows.jsonl -m em,f1 {args}"));
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     (folder, ran.out)
 }
@@ -20,11 +21,10 @@ fn json(text: &str) -> Value {
 
 #[test]
 fn a_score_has_one_unit_in_every_output() {
-    let (_, text) = scored(&[]);
+    let (_, text) = scored("");
     assert!(text.starts_with("em  50.00% [15.00, 85.00] (2/4, 0 failed)\n"), "{text}");
 
-    let (folder, report) =
-        scored(&["--json", "--summary", "s.csv", "--out", "r.jsonl", "--junit", "r.xml"]);
+    let (folder, report) = scored("--json --summary s.csv --out r.jsonl --junit r.xml");
     let em = json(&report)["metrics"]["em"].clone();
     let (stderr, low, high) = (0.28867513459481287, 0.15003898915214947, 0.8499610108478506);
     assert_eq!(
@@ -40,18 +40,18 @@ fn a_score_has_one_unit_in_every_output() {
     let values: Vec<_> =
         rows.lines().map(|row| json(row)["scores"]["em"]["value"].clone()).collect();
     assert_eq!(values, [1.0, 1.0, 0.0, 0.0]);
-    let compared = json(&folder.run(&["compare", "r.jsonl", "r.jsonl", "--json"]).out);
+    let compared = json(&folder.run("compare r.jsonl r.jsonl --json").out);
     assert_eq!(compared["metrics"]["em"]["a"], 0.5);
 }
 
 #[test]
 fn the_threshold_of_agree_has_the_unit_of_the_scores() {
-    let (folder, _) = scored(&["--out", "r.jsonl"]);
+    let (folder, _) = scored("--out r.jsonl");
     let labels = "{\"id\":\"a\",\"right\":true}\n{\"id\":\"c\",\"right\":false}\n";
     folder.write("labels.jsonl", labels);
     let agree = |threshold| {
         let args = "agree r.jsonl --labels labels.jsonl --label right -m f1 --json --threshold";
-        folder.run(&args.split(' ').chain([threshold]).collect::<Vec<_>>())
+        folder.run(&format!("{args} {threshold}"))
     };
     // The scores of the labelled rows are 1 and 2/3.
     for (threshold, accuracy) in [("0.7", 1.0), ("70%", 1.0), ("0.6", 0.5), ("60%", 0.5)] {
@@ -61,27 +61,23 @@ fn the_threshold_of_agree_has_the_unit_of_the_scores() {
     let error = |threshold| {
         let ran = agree(threshold);
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        ran.err
+        ran.error()
     };
-    assert_eq!(
-        error("60"),
-        "error: --threshold 60: expected a score from 0 to 1, the range of `f1`; write --threshold 0.6 or --threshold 60%\n"
-    );
-    assert_eq!(
-        error("1.5"),
-        "error: --threshold 1.5: expected a score from 0 to 1, the range of `f1`\n"
-    );
+    assert_snapshot!(error("60"),
+        @"--threshold 60: expected a score from 0 to 1, the range of `f1`; write --threshold 0.6 or --threshold 60%");
+    assert_snapshot!(error("1.5"),
+        @"--threshold 1.5: expected a score from 0 to 1, the range of `f1`");
 }
 
 #[test]
 fn result_files_of_the_version_with_percentages_are_read() {
-    let (folder, _) = scored(&["--out", "new.jsonl"]);
+    let (folder, _) = scored("--out new.jsonl");
     for (name, old) in [
         ("old.jsonl", include_str!("data/percent_results.jsonl")),
         ("old.csv", include_str!("data/percent_results.csv")),
     ] {
         folder.write(name, old);
-        let ran = folder.run(&["compare", name, "new.jsonl", "--json"]);
+        let ran = folder.run(&format!("compare {name} new.jsonl --json"));
         let metrics = json(&ran.out)["metrics"].clone();
         let figures = |metric: &str| {
             let metric = &metrics[metric];
@@ -95,32 +91,28 @@ fn result_files_of_the_version_with_percentages_are_read() {
 /// The rows of a result file never had percentages. The summaries had, and no command reads a summary.
 #[test]
 fn summaries_of_the_version_with_percentages_are_refused() {
-    let (folder, _) = scored(&["--out", "new.jsonl"]);
+    let (folder, _) = scored("--out new.jsonl");
     folder.write("old.json", include_str!("data/percent_report.json"));
     folder.write("old.jsonl", include_str!("data/percent_report.json"));
     folder.write("old.csv", include_str!("data/percent_summary.csv"));
     let error = |file: &str| {
-        let commands: [&[&str]; 3] = [
-            &["compare", file, "new.jsonl"],
-            &["agree", file, "--label", "right"],
-            &["report", file, "--out", "page.html"],
+        let commands = [
+            format!("compare {file} new.jsonl"),
+            format!("agree {file} --label right"),
+            format!("report {file} --out page.html"),
         ];
         let errors = commands.map(|command| {
-            let ran = folder.run(command);
+            let ran = folder.run(&command);
             assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-            ran.err
+            ran.error()
         });
         assert_eq!((&errors[0], &errors[0]), (&errors[1], &errors[2]));
         errors[0].clone()
     };
-    assert_eq!(
-        error("old.json"),
-        "error: old.json: expected an array of rows, found an object; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name the file .jsonl\n"
-    );
-    assert_eq!(
-        error("old.jsonl"),
-        "error: old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`\n"
-    );
+    assert_snapshot!(error("old.json"),
+        @"old.json: expected an array of rows, found an object; write it with `score --out`, since the output of `score --json` has no rows; if each line is a row, name the file .jsonl");
+    assert_snapshot!(error("old.jsonl"),
+        @"old.jsonl:1: no `scores` in the row, only `rows`, `metrics`, `ending`, `elapsed_s`; expected a file written by `score --out`");
     let csv = error("old.csv");
-    assert!(csv.starts_with("error: old.csv:2: no `scores` in the row, only `metric`"), "{csv}");
+    assert!(csv.starts_with("old.csv:2: no `scores` in the row, only `metric`"), "{csv}");
 }

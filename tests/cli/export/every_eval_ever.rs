@@ -6,18 +6,17 @@ use std::path::Path;
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
 
-use super::{ROWS, TAGS, error, export, read};
+use super::{ROWS, TAGS, export, read};
 use crate::Folder;
 
 #[test]
 fn the_validator_of_every_eval_ever_accepts_both_files() {
     let Some(peer) = Peer::with(&["every-eval-ever"]) else { return };
     let folder = Folder::with("run.jsonl", ROWS);
-    let ran = export(&folder, "eee", "eee", &TAGS);
-    assert_eq!(
-        ran.err,
-        "note: run.jsonl: 2 results without a score are not in the output: 1 abstained, 1 gated\n"
-    );
+    let ran = export(&folder, "eee", "eee", TAGS);
+    let note =
+        "note: run.jsonl: 2 results without a score are not in the output: 1 abstained, 1 gated\n";
+    assert_eq!(ran.err, note);
     let read = &read(&peer, &folder)["eee"];
     assert_eq!(read["valid"], true, "{read}");
     let written: Vec<&str> =
@@ -77,26 +76,14 @@ fn the_validator_accepts_a_run_with_its_manifest_and_with_an_agent() {
     let agent = r#"{"id":"a1","gold":{"question":"Is it sunny?","answer":"yes"},"pred":{"answer":"yes","trajectory":[{"role":"user","content":"Is it sunny?"},{"role":"assistant","content":"","tool_calls":[{"name":"weather","args":{"city":"Rome","days":2}}]},{"role":"assistant","content":"yes"}]}}"#;
     for rows in [fs::read_to_string(data).unwrap(), format!("{agent}\n")] {
         let folder = Folder::with("rows.jsonl", rows);
-        let args = [
-            "score",
-            "rows.jsonl",
-            "-m",
-            "em,f1",
-            "--with-rows",
-            "--out",
-            "run.jsonl",
-            "-q",
-            "--label",
-            "base",
-        ];
-        let ran = folder.run(&args);
+        let args = "score rows.jsonl -m em,f1 --with-rows --out run.jsonl -q --label base";
+        let ran = folder.run(args);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         export(
             &folder,
             "eee",
             "eee",
-            &[&TAGS[..], &["--tag", "dataset=heritage/v1", "--tag", "relationship=first_party"]]
-                .concat(),
+            &format!("{TAGS} --tag dataset=heritage/v1 --tag relationship=first_party"),
         );
         let read = &read(&peer, &folder)["eee"];
         assert_eq!(read["valid"], true, "{read}");
@@ -116,11 +103,11 @@ fn the_offline_judge_is_not_a_model() {
     let Some(peer) = Peer::with(&["every-eval-ever", "mlflow-skinny"]) else { return };
     let rows = r#"{"id":"r1","trace_id":"t1","gold":{"question":"q","response":"a b"},"pred":{"response":"a b"}}"#;
     let folder = Folder::with("rows.jsonl", rows);
-    let args = ["score", "rows.jsonl", "-m", "semantic_f1", "--offline", "--with-rows", "-q"];
-    let ran = folder.run(&[&args[..], &["--out", "run.jsonl"]].concat());
+    let args = "score rows.jsonl -m semantic_f1 --offline --with-rows -q";
+    let ran = folder.run(&format!("{args} --out run.jsonl"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    export(&folder, "mlflow", "assessments.jsonl", &[]);
-    export(&folder, "eee", "eee", &TAGS);
+    export(&folder, "mlflow", "assessments.jsonl", "");
+    export(&folder, "eee", "eee", TAGS);
     let read = read(&peer, &folder);
     assert_eq!(read["eee"]["valid"], true, "{read}");
     assert_eq!(read["assessments.jsonl"][0]["source"], json!(["CODE", "dsrs-metrics:semantic_f1"]));
@@ -135,7 +122,7 @@ fn without_gold_rows_only_the_run_is_written() {
         "run.jsonl",
         r#"{"id":"q1","scores":{"em":{"outcome":"scored","value":1,"passed":true}}}"#,
     );
-    let ran = export(&folder, "eee", "eee", &TAGS);
+    let ran = export(&folder, "eee", "eee", TAGS);
     assert_eq!(ran.out.lines().count(), 1);
     let note = "note: run.jsonl: the rows are not exported, because the result file has no gold rows; write it with `score --with-rows`\n";
     assert_eq!(ran.err, note);
@@ -146,33 +133,33 @@ fn what_every_eval_ever_needs_is_named_all_at_once() {
     let folder = Folder::with("run.jsonl", ROWS);
     let unscored = r#"{"id":"q1","scores":{"em":{"outcome":"abstained"}}}"#;
     folder.write("unscored.jsonl", unscored);
-    let eee = |run: &str, tags: &[&str]| {
-        let tags = tags.iter().flat_map(|tag| ["--tag", *tag]);
-        let args: Vec<&str> =
-            [run, "--to", "eee", "--out", "eee"].into_iter().chain(tags).collect();
-        error(&folder, &args).strip_prefix("--to eee: ").unwrap().to_owned()
+    let eee = |run: &str, tags: &str| {
+        let error = folder.error("export", &format!("{run} --to eee --out eee {tags}"));
+        error.strip_prefix("--to eee: ").unwrap().to_owned()
     };
     let (model, organization) = (
         "--tag model=DEVELOPER/NAME, the model that was evaluated",
         "--tag organization=NAME, who evaluated it",
     );
     let missing = format!("missing facts of the run; write {model}, and {organization}");
-    assert_eq!(eee("run.jsonl", &[]), missing);
+    assert_eq!(eee("run.jsonl", ""), missing);
     for found in ["small", "acme/..", "acme/", "acme/a:b", "con/small"] {
         let message =
             format!("missing facts of the run (found the model `{found}`); write {model}");
-        assert_eq!(eee("run.jsonl", &[&format!("model={found}"), "organization=Acme"]), message);
+        assert_eq!(
+            eee("run.jsonl", &format!("--tag model={found} --tag organization=Acme")),
+            message
+        );
     }
-    let tags = ["model=acme/small", "organization=Acme"];
     let dataset = "invalid name of the data set `..\\x`: expected the name of a folder; write --tag dataset=NAME";
-    assert_eq!(eee("run.jsonl", &[&tags[..], &["dataset=..\\x"]].concat()), dataset);
+    assert_eq!(eee("run.jsonl", &format!("{TAGS} --tag dataset=..\\x")), dataset);
     for (tag, allowed) in [
         ("relationship=ours", "first_party, third_party, collaborative, other"),
         ("deployment=cloud", "self_deployed, externally_managed, unknown"),
         ("availability=open", "open_weights, closed_weights, unknown"),
     ] {
         let message = format!("invalid tag {tag}; write one of: {allowed}");
-        assert_eq!(eee("run.jsonl", &[&tags[..], &[tag]].concat()), message);
+        assert_eq!(eee("run.jsonl", &format!("{TAGS} --tag {tag}")), message);
     }
-    assert_eq!(eee("unscored.jsonl", &tags), "no metric has a score");
+    assert_eq!(eee("unscored.jsonl", TAGS), "no metric has a score");
 }

@@ -39,7 +39,7 @@ fn the_commands_of_the_guide_send_each_line() {
             it if it.contains("< spans.jsonl") => ("spans.jsonl", "openinference", "/v1/traces"),
             _ => ("assessments.jsonl", "mlflow", "/api/3.0/mlflow/traces/"),
         };
-        export(&folder, to, file, &[]);
+        export(&folder, to, file, "");
         let expected = folder.read(file);
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", server.local_addr().unwrap());

@@ -10,7 +10,7 @@ use crate::Folder;
 fn inspect_ai_reads_the_log_with_every_outcome() {
     let Some(peer) = Peer::with(&["inspect-ai"]) else { return };
     let folder = Folder::with("run.jsonl", ROWS);
-    let ran = export(&folder, "inspect", "run.eval", &["--tag", "model=acme/small"]);
+    let ran = export(&folder, "inspect", "run.eval", "--tag model=acme/small");
     assert_eq!((&*ran.out, &*ran.err), ("run.eval\n", ""));
     let log = &read(&peer, &folder)["run.eval"];
     assert_eq!((&log["status"], &log["model"]), (&json!("success"), &json!("acme/small")));
@@ -64,12 +64,12 @@ fn inspect_ai_reads_the_log_with_every_outcome() {
 #[test]
 fn an_exported_log_is_read_as_the_run_that_it_was() {
     let folder = Folder::with("run.jsonl", ROWS);
-    export(&folder, "inspect", "run.eval", &[]);
-    let of_log = folder.run(&["report", "--from", "inspect", "run.eval", "--out", "log.html"]);
+    export(&folder, "inspect", "run.eval", "");
+    let of_log = folder.run("report --from inspect run.eval --out log.html");
     assert_eq!(of_log.code, Some(0), "{}", of_log.err);
-    let compared = folder.run(&["compare", "--from", "inspect", "run.eval", "run.eval", "--json"]);
+    let compared = folder.run("compare --from inspect run.eval run.eval --json");
     let compared: Value = serde_json::from_str(&compared.out).unwrap();
-    let own = folder.compare_json(&["run.jsonl", "run.jsonl"]);
+    let own = folder.compare_json("run.jsonl run.jsonl");
     for metric in ["em", "f1"] {
         for figure in ["n", "a", "b"] {
             assert_eq!(

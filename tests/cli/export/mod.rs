@@ -20,11 +20,11 @@ const ROWS: &str = r#"{"id":"q1","attributes":{"trace_id":"0af7651916cd43dd8448e
 "#;
 
 /// The tags that `eee` needs.
-const TAGS: [&str; 4] = ["--tag", "model=acme/small", "--tag", "organization=Acme"];
+const TAGS: &str = "--tag model=acme/small --tag organization=Acme";
 
 #[track_caller]
-fn export(folder: &Folder, to: &str, out: &str, more: &[&str]) -> Ran {
-    let ran = folder.run(&[&["export", "run.jsonl", "--to", to, "--out", out], more].concat());
+fn export(folder: &Folder, to: &str, out: &str, more: &str) -> Ran {
+    let ran = folder.run(&format!("export run.jsonl --to {to} --out {out} {more}"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     ran
 }
@@ -36,15 +36,6 @@ fn read(peer: &Peer, folder: &Folder) -> Value {
     serde_json::from_str(&read.unwrap_or_else(|error| panic!("{error}"))).unwrap()
 }
 
-#[track_caller]
-fn error(folder: &Folder, args: &[&str]) -> String {
-    let before = folder.files();
-    let ran = folder.run(&[&["export"], args].concat());
-    assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{}", ran.err);
-    assert_eq!(folder.files(), before, "no file is left behind");
-    ran.err.strip_prefix("error: ").unwrap().trim_end().to_owned()
-}
-
 #[test]
 fn a_second_export_writes_the_same_files() {
     let folder = Folder::with("run.jsonl", ROWS);
@@ -54,17 +45,17 @@ fn a_second_export_writes_the_same_files() {
         ("mlflow", "assessments"),
         ("openinference", "spans"),
     ] {
-        export(&folder, to, out, &[]);
+        export(&folder, to, out, "");
         let first = fs::read(folder.path(out)).unwrap();
-        export(&folder, to, out, &[]);
+        export(&folder, to, out, "");
         assert_eq!(fs::read(folder.path(out)).unwrap(), first, "{to}");
     }
-    let [first, second] = [0, 1].map(|_| export(&folder, "eee", "eee", &TAGS).out);
+    let [first, second] = [0, 1].map(|_| export(&folder, "eee", "eee", TAGS).out);
     assert_eq!(first, second);
 
     // The scores of another run do not replace the scores of this one.
     let ids = || -> Vec<Value> {
-        export(&folder, "langfuse", "scores", &[]);
+        export(&folder, "langfuse", "scores", "");
         let ids = |line: &str| serde_json::from_str::<Value>(line).unwrap()["id"].take();
         folder.read("scores").lines().map(ids).collect()
     };
@@ -81,40 +72,40 @@ fn what_cannot_be_written_is_an_error_that_says_what_to_do() {
     folder.write("odd.jsonl", scored.replace("ID", "../q1"));
     folder.write("data.jsonl", "{\"id\":\"q1\",\"gold\":{},\"pred\":{}}\n");
     let no_destination = "export: missing destination; write --to FORMAT --out PATH, or --otlp URL, as in --otlp http://localhost:4318";
-    assert_eq!(error(&folder, &["run.jsonl"]), no_destination);
+    assert_eq!(folder.error("export", "run.jsonl"), no_destination);
     let add = "; add it to the data beside `gold` and `pred`, and score the data again";
     for (file, to, more, expected) in [
-        ("untraced.jsonl", "langfuse", &[][..], format!("untraced.jsonl:1: missing attribute `trace_id` or `session_id`{add}")),
-        ("untraced.jsonl", "mlflow", &[], format!("untraced.jsonl:1: missing attribute `trace_id`{add}")),
+        ("untraced.jsonl", "langfuse", "", format!("untraced.jsonl:1: missing attribute `trace_id` or `session_id`{add}")),
+        ("untraced.jsonl", "mlflow", "", format!("untraced.jsonl:1: missing attribute `trace_id`{add}")),
         (
             "odd.jsonl",
             "inspect",
-            &[],
+            "",
             "odd.jsonl:1: invalid id for a log of inspect_ai, which uses ids as names of files: expected a relative path; change the id".into(),
         ),
         (
             "data.jsonl",
             "inspect",
-            &[],
+            "",
             "data.jsonl:1: no `scores` in the row; expected a file written by `score --out`".into(),
         ),
         (
             "-",
             "inspect",
-            &[],
+            "",
             "--to: expected a result file, found standard input, which cannot be read several times; write it to a file".into(),
         ),
         (
             "run.jsonl",
             "openinference",
-            &["--input", "gold.query"],
+            "--input gold.query",
             "run.jsonl:1: --input: missing field `gold.query`; write the name of an attribute, gold.FIELD or pred.FIELD".into(),
         ),
     ] {
-        assert_eq!(error(&folder, &[&[file, "--to", to, "--out", "out"], more].concat()), expected);
+        assert_eq!(folder.error("export", &format!("{file} --to {to} --out out {more}")), expected);
     }
     let same = "--out run.jsonl and RUN run.jsonl are the same file; choose another file for --out";
-    assert_eq!(error(&folder, &["run.jsonl", "--to", "inspect", "--out", "run.jsonl"]), same);
+    assert_eq!(folder.error("export", "run.jsonl --to inspect --out run.jsonl"), same);
 }
 
 #[test]
@@ -123,21 +114,11 @@ fn real_rows_have_the_same_figures_in_every_format() {
     let Some(data) = data("qa/xquad-en.bert.jsonl") else { return };
     let folder = Folder::new();
     let rows = data.join("qa/xquad-en.bert.jsonl");
-    let args = [
-        "score",
-        rows.to_str().unwrap(),
-        "-m",
-        "answer_exact_match,f1",
-        "--with-rows",
-        "--out",
-        "run.jsonl",
-        "-q",
-        "--json",
-    ];
-    let ran = folder.run(&args);
-    let scored: Value = serde_json::from_str(&ran.out).unwrap();
-    export(&folder, "inspect", "run.eval", &[]);
-    export(&folder, "eee", "eee", &TAGS);
+    let rows = rows.to_str().unwrap();
+    let score = ["score", rows, "-m", "answer_exact_match,f1", "--with-rows", "-q", "--json"];
+    let scored = folder.json(&[&score[..], &["--out", "run.jsonl"]].concat());
+    export(&folder, "inspect", "run.eval", "");
+    export(&folder, "eee", "eee", TAGS);
     let read = read(&peer, &folder);
     assert_eq!(read["eee"]["valid"], true);
     for (place, (name, mean)) in

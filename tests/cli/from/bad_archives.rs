@@ -1,5 +1,6 @@
 //! Archives that are damaged or made to do harm: each is an error with file and member, in bounded memory, and nothing is written.
 
+use insta::assert_snapshot;
 use std::fs;
 use std::io::Write as _;
 
@@ -46,7 +47,7 @@ fn imported(folder: &Folder) -> String {
 /// The values of the metric `s` by id.
 fn values(bytes: &[u8]) -> Vec<(String, Value)> {
     let folder = Folder::with("a.eval", bytes);
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
+    let ran = folder.run("compare --from inspect a.eval a.eval --json");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows = imported(&folder);
     let row = |line: &str| {
@@ -61,7 +62,7 @@ fn values(bytes: &[u8]) -> Vec<(String, Value)> {
 fn error(bytes: &[u8]) -> String {
     let folder = Folder::with("a.eval", bytes);
     let temporary = tempfile::tempdir().unwrap();
-    let mut command = folder.command(&["compare", "--from", "inspect", "a.eval", "a.eval"]);
+    let mut command = folder.command("compare --from inspect a.eval a.eval");
     let ran = crate::Ran::from(command.env("TMPDIR", temporary.path()).output().unwrap());
     assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
     assert_eq!(folder.files(), ["a.eval"]);
@@ -109,16 +110,12 @@ fn names_of_members_are_no_paths() {
 fn encrypted_and_unsupported_members_are_named() {
     let mut members = good();
     members[1].flags = 1;
-    assert_eq!(
-        error(&archive(&members)),
-        "sample q2, epoch 1: encrypted; write the log without a password"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"sample q2, epoch 1: encrypted; write the log without a password");
     let mut members = good();
     members[2].method = 14;
-    assert_eq!(
-        error(&archive(&members)),
-        "member `header.json`: compressed with method 14; expected stored (0), deflate (8) or Zstandard (93)"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"member `header.json`: compressed with method 14; expected stored (0), deflate (8) or Zstandard (93)");
 }
 
 #[test]
@@ -158,10 +155,8 @@ fn absurd_sizes_in_the_directory_are_errors() {
     assert_eq!(longer, "sample q1, epoch 1: longer than the 3 bytes that the directory names");
     let mut members = good();
     members[1].offset = Some(1);
-    assert_eq!(
-        error(&archive(&members)),
-        "sample q2, epoch 1: no member at its offset; copy the file again"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"sample q2, epoch 1: no member at its offset; copy the file again");
     // More members than the directory has.
     let mut bytes = archive(&good());
     let end = bytes.len();
@@ -282,18 +277,8 @@ fn attachments_are_resolved_within_a_limit() {
     };
     let bytes = with(json!("attachment://a"), json!({"a": "a long text"}));
     let folder = Folder::with("a.eval", bytes);
-    let score = [
-        "score",
-        "--from",
-        "inspect",
-        "a.eval",
-        "-m",
-        "no_loops",
-        "--out",
-        "o.jsonl",
-        "--with-rows",
-    ];
-    assert_eq!(folder.run(&score).code, Some(0));
+    let score = "score --from inspect a.eval -m no_loops --out o.jsonl --with-rows";
+    folder.printed(score);
     assert!(folder.read("o.jsonl").contains(r#""input":"a long text""#));
     let many = vec![json!({"role": "user", "content": "attachment://a"}); 100];
     let error = error(&with(many.into(), json!({"a": "x".repeat(1 << 20)})));
@@ -313,10 +298,8 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
     );
     let mut members = good();
     members[2].content = HEADER.replace("\"version\":2", "\"version\":3").into_bytes();
-    assert_eq!(
-        error(&archive(&members)),
-        "member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics"
-    );
+    assert_snapshot!(error(&archive(&members)),
+        @"member `header.json`: version 3 of the format; expected at most 2: update dsrs-metrics");
     let chunked = [good(), vec![Member::new("samples/q3_epoch_1/sample.json", "{}")]].concat();
     let chunked = error(&archive(&chunked));
     assert!(
@@ -333,7 +316,7 @@ fn a_log_that_is_being_written_is_read_with_a_warning() {
     let mut members = good();
     members[2] = Member::new("_journal/start.json", HEADER.replace("\"status\":\"success\",", ""));
     let folder = Folder::with("a.eval", archive(&members));
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval"]);
+    let ran = folder.run("compare --from inspect a.eval a.eval");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let warning =
         "warning: a.eval: the status of the log is `started`, so samples may be missing\n";
@@ -346,8 +329,7 @@ fn a_failed_sample_failed_by_each_metric_of_the_log() {
     let mut members = good();
     members.insert(0, Member::new("samples/q0_epoch_1.json", failed));
     let folder = Folder::with("a.eval", archive(&members));
-    let ran = folder.run(&["compare", "--from", "inspect", "a.eval", "a.eval", "--json"]);
-    let compared: Value = serde_json::from_str(&ran.out).unwrap();
+    let compared = folder.json("compare --from inspect a.eval a.eval --json");
     assert_eq!(compared["metrics"]["s"]["n"], 3);
     assert_eq!(compared["metrics"]["s"]["failed"], json!({"a": 1, "b": 1}));
     assert_eq!(compared["metrics"]["s"]["a"], 0.5);

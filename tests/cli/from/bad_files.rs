@@ -10,7 +10,7 @@ const FORMATS: [&str; 4] = ["inspect", "lm-eval", "otlp", "atif"];
 #[track_caller]
 fn error(format: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Folder::with("file.jsonl", content);
-    let error = folder.score_error(&["--from", format, "file.jsonl", "-m", "em"]);
+    let error = folder.score_error(&format!("--from {format} file.jsonl -m em"));
     let reason = error.strip_prefix("file.jsonl: ").map(str::to_owned);
     reason.unwrap_or_else(|| panic!("{error}"))
 }
@@ -49,7 +49,7 @@ fn a_file_of_another_format_is_described() {
 #[test]
 fn a_file_that_is_missing_is_named() {
     for format in FORMATS {
-        let error = Folder::new().score_error(&["--from", format, "none", "-m", "em"]);
+        let error = Folder::new().score_error(&format!("--from {format} none -m em"));
         assert_eq!(error, "none: No such file or directory (os error 2)");
     }
 }
@@ -86,14 +86,7 @@ fn nan_among_samples_is_no_score_and_infinity_a_failure() {
     };
     let lines = [line(0, "NaN"), line(1, "Infinity"), line(2, "1.0"), line(3, "[1, 2]")].join("\n");
     let folder = Folder::with("samples_t_d.jsonl", lines);
-    let ran = folder.run(&[
-        "compare",
-        "--from",
-        "lm-eval",
-        "samples_t_d.jsonl",
-        "samples_t_d.jsonl",
-        "--json",
-    ]);
+    let ran = folder.run("compare --from lm-eval samples_t_d.jsonl samples_t_d.jsonl --json");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let compared: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let acc = &compared["metrics"]["acc"];
@@ -114,7 +107,7 @@ fn an_attribute_of_a_span_may_be_deep_within_the_limit_of_json() {
         )
     };
     let folder = Folder::with("file.jsonl", deep(30));
-    let ran = folder.run(&["score", "--from", "otlp", "file.jsonl", "-m", "no_loops"]);
+    let ran = folder.run("score --from otlp file.jsonl -m no_loops");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let error = error("otlp", format!("{}\n{}", deep(1), deep(100)));
     assert!(error.starts_with("line 2: expected at most 127 levels"), "{error}");

@@ -49,7 +49,7 @@ fn assert_names(ran: &Ran, names: &[&str]) {
 }
 
 /// Runs a command with a temporary folder of its own, which must be empty afterwards.
-fn run(folder: &Folder, args: &[&str]) -> Ran {
+fn run(folder: &Folder, args: &str) -> Ran {
     let temporary = tempfile::tempdir().unwrap();
     let output = folder.command(args).env("TMPDIR", temporary.path()).output().unwrap();
     let left: Vec<_> =
@@ -62,12 +62,12 @@ fn run(folder: &Folder, args: &[&str]) -> Ran {
 fn compare_reads_each_format() {
     let folder = files();
     for (format, [a, b], metric) in FORMATS {
-        let ran = run(&folder, &["compare", "--from", format, a, b]);
+        let ran = run(&folder, &format!("compare --from {format} {a} {b}"));
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         assert_names(&ran, &[&format!("A: {a}, "), &format!("B: {b}, "), metric]);
     }
     // There are no scores in trajectories.
-    let ran = run(&folder, &["compare", "--from", "atif", "a.atif.jsonl", "b.atif.jsonl"]);
+    let ran = run(&folder, "compare --from atif a.atif.jsonl b.atif.jsonl");
     assert_eq!(ran.code, Some(2), "{}", ran.out);
     let error = "error: a.atif.jsonl: no row has a score; score the rows first: `score FILE --from atif -m NAME --out RUN.jsonl`\n";
     assert_eq!(ran.err, error);
@@ -79,8 +79,8 @@ fn score_reads_each_format() {
     let atif = ("atif", ["a.atif.jsonl", "b.atif.jsonl"], "");
     for (format, [file, _], _) in FORMATS.into_iter().chain([atif]) {
         let metric = if ["otlp", "atif"].contains(&format) { "no_loops" } else { "f1" };
-        let scored = ["score", "--from", format, file, "-m", metric, "--max-errors", "99"];
-        let ran = run(&folder, &[&scored[..], &["--with-rows", "--out", "out.jsonl"]].concat());
+        let scored = format!("score --from {format} {file} -m {metric} --max-errors 99");
+        let ran = run(&folder, &format!("{scored} --with-rows --out out.jsonl"));
         assert_eq!(ran.code, Some(0), "{format}: {}{}", ran.out, ran.err);
         assert_names(&ran, &[metric]);
         let manifest: Value =
@@ -100,27 +100,13 @@ fn score_reads_each_format() {
 #[test]
 fn an_epoch_is_a_row_to_be_scored_and_a_repeat_to_be_compared() {
     let folder = files();
-    let scored = [
-        "score",
-        "--from",
-        "inspect",
-        "a.eval",
-        "-m",
-        "em",
-        "--group",
-        "sample",
-        "--max-errors",
-        "99",
-    ];
-    let ran = run(&folder, &[&scored[..], &["--json", "--out", "out.jsonl"]].concat());
+    let scored = "score --from inspect a.eval -m em --group sample --max-errors 99";
+    let ran = run(&folder, &format!("{scored} --json --out out.jsonl"));
     let summary: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&summary["rows"], ran.code), (&Value::from(72), Some(0)), "{}", ran.err);
     let ids = folder.read("out.jsonl");
     assert!(ids.starts_with("{\"id\":\"q0:1\""), "{ids}");
-    let ran = run(
-        &folder,
-        &["compare", "--from", "inspect", "a.eval", "b.eval", "--json", "-m", "match"],
-    );
+    let ran = run(&folder, "compare --from inspect a.eval b.eval --json -m match");
     let compared: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(compared["metrics"]["match"]["n"], 24);
 }
@@ -135,19 +121,16 @@ fn agree_and_report_read_each_format() {
             _ => "label",
         };
         let positive = if format == "lm-eval" { "large" } else { "north" };
-        let mut agree =
-            vec!["agree", "--from", format, a, "--label", label, "--positive", positive];
-        if format == "otlp" {
-            folder.write(
-                "labels.jsonl",
-                "{\"id\":\"t1\",\"label\":\"north\"}\n{\"id\":\"t2\",\"label\":\"south\"}\n",
-            );
-            agree.extend(["--labels", "labels.jsonl"]);
-        }
-        let ran = run(&folder, &[&agree[..], &["-m", metric, "--threshold", "0.5"]].concat());
+        let labels = if format == "otlp" { "--labels labels.jsonl" } else { "" };
+        folder.write(
+            "labels.jsonl",
+            "{\"id\":\"t1\",\"label\":\"north\"}\n{\"id\":\"t2\",\"label\":\"south\"}\n",
+        );
+        let agree = format!("agree --from {format} {a} --label {label} --positive {positive}");
+        let ran = run(&folder, &format!("{agree} {labels} -m {metric} --threshold 0.5"));
         assert_eq!(ran.code, Some(0), "{format}: {}", ran.err);
         assert_names(&ran, &[&format!("{metric} against {label}")]);
-        let ran = run(&folder, &["report", "--from", format, a, b, "--out", "report.html"]);
+        let ran = run(&folder, &format!("report --from {format} {a} {b} --out report.html"));
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{format}");
         let html = folder.read("report.html");
         assert!(html.contains(a) && html.contains(b) && !html.contains("dsrs-metrics-from"));
@@ -156,13 +139,8 @@ fn agree_and_report_read_each_format() {
 
 #[test]
 fn a_changed_option_of_a_scorer_is_named() {
-    let ran = Folder::new().run(&[
-        "compare",
-        "--from",
-        "inspect",
-        &log("weak.eval"),
-        &log("other_option.eval"),
-    ]);
+    let (weak, other) = (log("weak.eval"), log("other_option.eval"));
+    let ran = Folder::new().run(&["compare", "--from", "inspect", &weak, &other]);
     assert_eq!(ran.code, Some(2));
     let sentence =
         "not compared: match: parameter `match.ignore_case` is \"true\" in A, \"false\" in B";
@@ -172,9 +150,9 @@ fn a_changed_option_of_a_scorer_is_named() {
 #[test]
 fn trajectories_and_answers_of_a_log_can_be_scored() {
     let folder = Folder::new();
-    let score = ["score", "--from", "inspect", &log("agent.eval"), "-m", "no_loops,includes"];
-    let ran = folder.run(&[&score[..], &["--out", "out.jsonl", "--with-rows"]].concat());
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{}", ran.out);
+    fs::copy(log("agent.eval"), folder.path("agent.eval")).unwrap();
+    let score = "score --from inspect agent.eval -m no_loops,includes";
+    folder.printed(&format!("{score} --out out.jsonl --with-rows"));
     let first: Value =
         serde_json::from_str(folder.read("out.jsonl").lines().next().unwrap()).unwrap();
     assert_eq!(first["id"], "1");
@@ -196,7 +174,7 @@ fn without_results_the_identity_of_samples_is_unknown() {
     let folder = files();
     fs::remove_file(folder.path("a/results_x.json")).unwrap();
     let [a, b] = FORMATS[1].1;
-    let ran = run(&folder, &["compare", "--from", "lm-eval", a, b]);
+    let ran = run(&folder, &format!("compare --from lm-eval {a} {b}"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let warning = "warning: a/samples_sums_x.jsonl: no `a/results_x.json`: the version of the task and the direction of its metrics are unknown";
     assert!(ran.err.contains(warning), "{}", ran.err);
@@ -205,11 +183,10 @@ fn without_results_the_identity_of_samples_is_unknown() {
 #[test]
 fn standard_input_and_options_of_files_are_no_input_of_another_program() {
     let folder = files();
-    let ran = run(&folder, &["compare", "--from", "otlp", "-", "a.otlp.json"]);
+    let ran = run(&folder, "compare --from otlp - a.otlp.json");
     let error = "error: --from: expected a file, found standard input, which cannot be read in another order; write it to a file\n";
     assert_eq!((ran.code, &*ran.err), (Some(2), error));
-    let ran =
-        run(&folder, &["score", "--from", "otlp", "a.otlp.json", "-m", "em", "--format", "json"]);
+    let ran = run(&folder, "score --from otlp a.otlp.json -m em --format json");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("cannot be used with"), "{}", ran.err);
 }

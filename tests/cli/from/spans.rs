@@ -1,5 +1,6 @@
 //! Spans of OpenTelemetry: a row for each root, with a trajectory.
 
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::Folder;
@@ -35,15 +36,15 @@ pub(super) const TRACES: &str = concat!(
 /// The rows of spans, as `score` writes them, and its warnings.
 fn rows(content: &str) -> (Vec<Value>, String) {
     let folder = Folder::with("t.json", content);
-    let score = ["score", "--from", "otlp", "t.json", "-m", "no_loops", "--with-rows"];
-    let ran = folder.run(&[&score[..], &["--out", "out.jsonl"]].concat());
+    let score = "score --from otlp t.json -m no_loops --with-rows";
+    let ran = folder.run(&format!("{score} --out out.jsonl"));
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows = folder.read("out.jsonl");
     (rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), ran.err)
 }
 
 fn error(content: &str) -> String {
-    Folder::with("t.json", content).score_error(&["--from", "otlp", "t.json", "-m", "no_loops"])
+    Folder::with("t.json", content).score_error("--from otlp t.json -m no_loops")
 }
 
 #[test]
@@ -103,10 +104,8 @@ fn a_span_that_is_exported_twice_counts_once() {
     let twice = [("t", "a", "", 5), ("t", "b", "a", 6), ("t", "b", "a", 6)];
     assert_eq!(rows(&document(&twice)).0[0]["attributes"]["spans"], 2);
     let different = [("t", "a", "", 5), ("t", "a", "", 6)];
-    assert_eq!(
-        error(&document(&different)),
-        "t.json: trace t: two different spans have the id a; write each span once"
-    );
+    assert_snapshot!(error(&document(&different)),
+        @"t.json: trace t: two different spans have the id a; write each span once");
 }
 
 #[test]
@@ -165,10 +164,8 @@ fn a_document_that_is_written_over_several_lines_is_read() {
 #[test]
 fn invalid_spans_are_named() {
     let time = document(&[("t", "a", "", 1)]).replace("\"1\"", "\"soon\"");
-    assert_eq!(
-        error(&time),
-        "t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string \"soon\""
-    );
+    assert_snapshot!(error(&time),
+        @r#"t.json: line 1: span a: `startTimeUnixNano`: expected nanoseconds, found the string "soon""#);
     let id = document(&[("t", "", "", 1)]);
     assert_eq!(error(&id), "t.json: line 1: a span without `traceId` or `spanId`; write both");
     let none = r#"{"resourceSpans":[]}"#;

@@ -15,9 +15,8 @@ pub(super) const TRAJECTORIES: &str = concat!(
 #[test]
 fn a_trajectory_is_a_row() {
     let folder = Folder::with("t.jsonl", TRAJECTORIES);
-    let score = ["score", "--from", "atif", "t.jsonl", "-m", "no_loops", "--with-rows"];
-    let ran = folder.run(&[&score[..], &["--out", "out.jsonl"]].concat());
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    let score = "score --from atif t.jsonl -m no_loops --with-rows";
+    folder.printed(&format!("{score} --out out.jsonl"));
     let rows: Vec<Value> =
         folder.read("out.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((&rows[0]["id"], &rows[1]["id"]), (&"s1".into(), &"2".into()));
@@ -33,14 +32,13 @@ fn a_trajectory_is_a_row() {
     assert_eq!(rows[1]["attributes"], json!({"agent": "guide", "agent_version": "3"}));
     // One document over several lines is the same.
     folder.write("one.json", serde_json::to_string_pretty(&document).unwrap());
-    let ran = folder.run(&["score", "--from", "atif", "one.json", "-m", "no_loops"]);
-    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    folder.printed("score --from atif one.json -m no_loops");
 }
 
 #[test]
 fn an_invalid_trajectory_is_named_with_its_line() {
     let (first, _) = TRAJECTORIES.split_once('\n').unwrap();
-    let score = ["--from", "atif", "t.jsonl", "-m", "no_loops"];
+    let score = "--from atif t.jsonl -m no_loops";
     for (second, expected) in [
         (r#"{"steps":[]}"#, "line 2: no `schema_version` of ATIF; expected a trajectory"),
         (
@@ -49,7 +47,7 @@ fn an_invalid_trajectory_is_named_with_its_line() {
         ),
         (r#"{"schema_version":"ATIF-v1.0","steps":[{"#, "line 2: EOF while parsing"),
     ] {
-        let error = Folder::with("t.jsonl", format!("{first}\n{second}")).score_error(&score);
+        let error = Folder::with("t.jsonl", format!("{first}\n{second}")).score_error(score);
         assert!(error.starts_with(&format!("t.jsonl: {expected}")), "{error}");
     }
 }
