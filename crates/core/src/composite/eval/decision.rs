@@ -24,7 +24,8 @@ impl Decision {
             return Err(Missing::Leaf(self.node));
         };
         let answer = match self.reads {
-            Reads::Bool => Ok(if value > 0.5 { "yes" } else { "no" }),
+            // Validated: 0 or 1.
+            Reads::Bool => Ok(if value == 0.0 { "no" } else { "yes" }),
             Reads::Enum { read, .. } => {
                 let scored = result.as_outcome().and_then(Outcome::scored);
                 scored.ok_or(NoAnswer::Missing).and_then(read)
