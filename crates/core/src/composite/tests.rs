@@ -156,6 +156,25 @@ fn the_sum_of_weights_that_are_1_but_for_rounding_is_not_scaled() {
 }
 
 #[test]
+fn a_weighted_mean_is_the_same_whether_a_component_or_the_call_is_explained_or_not() {
+    let (gold, pred) = (example! {}, prediction! {});
+    let call = MetricCall::new(&gold, &pred);
+    for (a, b) in [(0.25, 0.75), (0.1, -0.7), (-0.0, -0.0)] {
+        let expected = 0.3 * a + 0.7 * b;
+        let number = metric_fn("b", move |_, _| b).with_range(-1.0, 1.0);
+        let explained = metric_fn("b", move |_, _| MetricScore::new(b).with_details("why"));
+        for last in [component(number), component(explained.with_range(-1.0, 1.0))] {
+            let first = component(metric_fn("a", move |_, _| a).with_range(-1.0, 1.0));
+            let blend = built(weighted([(first, 0.3), (last, 0.7)]));
+            for call in [call, call.without_explanation()] {
+                let value = blend.answer(call).ready().unwrap().unwrap().score.value;
+                assert_eq!(value.to_bits(), f64::to_bits(expected), "{value}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_gate_with_one_truth_has_its_verdict() {
     let correct =
         |passed| component(metric_fn("correct", move |_, _| passed).with_tier(MetricTier::Truth));
