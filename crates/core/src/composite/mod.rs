@@ -10,6 +10,8 @@ mod on_missing;
 mod plan;
 pub(crate) mod row_types;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::sync::Arc;

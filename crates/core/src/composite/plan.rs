@@ -161,3 +161,52 @@ impl<M: 'static> Configured for KeyOfTree<M> {
         type_name::<M>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::composite::shape::Reads;
+    use crate::spec::ScoreKind;
+
+    struct Tone;
+    struct Style;
+
+    const SPEC: MetricSpec<'static> = MetricSpec::new("short").with_kind(ScoreKind::Bool);
+
+    fn key<M: 'static>(configured: &'static str, on_missing: OnMissing) -> Key {
+        let node = Named { index: 0, configured, spec: &SPEC };
+        let branches = vec![(&["yes"][..], Shape::Number(1.0)), (&["no"], Shape::Number(0.0))];
+        let tree = Shape::Decision { node, reads: Reads::Bool, branches };
+        let plan = Plan::declared(tree, on_missing, vec![None], &[], &[SPEC]);
+        KeyOfTree::<M>::key(Box::leak(Box::new(plan)))
+    }
+
+    #[test]
+    fn the_parameters_of_a_tree_are_its_paths_and_what_a_missing_component_does() {
+        for (configured, on_missing, expected) in [
+            ("", OnMissing::Fail, vec![("short: yes", "1"), ("short: no", "0")]),
+            (
+                "(chars = 9)",
+                OnMissing::Skip,
+                vec![
+                    ("on_missing", "skip"),
+                    ("short(chars = 9): yes", "1"),
+                    ("short(chars = 9): no", "0"),
+                ],
+            ),
+        ] {
+            let found = key::<Tone>(configured, on_missing).parameters();
+            let expected = expected.into_iter();
+            let expected = expected.map(|(name, value)| (format!("Tone.{name}"), value.to_owned()));
+            assert_eq!(found, expected.collect::<Vec<_>>());
+        }
+    }
+
+    /// A tree has no parameters but those of its declaration.
+    #[test]
+    fn a_tree_has_the_key_of_its_type() {
+        let tone = key::<Tone>("", OnMissing::Fail);
+        assert_eq!(tone, key::<Tone>("", OnMissing::Fail));
+        assert_ne!(tone, key::<Style>("", OnMissing::Fail));
+    }
+}

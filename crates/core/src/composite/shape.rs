@@ -88,10 +88,6 @@ pub trait Leaf {
     fn name(&self) -> &str;
     /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
-    /// Returns the suffix of its name in results: its configuration.
-    fn configured(&self) -> &str {
-        ""
-    }
     /// Returns whether both are the same component, which is evaluated once per row.
     fn is(&self, other: &Self) -> bool;
 }
@@ -130,10 +126,6 @@ impl Leaf for Named {
         *self.spec
     }
 
-    fn configured(&self) -> &str {
-        self.configured
-    }
-
     fn is(&self, other: &Self) -> bool {
         self.index == other.index
     }
@@ -163,33 +155,6 @@ impl<L: Leaf> Shape<L> {
             OnMissing::Fail => self.expression(),
             OnMissing::Skip => format!("{}, missing components are omitted", self.expression()),
             OnMissing::Zero => format!("{}, missing components count as 0", self.expression()),
-        }
-    }
-
-    /// Returns the paths of a decision tree with what they lead to, or the whole expression of a composite that has trees among
-    /// its components.
-    pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
-        if !matches!(self, Self::Decision { .. }) {
-            return vec![("expression", self.shown(on_missing))];
-        }
-        let mut all = Vec::new();
-        if on_missing != OnMissing::Fail {
-            all.push(("on_missing", format!("{on_missing:?}").to_lowercase()));
-        }
-        self.each_path("", &mut all);
-        all
-    }
-
-    fn each_path(&self, path: &str, all: &mut Vec<(&'static str, String)>) {
-        let Self::Decision { node, branches, .. } = self else {
-            return all.push((intern(path), self.expression()));
-        };
-        let separator = if path.is_empty() { "" } else { ", " };
-        for (answers, to) in branches {
-            for answer in *answers {
-                let node = format!("{}{}", node.name(), node.configured());
-                to.each_path(&format!("{path}{separator}{node}: {answer}"), all);
-            }
         }
     }
 
@@ -229,6 +194,35 @@ impl<L: Leaf> Shape<L> {
             Self::Leaf(leaf) => Some(leaf),
             Self::AtLeast(part, _) => part.component(),
             _ => None,
+        }
+    }
+}
+
+impl Shape<Named> {
+    /// Returns the paths of a decision tree with what they lead to, or the whole expression of a composite that has trees among
+    /// its components.
+    pub(super) fn settings(&self, on_missing: OnMissing) -> Vec<(&'static str, String)> {
+        if !matches!(self, Self::Decision { .. }) {
+            return vec![("expression", self.shown(on_missing))];
+        }
+        let mut all = Vec::new();
+        if on_missing != OnMissing::Fail {
+            all.push(("on_missing", format!("{on_missing:?}").to_lowercase()));
+        }
+        self.each_path("", &mut all);
+        all
+    }
+
+    fn each_path(&self, path: &str, all: &mut Vec<(&'static str, String)>) {
+        let Self::Decision { node, branches, .. } = self else {
+            return all.push((intern(path), self.expression()));
+        };
+        let separator = if path.is_empty() { "" } else { ", " };
+        for (answers, to) in branches {
+            for answer in *answers {
+                let node = format!("{}{}", node.name(), node.configured);
+                to.each_path(&format!("{path}{separator}{node}: {answer}"), all);
+            }
         }
     }
 }

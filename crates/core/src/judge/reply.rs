@@ -378,3 +378,6 @@ fn closed(schema: &mut Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -285,3 +285,34 @@ fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
     let feedback = scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed))?;
     Some((value, format!("{name} ({value}): {feedback}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lm::{LmError, LmErrorKind};
+    use crate::score::row_answer::RowAnswer;
+
+    #[test]
+    fn a_number_keeps_its_value_cost_and_verdict() {
+        for passed in [None, Some(true), Some(false)] {
+            let result = ComponentResult::of_number(Number { value: 0.5, cost_msats: 3, passed });
+            assert_eq!((result.plain(), result.passed()), (Some(0.5), passed));
+            let score = MetricScore::new(0.5).with_cost_msats(3);
+            let scored = Scored { score, passed, note: Note::None };
+            assert_eq!(result.outcome().unwrap().into_owned(), Outcome::Scored(scored));
+        }
+    }
+
+    #[test]
+    fn a_component_could_have_any_score_if_the_call_of_its_model_was_only_estimated() {
+        let unavailable = LmErrorKind::Disconnected { reason: "reset".into() };
+        for (kind, is_estimated) in [(LmErrorKind::Estimated, true), (unavailable, false)] {
+            let error = MetricError::of_model("judge", LmError::from(kind));
+            let result = ComponentResult::from(Err::<RowAnswer, _>(error));
+            assert_eq!(result.is_estimated(), is_estimated);
+        }
+        let error = MetricError::failed("judge", "no reply");
+        assert!(!ComponentResult::from(Err::<RowAnswer, _>(error)).is_estimated());
+        assert!(!ComponentResult::default().is_estimated());
+    }
+}

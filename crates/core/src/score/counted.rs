@@ -232,3 +232,35 @@ impl<S: CorpusState> Erased for S {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::score::corpus::CorpusCounts;
+
+    #[derive(Debug, Clone, PartialEq)]
+    struct Longest(u64);
+
+    impl CorpusState for Longest {
+        fn merge(&mut self, other: &Self) {
+            self.0 = self.0.max(other.0);
+        }
+
+        fn score(&self) -> Result<f64, NotDefined> {
+            Ok(self.0 as f64)
+        }
+    }
+
+    #[test]
+    fn a_state_is_read_as_its_own_type() {
+        let mut counted = Counted::new(Longest(3));
+        counted.merge(&Counted::new(Longest(5)));
+        assert_eq!(counted.state(), Some(&Longest(5)));
+        assert_eq!(counted.state::<CorpusCounts>(), None);
+    }
+
+    #[test]
+    fn a_state_of_an_author_has_no_record() {
+        assert_eq!(Counted::new(Longest(3)).record(), None);
+    }
+}

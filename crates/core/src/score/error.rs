@@ -367,3 +367,26 @@ impl fmt::Display for MetricError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::MetricError;
+
+    #[test]
+    fn errors_are_equal_if_metric_reason_and_cost_are() {
+        let source = "x".parse::<u8>().unwrap_err();
+        let error = || MetricError::failed("m", &source);
+        assert_eq!(error(), MetricError::caused_by("m", source.clone()), "the message is compared");
+        assert_ne!(error(), MetricError::failed("other", &source));
+        assert_ne!(error(), MetricError::failed("m", "other"));
+        assert_ne!(error(), error().with_cost_msats(1));
+    }
+
+    #[test]
+    fn an_error_is_shown_with_metric_reason_cost_and_source() {
+        let error = MetricError::abstained("m").with_cost_msats(7);
+        let expected =
+            r#"MetricError { metric: "m", kind: Abstained, cost_msats: 7, source: None }"#;
+        assert_eq!(format!("{error:?}"), expected);
+    }
+}

@@ -69,3 +69,23 @@ pub fn explained(scored: Scored, details: Option<String>) -> Scored {
         None => scored,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_explanation_of_any_type_is_its_text() {
+        let why = || "why".to_owned();
+        for details in [
+            "why".into_details(),
+            why().into_details(),
+            Cow::Borrowed("why").into_details(),
+            Cow::<'static, str>::Owned(why()).into_details(),
+            Some("why").into_details(),
+        ] {
+            assert_eq!(details, Some(why()));
+        }
+        assert_eq!(None::<String>.into_details(), None);
+    }
+}

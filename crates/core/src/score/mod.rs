@@ -351,3 +351,22 @@ pub enum Grade {
     /// A trace was given, and the metric has a verdict: pass or fail, never a truthy float.
     Verdict(bool),
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SEARCHED_PARTS, Scores};
+
+    #[test]
+    fn names_are_hashed_from_the_17th_on_and_stay_unique() {
+        for count in [SEARCHED_PARTS, SEARCHED_PARTS + 1, SEARCHED_PARTS + 2] {
+            let names: Vec<String> = (0..count).map(|name| name.to_string()).collect();
+            let with = |scores: Scores, name: &String| scores.with(name, 1.0);
+            let scores = names.iter().fold(Scores::new("0", 0.5), with);
+            assert_eq!(scores.positions.len(), if count > 16 { count } else { 0 });
+            assert!(scores.parts.iter().map(|part| &part.name).eq(&names));
+            let again = names.iter().fold(scores, |scores, name| scores.with(name, 0.25));
+            assert!(again.parts.iter().all(|part| part.value == 0.25));
+            assert_eq!(again.parts.len(), count);
+        }
+    }
+}

@@ -206,7 +206,7 @@ impl From<MetricError> for Outcome {
 mod tests {
     use std::error::Error as _;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::rows::field_error::FieldError;
@@ -330,6 +330,44 @@ mod tests {
         let counted = Outcome::Counted(Counted::new(counts));
         let error = serde_json::to_string(&counted).unwrap_err().to_string();
         assert_eq!(error, "the enum variant Outcome::Counted cannot be serialized");
+    }
+
+    /// The sum of all costs in a stored outcome.
+    fn costs(stored: &Value) -> u64 {
+        let of_field = |(key, value): (&String, &Value)| match key == "cost_msats" {
+            true => value.as_u64().unwrap(),
+            false => costs(value),
+        };
+        match stored {
+            Value::Object(fields) => fields.iter().map(of_field).sum(),
+            Value::Array(items) => items.iter().map(costs).sum(),
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn an_outcome_has_the_cost_of_the_call_and_none_where_it_is_reused() {
+        for (mut outcome, cost_msats) in [
+            (composite(), 3),
+            (failed(MetricErrorKind::NoRowScore), 7),
+            (Outcome::Skipped { budget: 5, cost_msats: 2 }, 2),
+            (Outcome::Abstained, 0),
+        ] {
+            assert_eq!(outcome.cost_msats(), cost_msats);
+            outcome.remove_cost();
+            assert_eq!(costs(&json!(outcome)), 0, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn errors_that_are_no_failures_have_outcomes_of_their_own() {
+        let outcome = |kind| Outcome::from(MetricError::new("m", kind).with_cost_msats(3));
+        let gated = Outcome::Gated { by: "em".to_owned() };
+        assert_eq!(outcome(MetricErrorKind::Gated { by: "em".to_owned() }), gated);
+        let skipped = Outcome::Skipped { budget: 5, cost_msats: 3 };
+        assert_eq!(outcome(MetricErrorKind::OverBudget { budget_msats: 5 }), skipped);
+        assert_eq!(outcome(MetricErrorKind::Abstained), Outcome::Abstained);
+        assert!(outcome(MetricErrorKind::NoRowScore).is_failure());
     }
 
     #[test]

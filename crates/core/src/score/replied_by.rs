@@ -158,6 +158,7 @@ mod tests {
             json!({ "judges": [{ "judge": "a:b", "replied_by": [{ "model": 1, "replies": 1 }] }] }),
             json!({ "judges": [{ "judge": "a:b", "replied_by": [{ "model": "m", "replies": -1 }] }] }),
             json!({ "judges": [{ "judge": "a:b", "answers": [{ "replied_by": [] }] }] }),
+            json!({ "rows": [{ "judge": "a:b", "replied_by": [{ "model": "m", "replies": 1 }] }] }),
         ] {
             assert_eq!(read(&other), [], "{other}");
         }

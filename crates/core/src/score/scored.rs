@@ -540,3 +540,6 @@ impl Scored {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -180,3 +180,49 @@ fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> Me
     };
     MetricError::new(name, kind)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_finite_in_range_and_of_its_kind_and_a_confidence_is_a_fraction() {
+        let number = MetricSpec::new("m").with_range(0.0, 2.0);
+        let verdict = MetricSpec::new("m").with_kind(ScoreKind::Bool);
+        let fraction = "the confidence 1.5 is outside 0.0..=1.0";
+        for (spec, value, confidence, expected) in [
+            (number, 1.5, 0.0, Ok(())),
+            (number, 0.5, 1.0, Ok(())),
+            (verdict, 0.0, 0.5, Ok(())),
+            (verdict, 1.0, 0.5, Ok(())),
+            (number, 1.5, 1.5, Err(fraction)),
+            (verdict, 1.0, 1.5, Err(fraction)),
+            (number, 1.5, -0.5, Err("the confidence -0.5 is outside 0.0..=1.0")),
+            (number, 1.5, f64::NAN, Err("the confidence NaN is outside 0.0..=1.0")),
+            (verdict, 0.5, 1.0, Err("a boolean metric returned 0.5; expected 0 or 1")),
+            (number, 2.5, 1.0, Err("the score 2.5 is outside the declared range 0.0..=2.0")),
+            (number, f64::NAN, 1.0, Err("the score NaN is not a finite number")),
+        ] {
+            let score = MetricScore::new(value).with_confidence(confidence);
+            let found = Scored::validated(score, &spec).map(|scored| scored.score.value);
+            let expected =
+                expected.map(|()| value).map_err(|reason| format!("metric `m`: {reason}"));
+            assert_eq!(found.map_err(|error| error.to_string()), expected);
+        }
+    }
+
+    #[test]
+    fn details_and_feedback_are_cut_off_after_their_largest_length() {
+        let spec = MetricSpec::new("m");
+        for (length, end) in [(MAX_EXPLANATION, "a"), (MAX_EXPLANATION + 1, "65537 bytes in full)")]
+        {
+            let text = || "a".repeat(length);
+            let score = MetricScore::new(1.0).with_details(text());
+            let scored = Scored::of_judgement(score, Some(text()), Map::new(), &spec).unwrap();
+            for text in [scored.score.details.as_deref().unwrap(), &scored.feedback().unwrap()] {
+                assert_eq!(text.find(|it| it != 'a').unwrap_or(text.len()), MAX_EXPLANATION);
+                assert!(text.ends_with(end));
+            }
+        }
+    }
+}

@@ -24,7 +24,8 @@ impl Decision {
             return Err(Missing::Leaf(self.node));
         };
         let answer = match self.reads {
-            Reads::Bool => Ok(if value > 0.5 { "yes" } else { "no" }),
+            // Validated: 0 or 1.
+            Reads::Bool => Ok(if value == 0.0 { "no" } else { "yes" }),
             Reads::Enum { read, .. } => {
                 let scored = result.as_outcome().and_then(Outcome::scored);
                 scored.ok_or(NoAnswer::Missing).and_then(read)
@@ -84,7 +85,7 @@ mod tests {
     use crate::composite::OnMissing;
     use crate::composite::eval::combine::{Missing, Resolved, Value, combine};
     use crate::composite::eval::schedule::next;
-    use crate::composite::eval::{Child, Decision, Node};
+    use crate::composite::eval::{Child, Decision, Node, Tree};
     use crate::composite::shape::Reads;
     use crate::score::component_results::{ComponentResult, Number};
 
@@ -185,5 +186,19 @@ mod tests {
             let is_tree = matches!(plain, Plain::Ask { .. });
             assert_eq!(path(&node, &names, &results).is_some(), is_tree);
         }
+    }
+
+    #[test]
+    fn the_path_of_a_tree_behind_a_gate_is_shown() {
+        let worst = Value { value: 0.0, passed: None };
+        let child = |node| Child { node, worst, name: String::new() };
+        let [yes, no] = [1.0, 0.0].map(|number| Box::new(Plain::Number(number)));
+        let truths = vec![child(Plain::Ask { node: 1, yes, no }.node())];
+        let proxies = vec![child(Node::Leaf(0))];
+        let gate = Node::Gate { proxies, at_least: 0.5, truths, range: None };
+        let number = Number { value: 1.0, cost_msats: 0, passed: None };
+        let results = [number, number].map(ComponentResult::of_number);
+        assert_eq!(path(&gate, &["open", "good"], &results).as_deref(), Some("good: yes"));
+        assert!(Tree::new(gate).has_decisions);
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        if self.tree.ungated == leaves.len() && leaves.len() <= numbers::FEW {
+        if !self.tree.has_stages && leaves.len() <= numbers::FEW {
             return numbers::answer(self, leaves, call);
         }
         let results = leaves.iter().map(|_| ComponentResult::default()).collect();

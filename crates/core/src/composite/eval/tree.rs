@@ -91,7 +91,8 @@ impl Weighted {
 
     #[inline]
     fn sum_of(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
-        let mut sum = 0.0;
+        // As an empty sum of `Iterator::sum`.
+        let mut sum = -0.0;
         for (index, weight) in self.plain.as_deref()? {
             sum += weight * value(*index)?;
         }
@@ -122,6 +123,12 @@ impl Node {
         }
     }
 
+    fn has_stages(&self) -> bool {
+        let mut parts = self.operands();
+        matches!(self, Self::Gate { .. } | Self::Decision(_))
+            || parts.any(|it| it.node.has_stages())
+    }
+
     fn has_decisions(&self) -> bool {
         let mut parts = self.operands().chain(self.later_operands());
         matches!(self, Self::Decision(_)) || parts.any(|part| part.node.has_decisions())
@@ -146,31 +153,18 @@ pub(in crate::composite) struct Child {
     pub(in crate::composite) name: String,
 }
 
-/// An expression, and the number of components that come before the first one behind a gate or in a branch.
+/// An expression, and what it has.
 #[derive(Debug)]
 pub(in crate::composite) struct Tree {
     pub(in crate::composite) node: Node,
-    pub(in crate::composite) ungated: usize,
+    /// Whether components behind gates or in branches are evaluated after others, if at all.
+    pub(super) has_stages: bool,
     pub(super) has_decisions: bool,
 }
 
 impl Tree {
     pub(in crate::composite) fn new(node: Node) -> Self {
-        let (mut ungated, mut is_behind_gate) = (0, false);
-        ungated_in(&node, &mut ungated, &mut is_behind_gate);
-        let has_decisions = node.has_decisions();
-        Self { node, ungated, has_decisions }
+        let (has_stages, has_decisions) = (node.has_stages(), node.has_decisions());
+        Self { node, has_stages, has_decisions }
     }
-}
-
-/// Counts the components before the truths of the first gate or the branches of the first decision. Components are numbered in
-/// the order of their first use.
-fn ungated_in(node: &Node, ungated: &mut usize, is_behind_gate: &mut bool) {
-    if let Node::Leaf(index) | Node::Decision(Decision { node: index, .. }) = node
-        && !*is_behind_gate
-    {
-        *ungated = (*ungated).max(index + 1);
-    }
-    node.operands().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
-    *is_behind_gate |= matches!(node, Node::Gate { .. } | Node::Decision(_));
 }

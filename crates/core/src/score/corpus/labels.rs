@@ -65,3 +65,14 @@ impl CorpusState for LabelScore {
         Record::Labels { formula: self.formula.clone(), labels }.to_value()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_labels_of_a_row_are_one_pair() {
+        let score = LabelScore::of_pair("cat", "dog", LabelFormula::Accuracy);
+        assert_eq!(score.pairs().only(), Some(("cat", "dog")));
+    }
+}

@@ -98,9 +98,7 @@ impl CorpusCounts {
     /// assert_eq!(corpus.counts(), [4, 8]);
     /// ```
     pub fn merge(&mut self, other: &Self) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
         for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
             *sum = sum.saturating_add(*count);
         }
@@ -161,5 +159,34 @@ impl CorpusState for CorpusCounts {
 
     fn record(&self) -> Option<Value> {
         Self::record(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CorpusCounts;
+
+    fn counts(counts: &[u64]) -> CorpusCounts {
+        CorpusCounts::new(counts, |sums: &[u64]| Some(sums[0] as f64))
+    }
+
+    #[test]
+    fn counts_that_one_of_two_rows_lacks_are_zero() {
+        let rows: [(&[u64], &[u64], &[u64]); 4] = [
+            (&[1, 2], &[3, 4], &[4, 6]),
+            (&[1], &[3, 4, 5], &[4, 4, 5]),
+            (&[3, 4, 5], &[1], &[4, 4, 5]),
+            (&[], &[1, 2], &[1, 2]),
+        ];
+        for (row, other, expected) in rows {
+            let mut sum = counts(row);
+            sum.merge(&counts(other));
+            assert_eq!(sum.counts(), expected);
+        }
+    }
+
+    #[test]
+    fn counts_are_shown_without_their_formula() {
+        assert_eq!(format!("{:?}", counts(&[1, 2])), "CorpusCounts([1, 2])");
     }
 }

@@ -178,3 +178,95 @@ impl ValueFormula {
 pub fn restore(record: &Value) -> Option<Counted> {
     Record::deserialize(record).ok()?.restore()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::score::counted::CorpusState;
+
+    /// Checks that the record of a contribution is read as the contribution, and returns its score.
+    fn stored(state: impl CorpusState) -> Option<f64> {
+        let counted = Counted::new(state);
+        let read = restore(&counted.record().unwrap()).unwrap();
+        assert_eq!(read, counted);
+        read.score().ok()
+    }
+
+    #[test]
+    fn values_of_a_row_are_read_as_they_were_written() {
+        for is_true in [true, false] {
+            let share = if is_true { 0.75 } else { 0.25 };
+            assert_eq!(stored(Brier::of(is_true, share)), Some(0.0625));
+            assert_eq!(stored(Calibration::of(is_true, share, 1)), Some(0.25));
+            let (mut pairs, mut scores) = (ValuePairs::default(), ClassScores::default());
+            pairs.add(share, 2.0);
+            scores.add(is_true, share);
+            assert_eq!((stored(pairs), stored(scores)), (None, None), "one row has no ranks");
+        }
+        let labels = LabelScore::of_pair("cat", "dog", LabelFormula::Accuracy);
+        assert_eq!(stored(labels), Some(0.0));
+    }
+
+    /// The scores of BLEU and chrF are those of sacrebleu; that of BLEU is the geometric mean of 5/6, 3/5, 2/4 and 1/3.
+    #[test]
+    fn counts_of_a_row_are_read_with_their_formula() {
+        let (prediction, references) = ("the cat sat on the mat", ["the cat sat on a mat"]);
+        let (bleu, chrf) = (BleuOptions::default(), ChrfOptions::default());
+        let plus_plus = ChrfOptions { word_order: 2, ..chrf };
+        let of_bleu = CorpusCounts::new(bleu.counts(prediction, &references).unwrap(), bleu);
+        let of_chrf = |chrf: ChrfOptions| {
+            CorpusCounts::new(chrf.counts(prediction, &references).unwrap(), chrf)
+        };
+        for (counts, expected) in [
+            (of_bleu, (1.0_f64 / 12.0).powf(0.25)),
+            (of_chrf(chrf), 0.720_848),
+            (of_chrf(plus_plus), 0.720_304),
+            (CorpusCounts::new([1, 4], CountFormula::EditRate), 0.25),
+            (CorpusCounts::new([1, 2, 2], CountFormula::EntityF1), 0.5),
+        ] {
+            let score = stored(counts).unwrap();
+            assert!((score - expected).abs() < 1e-6, "{score} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn what_no_metric_contributes_is_not_read() {
+        let calibration = |bins: u32, values: [f64; 2]| json!({ "formula": { "calibration": bins }, "values": values });
+        let bleu = |max_order| {
+            let bleu = BleuOptions { max_order, ..BleuOptions::default() };
+            json!({ "formula": { "bleu": bleu }, "counts": vec![1; 2 + 2 * max_order] })
+        };
+        let chrf = |char_order, word_order| {
+            let chrf = ChrfOptions { char_order, word_order, ..ChrfOptions::default() };
+            let counts = vec![1; 3 * (char_order + word_order)];
+            json!({ "formula": { "chrf": chrf }, "counts": counts })
+        };
+        for valid in [
+            calibration(1, [1.0, 0.5]),
+            bleu(1),
+            bleu(MAX_ORDER),
+            chrf(MAX_ORDER, 0),
+            json!({ "formula": "edit_rate", "counts": [1, MAX_COUNT] }),
+        ] {
+            assert!(restore(&valid).is_some(), "{valid}");
+        }
+        for invalid in [
+            calibration(0, [1.0, 0.5]),
+            calibration(1, [0.5, 0.5]),
+            calibration(1, [1.0, 1.5]),
+            json!({ "formula": "auroc", "values": [0.5, 0.5] }),
+            json!({ "formula": "brier", "values": [1.5] }),
+            json!({ "formula": "spearman", "values": [1.0] }),
+            bleu(0),
+            bleu(MAX_ORDER + 1),
+            chrf(MAX_ORDER + 1, 0),
+            chrf(1, MAX_ORDER + 1),
+            json!({ "formula": "edit_rate", "counts": [1, MAX_COUNT + 1] }),
+            json!({ "formula": "edit_rate", "counts": [1] }),
+        ] {
+            assert!(restore(&invalid).is_none(), "{invalid}");
+        }
+    }
+}
