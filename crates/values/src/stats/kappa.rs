@@ -18,14 +18,14 @@ pub enum KappaWeights {
 }
 
 impl KappaWeights {
-    /// Returns the weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
-    fn agreement(self, label: usize, given: usize, classes: usize) -> f64 {
+    /// Returns the weight of an agreement: 1 for the same class, less for others. Neither kappa nor its error depends on
+    /// the unit of the distance.
+    fn agreement(self, label: usize, given: usize) -> f64 {
         let distance = label.abs_diff(given) as f64;
-        let farthest = (classes - 1).max(1) as f64;
         match self {
             Self::Unweighted => f64::from(label == given),
-            Self::Linear => 1.0 - distance / farthest,
-            Self::Quadratic => 1.0 - (distance / farthest).powi(2),
+            Self::Linear => 1.0 - distance,
+            Self::Quadratic => 1.0 - distance.powi(2),
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Ka
     let share = |count: u64| count as f64 / n;
     let labelled: Vec<f64> = (0..classes).map(|class| share(matrix.labelled(class))).collect();
     let given: Vec<f64> = (0..classes).map(|class| share(matrix.given(class))).collect();
-    let weight = |label, given| weights.agreement(label, given, classes);
+    let weight = |label, given| weights.agreement(label, given);
     let mean = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
         of.iter().enumerate().map(|(class, share)| share * weight(class)).sum()
     };

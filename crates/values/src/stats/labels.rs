@@ -315,7 +315,7 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::LabelPairs;
+    use super::{AlphaLevel, LabelPairs};
 
     #[test]
     fn a_correlation_is_never_above_1() {
@@ -326,6 +326,22 @@ mod tests {
             }
             let correlation = pairs.matthews_correlation().unwrap();
             assert!((1.0 - 1e-15..=1.0).contains(&correlation), "{labels}: {correlation}");
+        }
+    }
+
+    #[test]
+    fn alpha_of_numbers_needs_finite_numbers_that_differ() {
+        for (level, gold, reason) in [
+            (AlphaLevel::Interval, "1.0", "all labels are equal"),
+            (AlphaLevel::Interval, "inf", "the label \"inf\" is not a number"),
+            (AlphaLevel::Ordinal, "NaN", "the label \"NaN\" is not a number"),
+            (AlphaLevel::Ordinal, "one", "the label \"one\" is not a number"),
+        ] {
+            let mut pairs = LabelPairs::default();
+            pairs.add(gold, "1");
+            assert_eq!(pairs.krippendorff_alpha(level), Err(reason.into()));
+            // Names need not be numbers. Of two values that differ, the observed and the expected difference are equal.
+            assert_eq!(pairs.krippendorff_alpha(AlphaLevel::Nominal), Ok(0.0));
         }
     }
 }

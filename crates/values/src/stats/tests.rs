@@ -111,6 +111,19 @@ fn kappa_without_a_spread_has_no_error() {
     }
 }
 
+#[test]
+fn perfect_agreement_has_no_error_whatever_the_shares() {
+    for counts in (1..=6).flat_map(|a| (1..=6).map(move |b| [a, b, 7])) {
+        let pairs = (0..3).flat_map(|class| std::iter::repeat_n((class, class), counts[class]));
+        let matrix = ConfusionMatrix::of(3, pairs);
+        for weights in [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic] {
+            let kappa = cohen_kappa(&matrix, weights).unwrap();
+            assert!((kappa.value - 1.0).abs() < 1e-12, "{counts:?}: {kappa:?}");
+            assert_eq!((kappa.standard_error, kappa.interval()), (0.0, None), "{counts:?}");
+        }
+    }
+}
+
 /// Values of statsmodels' `proportion_confint` with `method="wilson"`.
 #[test]
 fn proportions_have_wilsons_interval() {
