@@ -187,16 +187,11 @@ impl LabelPairs {
         let order = sorted(classes.keys().copied());
         let places: BTreeMap<&str, usize> =
             order.iter().enumerate().map(|(place, label)| (*label, place)).collect();
-        let distance = |a: usize, b: usize| match weights {
-            KappaWeights::Unweighted => f64::from(a != b),
-            KappaWeights::Linear => a.abs_diff(b) as f64,
-            KappaWeights::Quadratic => (a.abs_diff(b) as f64).powi(2),
-        };
         let observed: f64 = self
             .counts
             .iter()
             .map(|((gold, predicted), count)| {
-                *count as f64 * distance(places[&**gold], places[&**predicted])
+                *count as f64 * weights.disagreement(places[&**gold], places[&**predicted])
             })
             .sum();
         let chance: f64 = match weights {
@@ -210,7 +205,7 @@ impl LabelPairs {
                     let others = sizes.iter().enumerate();
                     others.map(move |(b, it)| (gold.gold as f64 * it.predicted as f64, a, b))
                 });
-                pairs.map(|(weight, a, b)| weight * distance(a, b)).sum()
+                pairs.map(|(rows, a, b)| rows * weights.disagreement(a, b)).sum()
             }
         };
         Ok(1.0 - observed * n / chance)
