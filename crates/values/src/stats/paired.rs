@@ -344,10 +344,10 @@ mod tests {
             let extreme = (0..1 << 12).filter(|signs| sum(*signs).abs() >= sum(observed).abs());
             let expected = extreme.count() as f64 / f64::from(1 << 12);
             // Sums of tenths depend on their order.
-            let tenths: Vec<f64> = (0..12)
-                .map(|at| f64::from(if at < negative { -sizes[at] } else { sizes[at] }) / 10.0)
-                .collect();
-            assert_eq!(permutation_test(&tenths, 1, 0).p_value, expected);
+            let tenths = (0..12)
+                .map(|at| f64::from(if at < negative { -sizes[at] } else { sizes[at] }) / 10.0);
+            let test = permutation_test(&tenths.chain([0.0]).collect::<Vec<_>>(), 1, 0);
+            assert_eq!((test.p_value, test.assignments), (expected, 1 << 12));
         }
     }
 
