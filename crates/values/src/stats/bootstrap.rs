@@ -229,7 +229,100 @@ pub fn bca_interval(estimate: f64, mut samples: Vec<f64>, jackknife: &[f64]) -> 
 /// Returns a quantile of sorted values, by linear interpolation.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let place = share * (values.len() - 1) as f64;
-    let (below, rest) = (place.floor() as usize, place.fract());
-    let above = (below + 1).min(values.len() - 1);
-    values[below] + rest * (values[above] - values[below])
+    let (below, rest) = (values[place as usize], place.fract());
+    let above = values.get(place as usize + 1).copied().unwrap_or(below);
+    below + rest * (above - below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The uncertainty of a statistic with these values on the samples.
+    fn of_values(values: &[Option<f64>]) -> Uncertainty {
+        let mut values = values.iter().copied();
+        let bootstrap = Bootstrap { resamples: values.len() as u32, seed: 0 };
+        bootstrap.statistic(3, |_| values.next().flatten())
+    }
+
+    #[track_caller]
+    fn assert_close(found: Interval, expected: Interval) {
+        let is_close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(
+            is_close(found.low, expected.low) && is_close(found.high, expected.high),
+            "{found} is not {expected}"
+        );
+    }
+
+    #[test]
+    fn a_statistic_has_the_deviation_and_the_quantiles_of_its_values() {
+        let found = of_values(&[4.0, 1.0, 3.0, 5.0, 2.0].map(Some));
+        // The squared differences from 3 are 4, 1, 0, 1 and 4, and the quantiles are at 2.5% and 97.5% of the way from 1 to 5.
+        assert_eq!(found.stderr(), Some((10.0_f64 / 4.0).sqrt()));
+        assert_close(found.ci95().unwrap(), Interval { low: 1.1, high: 4.9 });
+    }
+
+    #[test]
+    fn one_undefined_sample_in_twenty_is_accepted() {
+        let undefined = |undefined: u32| {
+            let values = (0..20).map(|sample| (sample >= undefined).then_some(f64::from(sample)));
+            of_values(&values.collect::<Vec<_>>())
+        };
+        assert!(undefined(1).ci95().is_some());
+        assert_eq!(undefined(2), Uncertainty::NotComputed);
+    }
+
+    #[test]
+    fn a_variance_that_is_not_finite_is_too_large() {
+        assert_eq!(of_values(&[1e200, -1e200].map(Some)), Uncertainty::TooLarge);
+        let units = [(1e200, 1), (-1e200, 1)];
+        assert_eq!(Bootstrap::default().mean(&units), Uncertainty::TooLarge);
+    }
+
+    #[test]
+    fn a_mean_needs_two_units_with_rows_and_a_sample() {
+        for units in [&[] as &[(f64, u64)], &[(0.5, 1)], &[(0.0, 0), (0.0, 0)]] {
+            let expected = Uncertainty::NotEnoughRows { found: units.len() as u64, needed: 2 };
+            assert_eq!(Bootstrap::default().mean(units), expected);
+        }
+        let without_samples = Bootstrap { resamples: 0, seed: 0 }.mean(&[(0.5, 1), (1.0, 1)]);
+        assert_eq!(without_samples.ci95(), None);
+        assert_ne!(without_samples, Uncertainty::Constant, "the values are not equal");
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_its_samples_and_of_the_mean_without_each_unit() {
+        let units = [(9.0, 1), (1.0, 3), (0.5, 2), (7.0, 8), (2.0, 5), (0.0, 4)];
+        let mean = |of: &[usize]| {
+            let sum: f64 = of.iter().map(|at| units[*at].0).sum();
+            sum / of.iter().map(|at| units[*at].1).sum::<u64>() as f64
+        };
+        let (bootstrap, mut means) = (Bootstrap { resamples: 200, seed: 3 }, Vec::new());
+        let samples = bootstrap.statistic(units.len(), |sample| {
+            means.push(mean(sample));
+            means.last().copied()
+        });
+        let all = [0, 1, 2, 3, 4, 5];
+        let without = all.map(|unit| mean(&[&all[..unit], &all[unit + 1..]].concat()));
+        let found = bootstrap.mean(&units);
+        assert!((found.stderr().unwrap() - samples.stderr().unwrap()).abs() < 1e-12);
+        assert_close(found.ci95().unwrap(), bca_interval(mean(&all), means, &without).unwrap());
+    }
+
+    #[test]
+    fn an_interval_needs_samples_on_both_sides_and_a_mean_that_varies() {
+        let interval = |estimate, jackknife| bca_interval(estimate, vec![1.0, 2.0, 3.0], jackknife);
+        assert!(interval(2.0, &[1.0, 2.0, 3.0]).is_some());
+        assert_eq!(interval(0.0, &[1.0, 2.0, 3.0]), None);
+        assert_eq!(interval(4.0, &[1.0, 2.0, 3.0]), None);
+        assert_eq!(interval(2.0, &[2.0, 2.0, 2.0]), None);
+    }
+
+    #[test]
+    fn an_end_above_all_samples_is_the_largest_sample() {
+        // The estimate is above 999 of 1,000 samples, which is 3.1 deviations, and the acceleration is 0.07. So the end is
+        // at more than 10 deviations, where the distribution function is 1.
+        let samples = (0..1_000).map(f64::from).collect();
+        assert_eq!(bca_interval(998.5, samples, &[1.0, 1.0, -2.0]).unwrap().high, 999.0);
+    }
 }

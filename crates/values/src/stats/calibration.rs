@@ -34,9 +34,10 @@ impl Total {
         }
     }
 
+    /// `count` is the number of numbers, or 1 for the sum.
     fn mean(&self, count: u64) -> f64 {
         match self {
-            Self::One(value) => value / count as f64,
+            Self::One(value) => *value,
             Self::Many(sum) => sum.mean(count),
         }
     }
@@ -129,8 +130,7 @@ impl Calibration {
     #[must_use]
     pub fn of(is_true: bool, probability: f64, bins: u32) -> Self {
         let bins = bins.max(1);
-        let place = (probability * f64::from(bins)).ceil() - 1.0;
-        let place = place.clamp(0.0, f64::from(bins - 1)) as u32;
+        let place = ((probability * f64::from(bins)).ceil() - 1.0).max(0.0) as u32;
         let bin =
             Bin { rows: 1, came_true: u64::from(is_true), probabilities: Total::One(probability) };
         Self { all: bins, bins: BTreeMap::from([(place, bin)]) }
@@ -171,5 +171,42 @@ impl Calibration {
             bin.rows as f64 * (bin.probabilities.mean(bin.rows) - share).abs()
         });
         Ok(errors.sum::<f64>() / rows as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_has_its_upper_end_and_the_first_one_also_0() {
+        // In bins of one half, and whether both probabilities are in the same bin. The first comes true, the second does not.
+        for (a, b, is_same) in
+            [(0.0, 0.5, true), (0.5, 0.6, false), (0.6, 1.0, true), (0.0, 1.0, false)]
+        {
+            let mut calibration = Calibration::of(true, a, 2);
+            calibration.merge(&Calibration::of(false, b, 2));
+            let each: f64 = (1.0 - a + b) / 2.0;
+            let together = ((a + b) / 2.0 - 0.5).abs();
+            let expected = if is_same { together } else { each };
+            let found = calibration.expected_error().unwrap();
+            assert!((found - expected).abs() < 1e-12, "{a} {b}: {found}");
+        }
+    }
+
+    #[test]
+    fn scores_of_the_same_rows_are_equal_in_every_order() {
+        let [a, b, c] = [(true, 0.8), (false, 0.4), (false, 0.1)].map(|(is_true, probability)| {
+            (Brier::of(is_true, probability), Calibration::of(is_true, probability, 1))
+        });
+        let merged = |parts: [&(Brier, Calibration); 2]| {
+            let (mut brier, mut calibration) = parts[0].clone();
+            brier.merge(&parts[1].0);
+            calibration.merge(&parts[1].1);
+            (brier, calibration)
+        };
+        assert_eq!(merged([&a, &b]), merged([&b, &a]));
+        assert_ne!(merged([&a, &b]).0, merged([&a, &c]).0);
+        assert_ne!(merged([&a, &b]).1, merged([&a, &c]).1);
     }
 }

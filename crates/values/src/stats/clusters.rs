@@ -103,3 +103,46 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         Uncertainty::student(mean, stderr, groups - 1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[(u32, f64)]) -> Clusters<u32> {
+        let mut clusters = Clusters::default();
+        values.iter().for_each(|(group, value)| clusters.record(*group, *value));
+        clusters
+    }
+
+    #[test]
+    fn parts_have_the_groups_of_the_whole() {
+        let values = [(1, 0.25), (2, 1.0), (1, 0.5), (3, 0.75), (2, 0.125), (1, 1.0)];
+        for split in 0..=values.len() {
+            let mut merged = of(&values[..split]);
+            merged.merge(&of(&values[split..]));
+            assert_eq!((merged.groups(), merged.mean()), (3, Some(3.625 / 6.0)));
+            // The groups differ from 3, 2 and 1 times the mean by -1/16, -1/12 and 7/48.
+            let stderr = (1.5_f64 * (9.0 + 16.0 + 49.0)).sqrt() / 48.0 / 6.0;
+            let found = merged.uncertainty().stderr().unwrap();
+            assert!((found - stderr).abs() < 1e-12, "{found} is not {stderr}");
+        }
+    }
+
+    #[test]
+    fn fewer_than_two_groups_have_no_interval() {
+        assert_eq!((of(&[]).mean(), of(&[(1, 0.5)]).mean()), (None, Some(0.5)));
+        for values in [&[] as &[(u32, f64)], &[(1, 0.5), (1, 1.0)]] {
+            let found = of(values).groups() as u64;
+            let expected = Uncertainty::NotEnoughRows { found, needed: 2 };
+            assert_eq!(of(values).uncertainty(), expected);
+        }
+    }
+
+    #[test]
+    fn squares_and_sums_of_squares_that_are_not_finite_are_too_large() {
+        for size in [1e200, 1e154] {
+            let values = [(1, size), (2, -size), (3, size), (4, -size)];
+            assert_eq!(of(&values).uncertainty(), Uncertainty::TooLarge);
+        }
+    }
+}

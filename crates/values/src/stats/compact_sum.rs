@@ -57,7 +57,7 @@ impl CompactSum {
             Self::Units(low, high) => {
                 // The upper half has the sign.
                 sum.add_units(u128::from(*low), SHIFT, false);
-                sum.add_units(u128::from(high.unsigned_abs()), SHIFT + 64, *high < 0);
+                sum.add_units(u128::from(high.unsigned_abs()), SHIFT + 64, high.is_negative());
             }
             Self::Exact(exact) => sum.add_all(exact),
         }
@@ -113,6 +113,20 @@ mod tests {
         assert_eq!(sum.units(), Some((6_004_799_503_160_661 << 46) + (803 << 97)));
         sum.add(1e-300);
         assert_eq!((sum.units(), value(&sum)), (None, 1.0 / 3.0 + 100.375));
+    }
+
+    #[test]
+    fn multiples_of_the_unit_are_whole_numbers() {
+        let of = |number: f64| {
+            let mut sum = CompactSum::default();
+            sum.add(number);
+            sum.units()
+        };
+        assert_eq!(of(2_f64.powi(-100)), Some(1));
+        assert_eq!(of(-3.0 * 2_f64.powi(-100)), Some(-3));
+        assert_eq!(of(2_f64.powi(-60)), Some(1 << 40));
+        assert_eq!(of(2_f64.powi(-101)), None);
+        assert_eq!(of(1.5 * 2_f64.powi(-100)), None);
     }
 
     proptest! {

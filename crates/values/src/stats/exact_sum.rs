@@ -242,6 +242,8 @@ mod tests {
         assert_eq!(sum(&[9_007_199_254_740_991.0, 0.5]), 9_007_199_254_740_992.0);
         assert_eq!(sum(&[f64::MAX, f64::MAX, f64::MIN]), f64::MAX);
         assert_eq!(sum(&[5e-324, 5e-324, -1e-323]), 0.0);
+        assert_eq!(sum(&[f64::MAX, f64::MAX]), f64::INFINITY);
+        assert_eq!(sum(&[f64::MIN, -2_f64.powi(1000)]), f64::NEG_INFINITY);
     }
 
     #[test]
@@ -271,5 +273,12 @@ mod tests {
         sum.pending = super::MAX_PENDING - 1;
         sum.add(0.5);
         assert_eq!((sum.pending, sum.value()), (0, 0.5 - 1.5 * f64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn debug_output_is_the_sum() {
+        let mut sum = ExactSum::default();
+        [0.25, -1.0].into_iter().for_each(|value| sum.add(value));
+        assert_eq!(format!("{sum:?}"), "ExactSum(-0.75)");
     }
 }

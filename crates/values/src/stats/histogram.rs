@@ -104,6 +104,14 @@ mod tests {
     }
 
     #[test]
+    fn an_emptied_histogram_has_the_range_and_no_values() {
+        let mut histogram = Histogram::new(-1.0, 1.0).unwrap();
+        let empty = histogram.clone();
+        histogram.record(0.5);
+        assert_eq!((histogram.emptied(), empty.range()), (empty, (-1.0, 1.0)));
+    }
+
+    #[test]
     fn a_single_value_among_many_is_visible() {
         let mut histogram = Histogram::new(0.0, 1.0).unwrap();
         (0..1_000_000).for_each(|_| histogram.record(1.0));

@@ -18,14 +18,13 @@ pub enum KappaWeights {
 }
 
 impl KappaWeights {
-    /// Returns the weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
-    fn agreement(self, label: usize, given: usize, classes: usize) -> f64 {
+    /// Returns the weight of a label and a given class: 0 if they are the same.
+    pub(super) fn disagreement(self, label: usize, given: usize) -> f64 {
         let distance = label.abs_diff(given) as f64;
-        let farthest = (classes - 1).max(1) as f64;
         match self {
-            Self::Unweighted => f64::from(label == given),
-            Self::Linear => 1.0 - distance / farthest,
-            Self::Quadratic => 1.0 - (distance / farthest).powi(2),
+            Self::Unweighted => f64::from(label != given),
+            Self::Linear => distance,
+            Self::Quadratic => distance.powi(2),
         }
     }
 }
@@ -51,17 +50,16 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes:
-/// `(o - e) / (1 - e)`, where `o` is the observed mean weight of agreement and `e` the one expected
-/// of two independent raters with the same class frequencies. Weights depend on the indices of the
-/// classes in the matrix, as in scikit-learn.
+/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes: `1 - o / e`, where `o` is the
+/// observed mean weight of a disagreement and `e` the one expected of two independent raters with the same class
+/// frequencies. Weights depend on the indices of the classes in the matrix, as in scikit-learn.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
-/// Everitt 1969, eq. 13): with `p` the shares of the matrix, `w` the weights, `r` and `c` the mean
-/// weights of a row and a column of the matrix under the class frequencies of the other side,
-/// `√((Σ pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
+/// Everitt 1969, eq. 13, with weights of disagreements): with `p` the shares of the matrix, `w` the weights, `r` and `c`
+/// the mean weights of a row and a column of the matrix under the class frequencies of the other side,
+/// `√(Σ pᵢⱼ (wᵢⱼe - (rᵢ + cⱼ)o + oe)² / n) / e²`.
 ///
-/// Returns `None` without rows, and if `e = 1`: both sides have only one and the same class.
+/// Returns `None` without rows, and if `e = 0`: both sides have only one and the same class.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
@@ -73,42 +71,27 @@ impl Kappa {
 #[must_use]
 pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Kappa> {
     let (classes, n) = (matrix.classes(), matrix.total() as f64);
-    if n == 0.0 || same_class(matrix) {
-        return None;
-    }
-    let share = |count: u64| count as f64 / n;
-    let labelled: Vec<f64> = (0..classes).map(|class| share(matrix.labelled(class))).collect();
-    let given: Vec<f64> = (0..classes).map(|class| share(matrix.given(class))).collect();
-    let weight = |label, given| weights.agreement(label, given, classes);
-    let mean = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
-        of.iter().enumerate().map(|(class, share)| share * weight(class)).sum()
+    // Counts instead of shares, which round, so that an error of 0 is 0. Each figure is that of the formula times a power of
+    // `n`.
+    let count = |label, given| matrix.count(label, given) as f64;
+    let labelled: Vec<f64> = (0..classes).map(|class| matrix.labelled(class) as f64).collect();
+    let given: Vec<f64> = (0..classes).map(|class| matrix.given(class) as f64).collect();
+    let weight = |label, given| weights.disagreement(label, given);
+    let sum = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
+        of.iter().enumerate().map(|(class, count)| count * weight(class)).sum()
     };
-    let rows: Vec<f64> = (0..classes).map(|i| mean(&given, &|j| weight(i, j))).collect();
-    let columns: Vec<f64> = (0..classes).map(|j| mean(&labelled, &|i| weight(i, j))).collect();
-    let expected = mean(&labelled, &|i| rows[i]);
+    let rows: Vec<f64> = (0..classes).map(|i| sum(&given, &|j| weight(i, j))).collect();
+    let columns: Vec<f64> = (0..classes).map(|j| sum(&labelled, &|i| weight(i, j))).collect();
+    let expected = sum(&labelled, &|i| rows[i]);
     let cells = || (0..classes).flat_map(|i| (0..classes).map(move |j| (i, j)));
-    let observed: f64 = cells().map(|(i, j)| share(matrix.count(i, j)) * weight(i, j)).sum();
-    let spread = |(i, j): (usize, usize)| {
-        let deviation = weight(i, j) * (1.0 - expected) - (rows[i] + columns[j]) * (1.0 - observed);
-        share(matrix.count(i, j)) * deviation * deviation
+    let observed: f64 = cells().map(|(i, j)| count(i, j) * weight(i, j)).sum();
+    let square = |(i, j): (usize, usize)| {
+        let difference = weight(i, j) * expected - (rows[i] + columns[j]) * observed;
+        count(i, j) * (difference + observed * expected / n).powi(2)
     };
-    let centre = observed * expected - 2.0 * expected + observed;
-    let variance = (cells().map(spread).sum::<f64>() - centre * centre) / n;
-    // Rounding must not turn an error of 0 into a positive one.
-    let learnt = matrix.agreeing() < matrix.total() && !is_one(&labelled) && !is_one(&given);
-    let error = variance.max(0.0).sqrt() / (1.0 - expected).powi(2);
-    Some(Kappa {
-        value: (observed - expected) / (1.0 - expected),
-        standard_error: if learnt { error } else { 0.0 },
+    let squares: f64 = cells().map(square).sum();
+    (expected > 0.0).then(|| Kappa {
+        value: 1.0 - observed * n / expected,
+        standard_error: squares.sqrt() * n / expected.powi(2),
     })
-}
-
-/// Whether all labels and all given classes are the same class.
-fn same_class(matrix: &ConfusionMatrix) -> bool {
-    (0..matrix.classes()).any(|class| matrix.count(class, class) == matrix.total())
-}
-
-/// Whether one class has all the rows.
-fn is_one(shares: &[f64]) -> bool {
-    shares.iter().filter(|share| **share > 0.0).count() == 1
 }

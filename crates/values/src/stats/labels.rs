@@ -187,16 +187,11 @@ impl LabelPairs {
         let order = sorted(classes.keys().copied());
         let places: BTreeMap<&str, usize> =
             order.iter().enumerate().map(|(place, label)| (*label, place)).collect();
-        let distance = |a: usize, b: usize| match weights {
-            KappaWeights::Unweighted => f64::from(a != b),
-            KappaWeights::Linear => a.abs_diff(b) as f64,
-            KappaWeights::Quadratic => (a.abs_diff(b) as f64).powi(2),
-        };
         let observed: f64 = self
             .counts
             .iter()
             .map(|((gold, predicted), count)| {
-                *count as f64 * distance(places[&**gold], places[&**predicted])
+                *count as f64 * weights.disagreement(places[&**gold], places[&**predicted])
             })
             .sum();
         let chance: f64 = match weights {
@@ -210,7 +205,7 @@ impl LabelPairs {
                     let others = sizes.iter().enumerate();
                     others.map(move |(b, it)| (gold.gold as f64 * it.predicted as f64, a, b))
                 });
-                pairs.map(|(weight, a, b)| weight * distance(a, b)).sum()
+                pairs.map(|(rows, a, b)| rows * weights.disagreement(a, b)).sum()
             }
         };
         Ok(1.0 - observed * n / chance)
@@ -315,7 +310,7 @@ fn sorted<'a>(labels: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::LabelPairs;
+    use super::{AlphaLevel, LabelPairs};
 
     #[test]
     fn a_correlation_is_never_above_1() {
@@ -326,6 +321,22 @@ mod tests {
             }
             let correlation = pairs.matthews_correlation().unwrap();
             assert!((1.0 - 1e-15..=1.0).contains(&correlation), "{labels}: {correlation}");
+        }
+    }
+
+    #[test]
+    fn alpha_of_numbers_needs_finite_numbers_that_differ() {
+        for (level, gold, reason) in [
+            (AlphaLevel::Interval, "1.0", "all labels are equal"),
+            (AlphaLevel::Interval, "inf", "the label \"inf\" is not a number"),
+            (AlphaLevel::Ordinal, "NaN", "the label \"NaN\" is not a number"),
+            (AlphaLevel::Ordinal, "one", "the label \"one\" is not a number"),
+        ] {
+            let mut pairs = LabelPairs::default();
+            pairs.add(gold, "1");
+            assert_eq!(pairs.krippendorff_alpha(level), Err(reason.into()));
+            // Names need not be numbers. Of two values that differ, the observed and the expected difference are equal.
+            assert_eq!(pairs.krippendorff_alpha(AlphaLevel::Nominal), Ok(0.0));
         }
     }
 }

@@ -316,4 +316,25 @@ mod tests {
         assert_eq!(of(&[0.5, f64::NAN]), Uncertainty::TooLarge);
         assert_eq!([0.5, f64::INFINITY].into_iter().collect::<Moments>().mean(), None);
     }
+
+    #[test]
+    fn a_part_with_a_value_that_is_too_large_makes_the_whole_too_large() {
+        let of = |values: &[f64]| values.iter().copied().collect::<Moments>();
+        for (value, mean) in [(1e200, Some(5e199)), (f64::INFINITY, None)] {
+            let parts = [of(&[0.0]), of(&[value])];
+            for (mut merged, other) in
+                [(parts[0].clone(), &parts[1]), (parts[1].clone(), &parts[0])]
+            {
+                merged.merge(other);
+                assert_eq!((merged.mean(), merged.variance()), (mean, None));
+            }
+        }
+    }
+
+    #[test]
+    fn debug_output_is_the_figures() {
+        let moments: Moments = [0.0, 1.0].into_iter().collect();
+        let expected = "Moments { count: 2, mean: Some(0.5), variance: Some(0.5) }";
+        assert_eq!(format!("{moments:?}"), expected);
+    }
 }

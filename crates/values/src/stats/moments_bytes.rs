@@ -27,8 +27,8 @@ impl Moments {
     /// ```
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let flags = [(self.has_large, HAS_LARGE), (self.has_infinite, HAS_INFINITE)];
-        let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
+        let flags =
+            HAS_LARGE * u8::from(self.has_large) + HAS_INFINITE * u8::from(self.has_infinite);
         let mut bytes = vec![FORMAT, flags];
         bytes.extend(self.count.to_le_bytes());
         bytes.extend(self.ones.to_le_bytes());
@@ -49,7 +49,7 @@ impl Moments {
         let count = u64::from_le_bytes(take(&mut rest)?);
         let ones = u64::from_le_bytes(take(&mut rest)?);
         let [sum, squares] = [read_sum(&mut rest)?, read_sum(&mut rest)?];
-        let is_valid = format == FORMAT && flags <= HAS_LARGE | HAS_INFINITE && ones <= count;
+        let is_valid = format == FORMAT && flags <= HAS_LARGE + HAS_INFINITE && ones <= count;
         let (has_large, has_infinite) = (flags & HAS_LARGE != 0, flags & HAS_INFINITE != 0);
         let moments = Self { count, ones, sum, squares, has_large, has_infinite };
         (is_valid && rest.is_empty()).then_some(moments)

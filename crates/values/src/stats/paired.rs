@@ -182,11 +182,9 @@ impl SignedSums {
     /// Returns how many of `draws` sums have at least this magnitude. Each call of `signs` returns the signs of 64 sizes,
     /// for up to 1,024 sums in turn before the next sizes, so that the tables in use stay in the fastest cache.
     fn count_from(&self, least: f64, draws: u32, mut signs: impl FnMut() -> u64) -> u64 {
-        let mut sums = [0.0; 1024];
-        let mut rest = draws as usize;
-        let mut count = 0;
-        while rest > 0 {
-            let sums = &mut sums[..rest.min(1024)];
+        let (mut sums, draws) = ([0.0; 1024], draws as usize);
+        let counts = (0..draws).step_by(1024).map(|first| {
+            let sums = &mut sums[..(draws - first).min(1024)];
             sums.fill(0.0);
             for tables in self.tables.chunks(8) {
                 for sum in &mut *sums {
@@ -195,10 +193,9 @@ impl SignedSums {
                     *sum += looked_up.map(|(table, byte)| table[usize::from(byte)]).sum::<f64>();
                 }
             }
-            count += sums.iter().filter(|sum| sum.abs() >= least).count() as u64;
-            rest -= sums.len();
-        }
-        count
+            sums.iter().filter(|sum| sum.abs() >= least).count() as u64
+        });
+        counts.sum()
     }
 }
 
@@ -227,8 +224,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
 const Z_POWER: f64 = super::interval::Z + 0.841_621_233_572_914_3;
 
 /// Returns the number of rows at which a paired test at 5% detects a mean difference of this size in 80% of all studies:
-/// `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up; the normal approximation. `None` if the difference is 0 or a
-/// number is not finite.
+/// `((z₀.₉₇₅ + z₀.₈) deviation / difference)²`, rounded up; the normal approximation. `None` if the difference is 0, a
+/// number is not finite, or there are at least 10^18 rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::rows_for_power;
@@ -239,8 +236,7 @@ const Z_POWER: f64 = super::interval::Z + 0.841_621_233_572_914_3;
 #[must_use]
 pub fn rows_for_power(deviation: f64, difference: f64) -> Option<u64> {
     let rows = (Z_POWER * deviation / difference).powi(2).ceil();
-    // In the range.
-    (rows.is_finite() && rows < 1e18).then_some(rows as u64)
+    (rows < 1e18).then_some(rows as u64)
 }
 
 /// Returns the smallest mean difference that a paired test at 5% detects in 80% of all studies with this standard error:
@@ -258,7 +254,7 @@ pub fn detectable_difference(stderr: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{SignedSums, mcnemar_exact, permutation_limit};
+    use super::*;
 
     #[test]
     fn every_bit_is_the_sign_of_one_size() {
@@ -314,6 +310,11 @@ mod tests {
         assert_eq!(permutation_limit(&differences), Some(f64::MIN_POSITIVE));
         differences[..20_000].fill(0.0);
         assert_eq!(permutation_limit(&differences), None);
+        assert_eq!(permutation_limit(&[0.5; 50_000]), None, "at most 50,000");
+        assert!(permutation_limit(&[0.5; 50_001]).is_some());
+        // One difference of twice the size: (60,000 / 4)² / (60,000 / 16), nearly.
+        let differences = [vec![0.5; 60_000], vec![1.0]].concat();
+        assert!(permutation_limit(&differences).is_some());
         // The exact p-value is 0.0500, and that of the limit 0.0537.
         let differences = [vec![0.5; 531], vec![-0.5; 470], vec![5e-7; 50_000]].concat();
         assert_eq!(permutation_limit(&differences), None);
@@ -330,5 +331,51 @@ mod tests {
         };
         assert!(limit(1.0).is_some_and(|p| (0.000_9..0.001_1).contains(&p)), "{:?}", limit(1.0));
         assert_eq!([limit(2_f64.powi(600)), limit(2_f64.powi(-600))], [limit(1.0); 2]);
+    }
+
+    #[test]
+    fn equal_sums_that_differ_by_rounding_are_counted() {
+        let sizes: [i32; 12] = [1, 2, 3, 3, 5, 7, 1, 4, 6, 2, 9, 8];
+        let sum = |signs: u32| -> i32 {
+            (0..12).map(|at| if signs >> at & 1 == 1 { -sizes[at] } else { sizes[at] }).sum()
+        };
+        for negative in 0..12 {
+            let observed = (1 << negative) - 1;
+            let extreme = (0..1 << 12).filter(|signs| sum(*signs).abs() >= sum(observed).abs());
+            let expected = extreme.count() as f64 / f64::from(1 << 12);
+            // Sums of tenths depend on their order.
+            let tenths = (0..12)
+                .map(|at| f64::from(if at < negative { -sizes[at] } else { sizes[at] }) / 10.0);
+            let test = permutation_test(&tenths.chain([0.0]).collect::<Vec<_>>(), 1, 0);
+            assert_eq!((test.p_value, test.assignments), (expected, 1 << 12));
+        }
+    }
+
+    #[test]
+    fn a_random_number_marks_64_rows_with_its_bits() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        let numbers = [random.next_u64(), random.next_u64()];
+        let mut calls = 0;
+        let test = exchange_test(70, 1.0, 1, 7, |exchanged| {
+            let bits = (0..70).map(|row| numbers[row / 64] >> (row % 64) & 1 == 1);
+            assert_eq!(exchanged, bits.collect::<Vec<_>>());
+            calls += 1;
+            None
+        });
+        assert_eq!(
+            (calls, test),
+            (1, PermutationTest { p_value: 1.0, assignments: 1, is_exact: false })
+        );
+    }
+
+    #[test]
+    fn numbers_of_rows_are_finite_and_below_10_to_the_18() {
+        for (deviation, difference) in
+            [(1e9, Z_POWER), (1e300, 1.0), (1.0, 0.0), (0.0, 0.0), (f64::NAN, 1.0), (1.0, f64::NAN)]
+        {
+            assert_eq!(rows_for_power(deviation, difference), None, "{deviation} {difference}");
+        }
+        assert_eq!(rows_for_power(5e8, Z_POWER), Some(250_000_000_000_000_000));
+        assert_eq!(rows_for_power(0.0, 0.1), Some(0));
     }
 }

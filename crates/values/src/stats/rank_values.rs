@@ -73,8 +73,6 @@ pub struct ClassScores {
 impl ClassScores {
     /// Adds a row with a finite score.
     pub fn add(&mut self, is_positive: bool, score: f64) {
-        // Both zeros are equal.
-        let score = score + 0.0;
         if is_positive { self.positive.push(score) } else { self.negative.push(score) }
     }
 
@@ -116,5 +114,50 @@ impl ClassScores {
         });
         let all = 2 * self.positive.len() as u128 * self.negative.len() as u128;
         Ok(won.sum::<u128>() as f64 / all as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_correlation_needs_two_rows_and_values_that_differ() {
+        for (rows, reason) in [
+            (&[] as &[(f64, f64)], "there are fewer than two rows"),
+            (&[(1.0, 2.0)], "there are fewer than two rows"),
+            (&[(1.0, 2.0), (1.0, 3.0), (1.0, 4.0)], "all gold values are equal"),
+            (&[(1.0, 2.0), (3.0, 2.0), (3.0, 2.0)], "all predicted values are equal"),
+        ] {
+            let mut pairs = ValuePairs::default();
+            rows.iter().for_each(|(gold, predicted)| pairs.add(*gold, *predicted));
+            assert_eq!(pairs.spearman(), Err(reason.into()), "{rows:?}");
+        }
+    }
+
+    fn scores(rows: &[(bool, f64)]) -> ClassScores {
+        let mut scores = ClassScores::default();
+        rows.iter().for_each(|(is_positive, score)| scores.add(*is_positive, *score));
+        scores
+    }
+
+    #[test]
+    fn the_area_needs_a_row_in_the_class_and_one_that_is_not() {
+        for (rows, reason) in [
+            (&[] as &[(bool, f64)], "there are no rows"),
+            (&[(false, 0.5), (false, 0.7)], "no row is positive"),
+            (&[(true, 0.5), (true, 0.7)], "every row is positive"),
+        ] {
+            assert_eq!(scores(rows).auroc(), Err(reason.into()), "{rows:?}");
+        }
+    }
+
+    #[test]
+    fn both_zeros_are_a_tie() {
+        for (positive, negative) in [(0.0, -0.0), (-0.0, 0.0)] {
+            let rows = [(true, positive), (false, negative), (false, positive), (false, 1.0)];
+            // Two ties of three pairs.
+            assert_eq!(scores(&rows).auroc(), Ok(1.0 / 3.0));
+        }
     }
 }

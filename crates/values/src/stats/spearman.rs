@@ -105,13 +105,12 @@ struct Levels {
 impl Levels {
     fn of(values: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
-        // Both zeros are equal.
-        let key = |at: usize| values[at] + 0.0;
-        order.sort_unstable_by(|a, b| key(*a).total_cmp(&key(*b)));
+        order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]));
         let mut level = vec![0; values.len()];
         let mut count = 0;
         for (place, at) in order.iter().enumerate() {
-            if place > 0 && key(order[place - 1]) < key(*at) {
+            // Both zeros are equal.
+            if place > 0 && values[order[place - 1]] < values[*at] {
                 count += 1;
             }
             level[*at] = count;
@@ -132,5 +131,34 @@ impl Levels {
             below += here;
         }
         ranks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_zeros_have_the_same_rank() {
+        assert_eq!(average_ranks(&[0.0, -0.0, 1.0, -1.0, -0.0]), [3.0, 3.0, 5.0, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn more_than_256_different_pairs_are_counted() {
+        let x: Vec<f64> = (0..300).map(f64::from).collect();
+        // Neighbours are exchanged: the squared differences of the ranks sum up to 300.
+        let y: Vec<f64> = (0..300).map(|row| f64::from(row ^ 1)).collect();
+        let expected = 1.0 - 6.0 * 300.0 / (300.0 * (300.0 * 300.0 - 1.0));
+        assert!((spearman(&x, &y).unwrap() - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_sample_may_repeat_pairs() {
+        let (x, y) = ([1.0, 2.0, 3.0], [0.1, 0.3, 0.2]);
+        assert_eq!(spearman(&x, &y), Some(0.5));
+        // The ranks are 1.5, 1.5, 3 and 4, and 1.5, 1.5, 4 and 3. Around their mean, 2.5, the squares of each side sum up
+        // to 1 + 1 + 0.25 + 2.25, and the products to 1 + 1 + 0.75 + 0.75.
+        let sample = [0, 0, 1, 2];
+        assert_eq!(RankPairs::of(&x, &y).spearman(sample.into_iter()), Some(3.5 / 4.5));
     }
 }

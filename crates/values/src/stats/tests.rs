@@ -100,7 +100,7 @@ fn kappa_without_a_spread_has_no_error() {
     };
     assert_eq!((kappa(&[]), kappa(&[(1, 1), (1, 1)])), (None, None));
     for (pairs, value) in
-        [(&[(0, 0), (1, 1)][..], 1.0), (&[(0, 0), (0, 1), (0, 1)], 0.0), (&[(0, 0), (1, 0)], 0.0)]
+        [(&[(0, 0), (1, 1)][..], 1.0), (&[(0, 1), (1, 0)], -1.0), (&[(0, 0), (1, 0)], 0.0)]
     {
         let kappa = kappa(pairs).unwrap();
         assert_eq!(
@@ -108,6 +108,23 @@ fn kappa_without_a_spread_has_no_error() {
             (value, 0.0, None),
             "{pairs:?}"
         );
+    }
+}
+
+#[test]
+fn kappa_of_perfect_agreement_or_of_one_label_has_no_error_whatever_the_counts() {
+    for counts in (1..=6).flat_map(|a| (1..=6).map(move |b| [a, b, 7])) {
+        for (is_one, value) in [(false, 1.0), (true, 0.0)] {
+            let label = |given| if is_one { 2 } else { given };
+            let pairs =
+                (0..3).flat_map(|given| std::iter::repeat_n((label(given), given), counts[given]));
+            let matrix = ConfusionMatrix::of(3, pairs);
+            for weights in [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic]
+            {
+                let kappa = cohen_kappa(&matrix, weights).unwrap();
+                assert_eq!((kappa.value, kappa.standard_error), (value, 0.0), "{matrix:?}");
+            }
+        }
     }
 }
 
