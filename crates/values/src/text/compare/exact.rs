@@ -36,8 +36,8 @@ pub(super) fn same(mut left: &str, mut right: &str) -> bool {
         let (Some((one, after_left)), Some((other, after_right))) = words else { break };
         if one != other {
             // A word may contain other white space, and then more words than its counterpart.
-            let is_prefix = one.starts_with(other) || other.starts_with(one);
-            if !is_prefix || one.is_empty() || other.is_empty() {
+            let shorter = one.len().min(other.len());
+            if shorter == 0 || one[..shorter] != other[..shorter] {
                 return false;
             }
             break;
@@ -62,12 +62,12 @@ fn equal_prefix(left: &str, right: &str) -> usize {
     let mut equal = 0;
     loop {
         equal += common_prefix(&ones[equal..], &others[equal..]);
-        let is_other = |bytes: &[u8]| bytes.get(equal).is_some_and(|byte| !byte.is_ascii());
-        if !is_other(ones) || !is_other(others) {
+        let is_over = |bytes: &[u8]| bytes.get(equal).is_none_or(u8::is_ascii);
+        if is_over(ones) || is_over(others) {
             break;
         }
-        // The first bytes of the characters may be equal.
-        while !left.is_char_boundary(equal) || !right.is_char_boundary(equal) {
+        // The first bytes of the characters may be equal. The characters begin at the same place.
+        while !left.is_char_boundary(equal) {
             equal -= 1;
         }
         match equal_chars(&left[equal..], &right[equal..]) {

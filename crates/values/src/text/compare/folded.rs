@@ -177,3 +177,35 @@ fn digits_and_commas(text: &[char]) -> &[char] {
 fn groups_thousands(run: &[char]) -> bool {
     run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Marks, normalize};
+
+    #[test]
+    fn punctuation_is_kept_where_it_is_part_of_a_number() {
+        for (text, normalized) in [
+            ("1e-5", "1e-5"),
+            // A hyphen inside a word.
+            ("Page-5", "page5"),
+            ("3D-4", "3d4"),
+            // A sign is before a number or its currency sign.
+            ("-€5", "-€5"),
+            ("-$.5", "-$.5"),
+            ("-+5", "+5"),
+            ("-я5", "я5"),
+            // A decimal point is neither inside a word nor the end of an ellipsis.
+            (".5", ".5"),
+            ("v.5", "v5"),
+            ("x . y", "x y"),
+            ("..5", "5"),
+            // A comma between digits is part of a number or groups thousands.
+            ("1,000", "1000"),
+            ("1,5", "1,5"),
+            ("5, 6", "5 6"),
+            ("5,", "5"),
+        ] {
+            assert_eq!(normalize(text, Marks::Keep), normalized, "{text:?}");
+        }
+    }
+}

@@ -105,12 +105,13 @@ impl<'b> Writer<'b> {
         while at < bytes.len() && self.has_room() {
             let eight = eight(bytes, at);
             let (lower, run) = word_run(eight);
-            if separate && run < 8 && (eight >> (8 * run)) as u8 == b' ' {
+            if separate && run != 8 && (eight >> (8 * run)) as u8 == b' ' {
                 // A short word and the spaces after it.
                 let is_kept = !is_article_or_empty(lower & !(u64::MAX << (8 * run)));
-                self.write(&lower.to_le_bytes(), (run + 1) * usize::from(is_kept));
+                let with_space = run + 1;
+                self.write(&lower.to_le_bytes(), with_space * usize::from(is_kept));
                 self.state.run = self.state.len;
-                at += run + 1;
+                at += with_space;
                 while bytes.get(at) == Some(&b' ') {
                     at += 1;
                 }

@@ -50,7 +50,7 @@ impl TokenList {
         while at < bytes.len() {
             let rest = bytes[at..].iter();
             let run = rest.take_while(|b| b.is_ascii_alphanumeric()).count();
-            if run > 0 || bytes[at].is_ascii_graphic() {
+            if bytes[at].is_ascii_graphic() {
                 spans.push((at, at + run.max(1)));
             }
             at += run.max(1);
@@ -150,4 +150,21 @@ fn passage_tokens(profile: Profile, text: &str) -> TokenList {
         return TokenList::dpr(normalized);
     }
     TokenList::from_tokens(profile.split(&normalized))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dpr_normalize;
+
+    #[test]
+    fn a_token_is_a_run_of_letters_numbers_and_marks_or_another_visible_character() {
+        for (text, tokens) in [
+            ("U.S.\t$5\0B2", &["u", ".", "s", ".", "$", "5", "b2"][..]),
+            ("São Paulo’s\u{a0}½\0", &["sa\u{303}o", "paulo", "’", "s", "½"]),
+            ("", &[]),
+            (" \n", &[]),
+        ] {
+            assert_eq!(dpr_normalize(text), tokens, "{text:?}");
+        }
+    }
 }

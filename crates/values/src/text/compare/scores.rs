@@ -167,3 +167,20 @@ impl Profile {
         PassageAnswers::new(self, answers).any_in(passages)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Profile;
+
+    #[test]
+    fn only_folding_profiles_equate_a_ligature_with_its_letters() {
+        for (profile, equal) in
+            [(Profile::Dspy, false), (Profile::Folded, true), (Profile::FoldedSymbols, true)]
+        {
+            assert_eq!(profile.em_score("ﬁne", "fine"), equal, "{profile:?}");
+            assert_eq!(profile.em("ﬁne", &["five", "fine"]), Ok(equal), "{profile:?}");
+            assert!(!profile.em_score("ﬁne", "five"), "{profile:?}");
+            assert_eq!(profile.em("ﬁne", &["five"]), Ok(false), "{profile:?}");
+        }
+    }
+}

@@ -112,10 +112,7 @@ pub fn trim_punctuation(text: &str) -> &str {
         let is_apart = after.chars().next().is_none_or(is_space);
         let is_trimmed = match first {
             // The last of several points is the end of an ellipsis.
-            '.' => {
-                !begins_word
-                    || rest.len() < end.len() && end[..end.len() - rest.len()].ends_with('.')
-            }
+            '.' => !begins_word || end[..end.len() - rest.len()].ends_with('.'),
             '-' | '–' | '—' => is_apart,
             _ => is_space(first) || is_enclosing(first),
         };
@@ -130,7 +127,6 @@ pub fn trim_punctuation(text: &str) -> &str {
 /// Punctuation that is around a word or at the end of a sentence, and not a part of the word.
 fn is_enclosing(c: char) -> bool {
     match c {
-        '`' => true,
         '$' | '+' | '<' | '=' | '>' | '^' | '|' | '~' => false,
         '#' | '%' | '&' | '@' | '/' | '\\' | '-' | '‰' | '–' | '—' => false,
         _ => is_punctuation(c),
@@ -149,7 +145,9 @@ mod tests {
             ("。東京！", "東京"),
             (".5.", ".5"),
             ("...so", "so"),
+            ("!. .5", ".5"),
             (".NET", ".NET"),
+            ("`code`", "code"),
             ("A-", "A-"),
             ("— Paris", "Paris"),
             ("-$5", "-$5"),

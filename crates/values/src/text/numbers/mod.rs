@@ -214,10 +214,12 @@ impl Number {
             return true;
         }
         let (absolute, relative) = (options.abs_tolerance, options.rel_tolerance);
-        if absolute == f64::INFINITY || relative == f64::INFINITY {
+        // Negative and NaN count as 0.
+        let most = absolute.max(relative).max(0.0);
+        if most == f64::INFINITY {
             return true;
         }
-        if absolute.max(relative) <= 0.0 || (absolute.is_nan() && relative.is_nan()) {
+        if most == 0.0 {
             return false;
         }
         // |a/b - c/d| <= t is |ad - cb| <= t bd, and |a/b - c/d| <= r c/d is |ad - cb| <= r cb.
@@ -265,5 +267,38 @@ impl fmt::Display for Number {
             return Ok(());
         }
         write!(f, "/{}", self.denominator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NumericOptions, numeric_match};
+
+    #[test]
+    fn a_tolerance_is_inclusive_and_counts_as_zero_if_it_is_negative_or_nan() {
+        let (nan, infinite) = (f64::NAN, f64::INFINITY);
+        for (prediction, reference, abs_tolerance, rel_tolerance, is_close) in [
+            ("2", "2.0", nan, -1.0, true),
+            ("2", "1", 0.0, 0.0, false),
+            ("1.1", "1.0", 0.1, 0.0, true),
+            ("1.1000000000000001", "1.0", 0.1, 0.0, false),
+            ("1", "-1", 2.0, 0.0, true),
+            ("1", "-1", 1.999, 0.0, false),
+            ("202", "200", 0.0, 0.01, true),
+            ("202.1", "200", 0.0, 0.01, false),
+            ("0.333", "1/3", 0.0, 0.01, true),
+            ("1", "2", nan, 0.5, true),
+            ("1", "2", -1.0, 0.5, true),
+            ("1", "2", 1.0, nan, true),
+            ("1", "2", nan, nan, false),
+            ("1", "2", -1.0, -infinite, false),
+            ("1", "2", infinite, 0.0, true),
+            ("1", "2", nan, infinite, true),
+        ] {
+            let options =
+                NumericOptions { abs_tolerance, rel_tolerance, ..NumericOptions::default() };
+            let found = numeric_match(prediction, reference, &options);
+            assert_eq!(found, is_close, "{prediction} {reference} {options:?}");
+        }
     }
 }
