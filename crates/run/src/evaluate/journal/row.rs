@@ -192,8 +192,8 @@ mod tests {
     use super::*;
     use crate::core::program_run::ProgramRun;
     use crate::core::score::MetricScore;
-    use crate::core::score::return_types::MetricReturn as _;
     use crate::core::score::error::MetricError;
+    use crate::core::score::return_types::MetricReturn as _;
     use crate::core::spec::MetricSpec;
     use crate::evaluate::journal::{ProgramFailure, RunIdentity, StoredPrediction};
 
