@@ -209,6 +209,8 @@ mod tests {
         assert_eq!(largest_matching(&[vec![0], vec![0], vec![0]], 1), 1);
         assert_eq!(largest_matching(&[vec![1, 0], vec![1], vec![1, 2]], 3), 3);
         assert_eq!(largest_matching(&[vec![], vec![0]], 1), 1);
+        // The last two searches both visit partner 0.
+        assert_eq!(largest_matching(&[vec![2, 3], vec![0, 1], vec![0, 2], vec![0]], 4), 4);
     }
 
     #[test]

@@ -96,3 +96,24 @@ fn differing<'a, T: PartialEq>(a: &'a [T], b: &'a [T]) -> (&'a [T], &'a [T]) {
 fn common_start<T: PartialEq>(a: impl Iterator<Item = T>, b: impl Iterator<Item = T>) -> usize {
     a.zip(b).take_while(|(a, b)| a == b).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{differing, differing_chars};
+
+    #[test]
+    fn the_common_beginning_and_end_are_left_out_at_whole_characters() {
+        for (a, b, differing) in [
+            ("abcd", "axcd", ("b", "x")),
+            ("abc", "abc", ("", "")),
+            ("aa", "a", ("a", "")),
+            ("", "ab", ("", "ab")),
+            // é is the bytes C3 A9, è C3 A8, and ũ C5 A9.
+            ("aéb", "aèb", ("é", "è")),
+            ("aéb", "aũb", ("é", "ũ")),
+        ] {
+            assert_eq!(differing_chars(a, b), differing, "{a} {b}");
+        }
+        assert_eq!(differing(&[1, 2, 3, 4], &[1, 5, 3, 4]), (&[2][..], &[5][..]));
+    }
+}

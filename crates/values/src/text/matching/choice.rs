@@ -55,11 +55,11 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
         let (inner, depth) = opened(rest);
         let word = &inner[..inner.find(|c: char| !c.is_alphanumeric()).unwrap_or(inner.len())];
         let read = read_labels(word, count);
-        let is_conjunction = word.eq_ignore_ascii_case("and") || word == "&";
+        let is_conjunction = word.eq_ignore_ascii_case("and");
         match read {
             Some(labels) => found.extend(labels),
             None if is_conjunction && !found.is_empty() => {}
-            None => return (word.is_empty() && !found.is_empty()).then_some(found),
+            None => return word.is_empty().then_some(found),
         }
         let after = &inner[word.len()..];
         let closed = after.trim_start_matches(CLOSING);
@@ -86,7 +86,8 @@ fn opened(text: &str) -> (&str, usize) {
     let (mut rest, mut depth) = (text.trim_start(), 0);
     loop {
         let command = rest.strip_prefix('\\').map(|name| {
-            name.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '(' || c == '[')
+            let argument = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            name.strip_prefix(['(', '[']).unwrap_or(argument)
         });
         let inner = match command {
             Some(argument) => Some(argument),
@@ -108,7 +109,7 @@ fn next_word_is_text(text: &str, count: usize) -> bool {
 /// Returns the labels of one word: a letter, a number, or several letters.
 fn read_labels(word: &str, count: usize) -> Option<Vec<String>> {
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-    if word.is_empty() || !word.is_ascii() || word.len() > 26 {
+    if word.len() > 26 {
         return None;
     }
     if is_number {
@@ -158,12 +159,28 @@ mod tests {
             ("A good question", ""),
             ("Paris", ""),
             ("", ""),
+            ("\\(B\\)", "B"),
+            ("\\[\\boxed{B}\\]", "B"),
+            ("A and C", "A C"),
+            ("and C", ""),
+            ("A and) dog", ""),
+            ("(B Paris", ""),
+            ("A \\text{dog}", "A"),
+            ("A=4", ""),
+            ("É", ""),
+            ("ANSWER: 0", ""),
+            ("ANSWER: ac", "A C"),
+            ("ANSWER: A, …", "A"),
             ("ANSWER:", ""),
         ] {
             assert_eq!(choice_labels(output, 4).join(" "), labels, "{output:?}");
         }
         assert_eq!(choice_labels("dab", 0).join(" "), "");
+        assert_eq!(choice_labels("d", 0).join(" "), "D");
         assert_eq!(choice_labels("DAB", 0).join(" "), "A B D");
         assert_eq!(choice_labels("ANSWER: z", 30).join(" "), "Z");
+        assert_eq!(choice_labels("ANSWER: 0", 0).join(" "), "");
+        assert_eq!(choice_labels("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 26).len(), 26);
+        assert_eq!(choice_labels(&"A".repeat(27), 26).join(" "), "");
     }
 }

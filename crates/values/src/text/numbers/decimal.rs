@@ -94,7 +94,7 @@ impl Decimal {
     }
 
     pub(super) fn abs_diff(&self, other: &Self) -> Self {
-        let (larger, smaller) = if self < other { (other, self) } else { (self, other) };
+        let (larger, smaller) = (self.max(other), self.min(other));
         let (mut a, b, exponent) = larger.align(smaller);
         let mut borrow = 0;
         for (digit, other) in a.iter_mut().zip(&b).rev() {
@@ -107,18 +107,11 @@ impl Decimal {
 
     /// Returns the digits of both over one exponent, padded to the same length.
     fn align(&self, other: &Self) -> (Vec<u8>, Vec<u8>, i64) {
-        let low = match (self.is_zero(), other.is_zero()) {
-            (true, _) => other.exponent,
-            (_, true) => self.exponent,
-            _ => self.exponent.min(other.exponent),
-        };
-        let high = self.magnitude().max(other.magnitude()).max(low);
+        let low = self.exponent.min(other.exponent);
+        let high = self.magnitude().max(other.magnitude());
         let spread = |decimal: &Self| {
             let count = |from: i64, to: i64| usize::try_from(to - from).unwrap_or(0);
             let mut out = vec![0; count(decimal.magnitude(), high)];
-            if decimal.is_zero() {
-                out = vec![0; count(low, high)];
-            }
             out.extend_from_slice(&decimal.digits);
             out.resize(count(low, high), 0);
             out

@@ -5,6 +5,8 @@ mod power;
 mod scan;
 mod shape;
 mod symbols;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -71,7 +71,7 @@ impl ChrfOptions {
             let characters = self.characters(&reference, &mut numbers);
             let texts = [&prediction[..], &characters];
             let mut counts = triples(texts, self.char_order, numbers.len());
-            if self.word_order > 0 {
+            if self.word_order != 0 {
                 counts.extend(WordLists::with(|words| {
                     words.add(split_words(&prepared));
                     words.add(split_words(&reference));
@@ -103,7 +103,8 @@ impl ChrfOptions {
     #[must_use]
     pub fn score(&self, counts: &[u64]) -> f64 {
         let Some((precision, recall)) = Self::precision_and_recall(counts) else { return 0.0 };
-        if precision + recall <= 0.0 {
+        // Without a match both are 0.
+        if precision <= 0.0 {
             return 0.0;
         }
         let factor = self.beta * self.beta;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{BleuOptions, ChrfOptions, Rouge, RougeOptions, RougeTokens};
+use super::{BleuOptions, BleuSmoothing, ChrfOptions, Rouge, RougeOptions, RougeTokens};
 use crate::text::definition::{
     bleu_counts, chrf_counts, common_subsequence, is_space, rouge_score, rouge_words,
     shared_ngrams, v13a_words,
@@ -112,4 +112,54 @@ fn stems_are_not_the_tokens_of_other_scores() {
         assert_eq!(rouge.map(|score| score.f1), Ok(1.0));
         assert_eq!(f1_score(words.0, words.1), 0.0);
     }
+}
+
+#[test]
+fn bleu_of_a_short_prediction_is_lowered_by_the_brevity_penalty() {
+    let penalty = |prediction, reference| BleuOptions::brevity_penalty(&[prediction, reference]);
+    // The penalty is e^(1 - reference / prediction).
+    assert_eq!(penalty(2, 4), (-1_f64).exp());
+    assert_eq!(penalty(0, 4), 0.0);
+    for (prediction, reference) in [(4, 4), (4, 2), (0, 0)] {
+        assert_eq!(penalty(prediction, reference), 1.0);
+    }
+    assert_eq!(BleuOptions::brevity_penalty(&[]), 0.0);
+}
+
+#[test]
+fn bleu_of_a_corpus_has_no_match_of_orders_longer_than_the_prediction() {
+    // Two words equal to the reference: the lengths, the matches of each order, and the totals.
+    let counts = [2, 2, 2, 1, 0, 0, 2, 1, 0, 0];
+    let options = BleuOptions { smoothing: BleuSmoothing::None, ..BleuOptions::default() };
+    assert_eq!(options.score(&counts, true), 1.0);
+    assert_eq!(options.score(&counts, false), 0.0);
+    assert_eq!(options.score(&[4, 4, 4, 3, 2, 1, 4, 3, 2, 1], false), 1.0);
+    // No pair of three words matches.
+    assert_eq!(options.score(&[3, 3, 3, 0, 0, 0, 3, 2, 1, 0], true), 0.0);
+}
+
+#[test]
+fn chrf_leaves_out_orders_that_one_side_is_too_short_for() {
+    // The prediction, the reference, and both: 4 of 5 and of 4 characters, and no word of the reference.
+    let found = ChrfOptions::precision_and_recall(&[5, 4, 4, 1, 0, 0, 0, 1, 0]);
+    assert_eq!(found, Some((0.8, 1.0)));
+    assert_eq!(ChrfOptions::precision_and_recall(&[1, 0, 0]), None);
+    assert_eq!(ChrfOptions::default().score(&[1, 0, 0]), 0.0);
+    assert_eq!(ChrfOptions::default().score(&[5, 4, 0]), 0.0);
+    // Precision 1/2 and recall 1/4, which has four times the weight: 5 PR / (4 P + R).
+    assert_eq!(ChrfOptions::default().score(&[2, 4, 1]), 0.625 / 2.25);
+}
+
+#[test]
+fn chrf_counts_words_with_a_word_order_alone() {
+    let counts = |word_order| {
+        let options = ChrfOptions { char_order: 1, word_order, ..ChrfOptions::default() };
+        options.counts("the cat", &["the dog"])
+    };
+    // Both have 6 characters, of which t, h and e are the same, and 2 words, of which one is the same.
+    assert_eq!(counts(0), Ok(vec![6, 6, 3]));
+    assert_eq!(counts(1), Ok(vec![6, 6, 3, 2, 2, 1]));
+    // Of references that are equally good the first one counts.
+    let options = ChrfOptions { char_order: 1, ..ChrfOptions::default() };
+    assert_eq!(options.counts("ab", &["c", "dd"]), Ok(vec![2, 1, 0]));
 }

@@ -187,3 +187,45 @@ pub(in crate::text) fn is_vulgar_fraction(c: char) -> bool {
 pub(in crate::text) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{DprClass, digit_value, dpr_class, is_symbol, is_unassigned, is_word};
+
+    #[test]
+    fn characters_outside_of_the_basic_plane_have_their_own_class() {
+        for (c, is_letter) in [('𝐀', true), ('𐐀', true), ('𠀀', true), ('😀', false), ('𝄞', false)]
+        {
+            assert_eq!(is_word(c), is_letter, "{c}");
+        }
+    }
+
+    #[test]
+    fn a_code_point_after_unicode_14_is_unassigned() {
+        // U+1E4F0 is of Unicode 15, and U+0378 of no version yet.
+        for (c, expected) in [('\u{378}', true), ('\u{1e4f0}', true), ('é', false), ('a', false)] {
+            assert_eq!(is_unassigned(c), expected, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn signs_of_currencies_and_mathematics_are_symbols() {
+        for (c, expected) in [('+', true), ('€', true), ('×', true), ('!', false), ('é', false)]
+        {
+            assert_eq!(is_symbol(c), expected, "{c:?}");
+        }
+    }
+
+    #[test]
+    fn a_punctuation_mark_is_a_single_token_and_a_space_none() {
+        let classes = ['a', 'é', '!', '。', ' '].map(dpr_class);
+        let (run, single) = (DprClass::Run, DprClass::Single);
+        assert_eq!(classes, [run, run, single, single, DprClass::Skip]);
+    }
+
+    #[test]
+    fn the_character_after_the_nine_of_a_script_is_no_digit() {
+        let values = ['９', '：', '٩', '٪', '9', ':'].map(digit_value);
+        assert_eq!(values, [Some(9), None, Some(9), None, Some(9), None]);
+    }
+}

@@ -42,3 +42,27 @@ impl NormalForm {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::NormalForm::{AsIs, Nfc, Nfkc};
+
+    #[test]
+    fn a_string_in_its_form_is_borrowed_and_another_is_composed() {
+        for (form, text, composed) in [
+            (AsIs, "e\u{301}", "e\u{301}"),
+            (Nfc, "é", "é"),
+            (Nfc, "e\u{301}", "é"),
+            (Nfc, "ﬁ", "ﬁ"),
+            (Nfkc, "é", "é"),
+            (Nfkc, "e\u{301}", "é"),
+            (Nfkc, "ﬁ", "fi"),
+        ] {
+            let applied = form.apply(text);
+            assert_eq!(applied, composed);
+            assert_eq!(matches!(applied, Cow::Borrowed(_)), text == composed, "{form:?} {text}");
+        }
+    }
+}

@@ -131,3 +131,30 @@ fn block(high: u32) -> Block {
         |low: usize| char::from_u32(high << 8 | low as u32).map_or(Lowered([0; 16]), Lowered::new);
     Box::new(array::from_fn(lowered))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Lowered, combining_class};
+
+    #[test]
+    fn letters_that_differ_in_case_alone_are_copies() {
+        for (left, right, is_copy) in [
+            ('A', 'a', true),
+            ('É', 'é', true),
+            ('a', 'b', false),
+            ('e', 'é', false),
+            // The lower case of a sigma depends on the letters around it.
+            ('Σ', 'Σ', false),
+        ] {
+            assert_eq!(Lowered::of(left).is_copy_of(Lowered::of(right)), is_copy, "{left}{right}");
+        }
+    }
+
+    #[test]
+    fn combining_classes_are_those_of_unicode() {
+        // Acute accent, cedilla, a letter, and a mark of Unicode 15, which has class 232 there.
+        let marks = ['\u{301}', '\u{327}', 'a', '\u{1e4ec}'];
+        assert_eq!(marks.map(combining_class), [230, 202, 0, 0]);
+        assert_eq!(['é', 'ç', 'a'].map(|c| Lowered::of(c).last()), [230, 202, 0]);
+    }
+}

@@ -57,7 +57,7 @@ fn few(bytes: &[u8]) -> u64 {
     }
     // Of up to three bytes these are all.
     let byte = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
-    byte(0) | byte(1) | byte(2)
+    byte(0) + byte(1) + byte(2)
 }
 
 /// Sets the high bit of each byte that is in the range. Bytes outside of ASCII are in none.
@@ -69,19 +69,23 @@ fn in_range(bytes: u64, first: u8, last: u8) -> u64 {
     from_first & !after_last & !bytes & HIGH
 }
 
+/// Sets the bit of lower case, which digits have too, in each byte.
+#[inline]
+fn lower_words(bytes: u64) -> u64 {
+    bytes | (0x20 * EACH)
+}
+
 /// Returns the bytes with letters in lower case, and the number of letters and digits at the
 /// beginning.
 #[inline]
 pub(in crate::text) fn word_run(bytes: u64) -> (u64, usize) {
-    // Digits have this bit too.
-    let lower = bytes | (0x20 * EACH);
-    (lower, (!words(bytes) & HIGH).trailing_zeros() as usize / 8)
+    (lower_words(bytes), (!words(bytes) & HIGH).trailing_zeros() as usize / 8)
 }
 
 /// Sets the high bit of each letter and digit.
 #[inline]
 pub(in crate::text) fn words(bytes: u64) -> u64 {
-    in_range(bytes | (0x20 * EACH), b'a', b'z') | in_range(bytes, b'0', b'9')
+    in_range(lower_words(bytes), b'a', b'z') | in_range(bytes, b'0', b'9')
 }
 
 fn lower(bytes: u64) -> u64 {
@@ -113,4 +117,40 @@ pub(in crate::text) fn is_article_or_empty(run: u64) -> bool {
     const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
     const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
     (run == 0) | (run == A) | (run == AN) | (run == THE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{common_prefix, eight};
+
+    #[test]
+    fn bytes_after_the_end_are_zeros() {
+        for (text, at, bytes) in [
+            ("", 0, *b"\0\0\0\0\0\0\0\0"),
+            ("abc", 0, *b"abc\0\0\0\0\0"),
+            ("abc", 2, *b"c\0\0\0\0\0\0\0"),
+            ("abcdefg", 0, *b"abcdefg\0"),
+            ("abcdefghi", 3, *b"defghi\0\0"),
+            ("abcdefghi", 9, *b"\0\0\0\0\0\0\0\0"),
+        ] {
+            assert_eq!(eight(text.as_bytes(), at).to_le_bytes(), bytes, "{text} {at}");
+        }
+    }
+
+    #[test]
+    fn the_common_prefix_ignores_the_case_of_ascii_letters_alone() {
+        for (left, right, length) in [
+            ("", "a", 0),
+            ("a", "b", 0),
+            ("ab", "AB", 2),
+            ("abc", "ABd", 2),
+            ("hello world", "HELLO worms", 9),
+            ("hello world, again", "Hello World", 11),
+            ("[", "{", 0),
+            ("@", "`", 0),
+            ("É", "é", 1),
+        ] {
+            assert_eq!(common_prefix(left.as_bytes(), right.as_bytes()), length, "{left} {right}");
+        }
+    }
 }

@@ -18,7 +18,13 @@ impl Chunk {
     /// Letters and digits.
     #[inline]
     pub(super) fn words(self) -> u64 {
-        mask(in_range(self.0 | i8x16::splat(0x20), b'a', b'z') | in_range(self.0, b'0', b'9'))
+        mask(in_range(self.lower(), b'a', b'z') | in_range(self.0, b'0', b'9'))
+    }
+
+    /// Sets the bit of lower case in each byte.
+    #[inline]
+    fn lower(self) -> i8x16 {
+        self.0 | i8x16::splat(0x20)
     }
 
     /// Letters, digits and punctuation.

@@ -94,3 +94,51 @@ impl Kind {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{count_tokens, count_words};
+
+    #[test]
+    fn a_word_has_a_letter_or_digit_and_scripts_without_spaces_a_word_for_each_letter() {
+        for (text, words) in [
+            ("", 0),
+            ("word", 1),
+            ("two words", 2),
+            ("state-of-the-art", 1),
+            ("a - dash, alone", 3),
+            ("-- !", 0),
+            ("東京都", 3),
+            ("in 東京。", 3),
+        ] {
+            assert_eq!(count_words(text), words, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_counted_by_the_kind_of_each_run() {
+        for (text, tokens) in [
+            ("", 0),
+            // 6 letters are one token, 7 are two.
+            ("letter", 1),
+            ("letters", 2),
+            // 3 digits are one token, 4 are two.
+            ("123", 1),
+            ("1234", 2),
+            // 2 other letters are one token, 3 are two; a mark is part of its word.
+            ("éà", 1),
+            ("éàü", 2),
+            ("कि", 1),
+            ("東京都", 3),
+            ("...", 1),
+            ("___", 1),
+            ("…!", 2),
+            ("a  b", 2),
+            ("a\u{3000}b", 2),
+            ("a\n\r\nb", 3),
+            ("ab12é東", 4),
+        ] {
+            assert_eq!(count_tokens(text), tokens, "{text:?}");
+        }
+    }
+}

@@ -138,3 +138,53 @@ static MASKS: [(u128, u128, u128); 32] = {
     }
     masks
 };
+
+#[cfg(test)]
+mod tests {
+    use super::{Key, WordKey};
+    use crate::text::words::for_each_word;
+
+    #[test]
+    fn articles_have_up_to_three_letters() {
+        for (word, is_article) in [
+            ("", true),
+            ("a", true),
+            ("an", true),
+            ("the", true),
+            ("The", false),
+            ("then", false),
+            ("the\0", false),
+            ("at", false),
+        ] {
+            let key = Key::of(word.as_bytes());
+            assert_eq!(key.map(Key::is_article_or_empty), Some(is_article), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn keys_of_up_to_31_bytes_are_equal_if_the_words_are() {
+        let long = "l".repeat(31);
+        let words = ["", "Paris", "paris", "Pari", "Paris, the capital of F", long.as_str()];
+        let keys = words.map(|word| WordKey::of(word.as_bytes()));
+        for (word, key) in words.iter().zip(keys) {
+            assert_eq!(key.map(|key| key.is_empty()), Some(word.is_empty()), "{word:?}");
+            for (other, other_key) in words.iter().zip(keys) {
+                let is_equal = key.zip(other_key).map(|(key, other)| key.is_equal(&other));
+                assert_eq!(is_equal, Some(word == other), "{word:?} {other:?}");
+            }
+        }
+        assert!(WordKey::of("l".repeat(32).as_bytes()).is_none());
+    }
+
+    #[test]
+    fn a_word_of_a_string_has_the_key_of_the_word_alone() {
+        let mut words = vec!["Paris", "and", "Rome"].into_iter();
+        for_each_word(b"Paris and Rome", |word| {
+            let alone = words.next().and_then(|word| WordKey::of(word.as_bytes()));
+            let is_equal =
+                WordKey::of_word(&word).zip(alone).map(|(key, alone)| key.is_equal(&alone));
+            assert_eq!(is_equal, Some(true));
+        });
+        assert_eq!(words.next(), None);
+    }
+}

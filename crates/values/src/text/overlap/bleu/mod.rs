@@ -141,12 +141,11 @@ impl BleuOptions {
             let precision = self.precision(order, *matches, *total, &mut halving);
             let Some(precision) = precision else { break };
             longest = order + 1;
-            logs += if precision > 0.0 { precision.ln() } else { NO_MATCH };
+            logs += precision.ln();
         }
-        if !effective {
-            // Orders longer than the prediction have no match either.
-            logs += (longest..orders).map(|_| NO_MATCH).sum::<f64>();
-            longest = orders;
+        // Orders longer than the prediction have no match either.
+        if !effective && longest < orders {
+            return 0.0;
         }
         let longest = u32::try_from(longest).map_or(1.0, f64::from);
         brevity(*lengths) * (logs / longest).exp()
@@ -182,15 +181,9 @@ impl BleuOptions {
     }
 }
 
-/// Used for the logarithm of 0; such a score is practically 0.
-const NO_MATCH: f64 = -9_999_999_999.0;
-
 /// Returns the brevity penalty, since precision does not penalize short predictions.
 #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
 fn brevity([prediction, reference]: [u64; 2]) -> f64 {
-    match prediction {
-        0 if reference > 0 => 0.0,
-        _ if prediction < reference => (1.0 - reference as f64 / prediction as f64).exp(),
-        _ => 1.0,
-    }
+    // 0 for an empty prediction, since the exponent is then negative infinity.
+    if prediction < reference { (1.0 - reference as f64 / prediction as f64).exp() } else { 1.0 }
 }
