@@ -28,8 +28,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-FOLDER = TARGET / "mutants"
+# Each copy of the repository has a target folder of its own: cargo takes what it compiled of one copy for what it would compile of another.
+FOLDER = pathlib.Path(os.environ.pop("CARGO_TARGET_DIR", ROOT / "target")) / "mutants"
 
 # The parts of the code that is changed: their packages and files.
 PARTS = {
@@ -161,7 +161,7 @@ def with_copies(text, functions, without):
 def cargo(tree, *args):
     """Runs a command of cargo, and returns whether it ended well, with its messages."""
     command = ["cargo", *args, "--message-format=json"]
-    ran = subprocess.run(command, cwd=tree, env=dict(os.environ, CARGO_TARGET_DIR=str(TARGET)), capture_output=True, text=True)
+    ran = subprocess.run(command, cwd=tree, capture_output=True, text=True)
     if ran.returncode and not ran.stdout:
         sys.exit(ran.stderr)
     return ran.returncode == 0, [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
@@ -274,7 +274,7 @@ def one_by_one(changes, end):
         names = [change["name"] for change in changes if change["package"] == package]
         pattern = "|".join(re.sub(r"[][\\.+*?()|{}^$]", r"\\\g<0>", name) for name in names)
         command = ["cargo", "mutants", "--in-place", "--colors=never", "--package", package, "--re", f"^({pattern})$", "--output", FOLDER / package]
-        ran = subprocess.run([*command, "--cargo-arg=--lib"], cwd=tree, env=dict(os.environ, CARGO_TARGET_DIR=str(TARGET)), timeout=end - time.monotonic())
+        ran = subprocess.run([*command, "--cargo-arg=--lib"], cwd=tree, timeout=end - time.monotonic())
         # All are noticed, some are missed, or some need too long.
         if ran.returncode not in (0, 2, 3):
             sys.exit(ran.returncode)

@@ -19,6 +19,8 @@ const CURRENCY_CODES: [&[u8]; 12] =
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numeral {
     pub(super) negative: bool,
+    /// Where the command of a LaTeX fraction begins.
+    pub(super) command: Option<usize>,
     /// The whole part of a mixed number such as 6 1/2.
     pub(super) whole: Option<Range<usize>>,
     /// Digits, separators and an optional decimal mark; empty for a lone vulgar fraction.
@@ -42,7 +44,7 @@ impl Numeral {
 
     /// Where the number begins, without its sign.
     pub(super) fn start(&self) -> usize {
-        self.whole.as_ref().unwrap_or(&self.digits).start
+        self.command.unwrap_or(self.whole.as_ref().unwrap_or(&self.digits).start)
     }
 }
 
@@ -218,13 +220,16 @@ impl Scanner<'_> {
         let numerator = self.braced(open)?;
         let denominator = self.braced(numerator.end + 1)?;
         let nonzero = self.text[denominator.clone()].iter().any(|&byte| byte != b'0');
-        nonzero.then(|| Numeral {
+        let mut numeral = Numeral {
             negative: self.is_negative(at),
+            command: Some(at),
             end: denominator.end + 1,
             digits: numerator,
             denominator: Some(denominator),
             ..Numeral::default()
-        })
+        };
+        self.percent(&mut numeral);
+        nonzero.then_some(numeral)
     }
 
     fn braced(&self, open: usize) -> Option<Range<usize>> {

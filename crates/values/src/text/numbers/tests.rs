@@ -113,6 +113,18 @@ fn powers_of_ten_are_evaluated_and_other_powers_are_not_numbers() {
 }
 
 #[test]
+fn a_fraction_of_latex_alone_is_a_number() {
+    for (text, number) in [
+        ("\\frac{1}{2}", Some("1/2")),
+        ("$\\dfrac{1}{2}$", Some("1/2")),
+        ("-\\tfrac{1}{2}", Some("-1/2")),
+        ("x\\frac{1}{2}", None),
+    ] {
+        assert_eq!(only(text).as_deref(), number, "{text:?}");
+    }
+}
+
+#[test]
 fn groups_of_thousands_are_one_number_and_other_groups_a_list() {
     for (text, numbers) in [
         ("123,456", "123456"),
@@ -128,8 +140,9 @@ fn groups_of_thousands_are_one_number_and_other_groups_a_list() {
 #[test]
 fn a_percent_sign_of_any_script_is_a_hundredth() {
     let options = NumericOptions { percent_as_fraction: true, ..NumericOptions::default() };
-    for text in ["50%", "50\u{ff05}", "50\u{66a}", "50\u{fe6a}", "50 \\%"] {
+    for text in ["50%", "50\u{ff05}", "50\u{66a}", "50\u{fe6a}", "50 \\%", "\\frac{100}{2}\\%"] {
         assert!(options.last_number(text) == options.last_number("0.5"), "{text:?}");
+        assert!(options.only_number(text) == options.last_number("0.5"), "{text:?}");
     }
 }
 
@@ -160,5 +173,32 @@ fn differences_are_exact_and_a_negative_tolerance_is_none() {
     for none in [-1.0, f64::NAN] {
         assert!(!within("2", "1", none, 0.5));
         assert!(within("1.5", "1", none, 0.5));
+    }
+}
+
+#[test]
+fn a_tolerance_is_inclusive_and_counts_as_zero_if_it_is_negative_or_nan() {
+    let (nan, infinite) = (f64::NAN, f64::INFINITY);
+    for (prediction, reference, abs_tolerance, rel_tolerance, is_close) in [
+        ("2", "2.0", nan, -1.0, true),
+        ("2", "1", 0.0, 0.0, false),
+        ("1.1", "1.0", 0.1, 0.0, true),
+        ("1.1000000000000001", "1.0", 0.1, 0.0, false),
+        ("1", "-1", 2.0, 0.0, true),
+        ("1", "-1", 1.999, 0.0, false),
+        ("202", "200", 0.0, 0.01, true),
+        ("202.1", "200", 0.0, 0.01, false),
+        ("0.333", "1/3", 0.0, 0.01, true),
+        ("1", "2", nan, 0.5, true),
+        ("1", "2", -1.0, 0.5, true),
+        ("1", "2", 1.0, nan, true),
+        ("1", "2", nan, nan, false),
+        ("1", "2", -1.0, -infinite, false),
+        ("1", "2", infinite, 0.0, true),
+        ("1", "2", nan, infinite, true),
+    ] {
+        let options = NumericOptions { abs_tolerance, rel_tolerance, ..NumericOptions::default() };
+        let found = numeric_match(prediction, reference, &options);
+        assert_eq!(found, is_close, "{prediction} {reference} {options:?}");
     }
 }
