@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::{Folder, Words as _};
+use crate::Folder;
 
 const ROWS: &str = concat!(
     r#"{"id": 1, "gold": {"question": "Where is the Louvre?", "response": "in Paris"}, "#,
