@@ -251,7 +251,7 @@ mod tests {
         let row = dir.row(false);
         assert!(row.has(&KEY) && !row.has(&[8; 32]) && row.is_restored());
         let found = [(); 4].map(|()| row.find(&KEY).map(|reply| reply.text));
-        assert_eq!(found, ["a", "b", "c", ""].map(|it| Some(it.to_owned()).filter(|_| it != "")));
+        assert_eq!(found.each_ref().map(Option::as_deref), [Some("a"), Some("b"), Some("c"), None]);
         assert_eq!((row.has(&KEY), row.recorded(&KEY)), (false, 0));
         row.record_scores(scores(vec![(0, scored())]), true);
         assert!(!row.is_restored(), "one record is new");
