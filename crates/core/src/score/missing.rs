@@ -1,12 +1,92 @@
 //! Scores of predictions that lack fields: with a value in place of a field, or without a call.
 
+use std::borrow::Cow;
+use std::mem;
+
 use crate::rows::absent::Absent;
 use crate::rows::field_error::FieldError;
 use crate::rows::missing::MissingFields;
-use crate::score::Scored;
 use crate::score::error::{MetricError, Result};
 use crate::score::row_answer::{RowAnswer, row_answer};
+use crate::score::{MetricScore, Note, Scored};
 use crate::spec::{MetricSpec, Side};
+
+impl Scored {
+    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::IntentAccuracy;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let (gold, pred) = (example! { "expected_intent" => "temporal" }, prediction! {});
+    /// let scored = IntentAccuracy.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
+    /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
+    /// ```
+    #[must_use]
+    pub fn missing_fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        self.each_missing(&mut |missing| {
+            for field in missing.iter() {
+                if !names.contains(&&*field.name) {
+                    names.push(&field.name);
+                }
+            }
+        });
+        names
+    }
+
+    /// Calls a function with the missing fields of the metric, or of each component.
+    #[doc(hidden)]
+    pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
+        match &self.note {
+            Note::None | Note::Feedback => {}
+            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
+            Note::Composite(components) => {
+                components.scored().for_each(|scored| scored.each_missing(call));
+            }
+        }
+    }
+
+    /// Marks a score that was computed with values in the place of missing fields, and explains it.
+    #[cold]
+    pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
+        let own = self.feedback().map(Cow::into_owned);
+        let details = self.score.details.take();
+        let mut critique = match mem::take(&mut self.note) {
+            Note::Critique(critique) => critique,
+            note => {
+                let is_composite = matches!(note, Note::Composite(_));
+                debug_assert!(!is_composite, "fields are read by a component");
+                Box::default()
+            }
+        };
+        critique.shares_details = own == details;
+        if critique.shares_details {
+            self.score.details = missing.explained(details);
+        } else {
+            // The details of a metric that has feedback may be left out.
+            self.score.details = details.and_then(|details| missing.explained(Some(details)));
+            critique.feedback = missing.explained(own);
+        }
+        critique.missing = Some(missing);
+        self.note = Note::Critique(critique);
+        self.limit_explanations();
+    }
+
+    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
+    #[cold]
+    pub(crate) fn without_fields(
+        value: f64,
+        missing: MissingFields,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let mut scored = Self::validated(MetricScore::new(value), spec)?;
+        scored.set_missing(Box::new(missing));
+        Ok(scored)
+    }
+}
 
 impl Absent {
     /// Marks the result of the call.

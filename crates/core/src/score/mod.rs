@@ -17,6 +17,7 @@ pub mod counted;
 pub mod error;
 #[doc(hidden)]
 pub mod explanation;
+mod judges;
 #[doc(hidden)]
 pub mod missing;
 #[doc(hidden)]
@@ -36,8 +37,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
+pub(crate) use judges::LostJudges;
+pub(crate) use scored::Note;
 pub use scored::Scored;
-pub(crate) use scored::{LostJudges, Note};
 
 /// The largest length of the details and of the feedback of a score, in bytes. A longer
 /// string is cut off: an explanation that quotes a whole field would otherwise be as large as the

@@ -1,21 +1,16 @@
-//! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`.
-//!
-//! The file is long since it has all methods of one type, each with an example.
+//! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`, its judges are in
+//! `judges.rs`, and its missing fields in `missing.rs`.
 
 use std::borrow::Cow;
-use std::mem;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, replied_by};
+use super::{FeedbackMetric, Grade, LostJudges, MAX_EXPLANATION, MetricScore, Part, replied_by};
 use crate::messages::escape;
 use crate::rows::missing::MissingFields;
 use crate::score::component_results::{Component, Components};
 use crate::score::corpus::CorpusCounts;
-use crate::score::error::Result;
-use crate::score::replied_by::RepliedBy;
-use crate::spec::MetricSpec;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
@@ -77,17 +72,6 @@ pub(crate) struct Critique {
     pub(super) lost: Option<LostJudges>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) missing: Option<Box<MissingFields>>,
-}
-
-/// The judges of a panel that returned no verdict, although the row has a score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LostJudges {
-    /// Whether the panel sets a quorum, which allows the others to fail.
-    #[doc(hidden)]
-    pub is_allowed: bool,
-    /// The error of the first of them.
-    #[doc(hidden)]
-    pub first_error: Box<str>,
 }
 
 impl Scored {
@@ -213,145 +197,6 @@ impl Scored {
     #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
         self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
-    }
-
-    /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.
-    ///
-    /// ```
-    /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> dsrs_metrics::Result<()> {
-    /// let judge = SemanticEquivalence::builder().offline().build();
-    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Paris" });
-    /// assert!(judge.answer(MetricCall::new(&gold, &pred)).await?.is_judged_offline());
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn is_judged_offline(&self) -> bool {
-        let label = self.metadata().and_then(|metadata| metadata.get("judge"));
-        label.is_some_and(|label| label == super::OFFLINE_JUDGE)
-            || self
-                .components()
-                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
-    }
-
-    /// Returns the judges without a verdict, of the judge or of a judge among the components. Those that no quorum allows
-    /// take precedence.
-    #[doc(hidden)]
-    pub fn lost_judges(&self) -> Option<&LostJudges> {
-        match &self.note {
-            Note::None | Note::Feedback => None,
-            Note::Critique(critique) => critique.lost.as_ref(),
-            Note::Composite(components) => {
-                let lost = || components.scored().filter_map(Self::lost_judges);
-                lost().find(|lost| !lost.is_allowed).or_else(|| lost().next())
-            }
-        }
-    }
-
-    /// Sets the judges without a verdict.
-    pub(crate) fn with_lost_judges(mut self, lost: Option<LostJudges>) -> Self {
-        if let Note::Critique(critique) = &mut self.note {
-            critique.lost = lost;
-        }
-        self
-    }
-
-    /// Returns the models that replied to the judges of the metric, or of its components, as their providers report them.
-    ///
-    /// A judge that is several components of a composite is called once, and has an entry for each of them.
-    #[must_use]
-    pub fn replied_by(&self) -> Vec<RepliedBy<'_>> {
-        let mut all = Vec::new();
-        self.each_replied_by(&mut |replied_by| all.push(replied_by));
-        all
-    }
-
-    /// Calls a function with each entry of [`replied_by`](Self::replied_by).
-    #[doc(hidden)]
-    pub fn each_replied_by<'a>(&'a self, call: &mut dyn FnMut(RepliedBy<'a>)) {
-        if let Some(metadata) = self.metadata() {
-            replied_by::each_in(metadata, call);
-        }
-        self.scored_components().for_each(|scored| scored.each_replied_by(call));
-    }
-
-    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
-    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, the missing fields of its components.
-    ///
-    /// ```
-    /// use dsrs_metrics::metrics::IntentAccuracy;
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// let (gold, pred) = (example! { "expected_intent" => "temporal" }, prediction! {});
-    /// let scored = IntentAccuracy.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-    /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
-    /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
-    /// ```
-    #[must_use]
-    pub fn missing_fields(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        self.each_missing(&mut |missing| {
-            for field in missing.iter() {
-                if !names.contains(&&*field.name) {
-                    names.push(&field.name);
-                }
-            }
-        });
-        names
-    }
-
-    /// Calls a function with the missing fields of the metric, or of each component.
-    #[doc(hidden)]
-    pub fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
-        match &self.note {
-            Note::None | Note::Feedback => {}
-            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
-            Note::Composite(components) => {
-                components.scored().for_each(|scored| scored.each_missing(call));
-            }
-        }
-    }
-
-    /// Marks a score that was computed with values in the place of missing fields, and explains it.
-    #[cold]
-    pub(crate) fn set_missing(&mut self, missing: Box<MissingFields>) {
-        let own = self.feedback().map(Cow::into_owned);
-        let details = self.score.details.take();
-        let mut critique = match mem::take(&mut self.note) {
-            Note::Critique(critique) => critique,
-            note => {
-                let is_composite = matches!(note, Note::Composite(_));
-                debug_assert!(!is_composite, "fields are read by a component");
-                Box::default()
-            }
-        };
-        critique.shares_details = own == details;
-        if critique.shares_details {
-            self.score.details = missing.explained(details);
-        } else {
-            // The details of a metric that has feedback may be left out.
-            self.score.details = details.and_then(|details| missing.explained(Some(details)));
-            critique.feedback = missing.explained(own);
-        }
-        critique.missing = Some(missing);
-        self.note = Note::Critique(critique);
-        self.limit_explanations();
-    }
-
-    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
-    #[cold]
-    pub(crate) fn without_fields(
-        value: f64,
-        missing: MissingFields,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        let mut scored = Self::validated(MetricScore::new(value), spec)?;
-        scored.set_missing(Box::new(missing));
-        Ok(scored)
     }
 
     /// Returns the named scores, if the metric returns several.

@@ -7,6 +7,7 @@ use crate::score::component_results::ComponentResult;
 use crate::score::return_types::MetricReturn;
 use crate::score::row_answer::RowAnswer;
 use crate::score::{OFFLINE_JUDGE, Scores};
+use crate::spec::MetricSpec;
 
 const SPEC: MetricSpec<'static> = MetricSpec::new("m");
 

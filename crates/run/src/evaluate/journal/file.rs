@@ -110,7 +110,7 @@ mod tests {
         LogFile::truncate(&file, 2).unwrap();
         LogFile::append(&file, b"x").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"abx");
-        // The path leads through a file that is no directory.
+        // The parent of this path is a regular file.
         #[cfg(unix)]
         assert!(matches!(exists(&path.join("journal.log"), dir), Err(JournalError::Open { .. })));
 

@@ -156,7 +156,7 @@ fn chrf_counts_words_with_a_word_order_alone() {
         let options = ChrfOptions { char_order: 1, word_order, ..ChrfOptions::default() };
         options.counts("the cat", &["the dog"])
     };
-    // Both have 6 characters, of which t, h and e are the same, and 2 words, of which one is the same.
+    // Each string has 6 characters and 2 words. Both strings have the characters t, h and e, and the word `the`.
     assert_eq!(counts(0), Ok(vec![6, 6, 3]));
     assert_eq!(counts(1), Ok(vec![6, 6, 3, 2, 2, 1]));
     // Of references that are equally good the first one counts.
