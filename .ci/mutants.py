@@ -9,8 +9,7 @@ notice, each with its reason.
 
 The changes are compiled together, which takes minutes in place of hours: in a copy of the repository, a function has its body once for each
 of its changes, and the variable MUTANT chooses one. Each test is run once to see which functions it calls. Then each change is run
-against the tests that call its function, those that call few functions first, until one fails or needs too long. What is no
-body of a function, functions that the compiler evaluates, and those that return an `impl Trait`, are changed one by one by `cargo mutants`.
+against the tests that call its function, those that call few functions first, until one fails or needs too long. Constants, functions that the compiler evaluates, and those that return an `impl Trait`, are changed one by one by `cargo mutants`.
 """
 
 import argparse
@@ -195,12 +194,15 @@ def compiled(packages, changes, binaries):
     is_compiled = False
     while not is_compiled:
         places = {}
-        for file, found in functions.items():
-            text, places[file] = with_copies((ROOT / file).read_text(), found, without)
+        for file, of_file in functions.items():
+            text, places[file] = with_copies((ROOT / file).read_text(), of_file, without)
             write(tree / file, text.encode())
         is_compiled, messages = cargo(tree, "check", "--keep-going", "--lib", *options)
         errors = [message["message"] for message in messages if message.get("message", {}).get("level") == "error"]
-        without |= {guilty(error, places) for error in errors if error["spans"]}
+        found = {guilty(error, places) for error in errors if error["spans"]}
+        if not is_compiled and not found:
+            sys.exit("".join(error["rendered"] for error in errors))
+        without |= found
     tests = [option for test in binaries for option in ("--test", test)]
     ok, messages = cargo(tree, "test", "--no-run", "--lib", *options, *(["-p", "dsrs-metrics-tests", *tests] if tests else []))
     if not ok:

@@ -1,20 +1,7 @@
 //! The judges that a score is from: offline ones, ones without a verdict, and the models that replied.
 
-use serde::{Deserialize, Serialize};
-
-use super::replied_by::{self, RepliedBy};
+use super::replied_by::{self, LostJudges, RepliedBy};
 use super::{Note, OFFLINE_JUDGE, Scored};
-
-/// The judges of a panel that returned no verdict, although the row has a score.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LostJudges {
-    /// Whether the panel sets a quorum, which allows the others to fail.
-    #[doc(hidden)]
-    pub is_allowed: bool,
-    /// The error of the first of them.
-    #[doc(hidden)]
-    pub first_error: Box<str>,
-}
 
 impl Scored {
     /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.

@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
-pub(crate) use judges::LostJudges;
+pub(crate) use replied_by::LostJudges;
 pub(crate) use scored::Note;
 pub use scored::Scored;
 

@@ -1,8 +1,9 @@
 //! The models that replied to a judge, as providers report them: how the metadata of a score contains them, and how they are
-//! read from it.
+//! read from it. And the judges of a panel that returned no verdict.
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::OFFLINE_JUDGE;
@@ -12,6 +13,17 @@ pub(crate) const JUDGES: &str = "judges";
 pub(crate) const FAILED: &str = "failed";
 
 const REPLIED_BY: &str = "replied_by";
+
+/// The judges of a panel that returned no verdict, although the row has a score.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LostJudges {
+    /// Whether the panel sets a quorum, which allows the others to fail.
+    #[doc(hidden)]
+    pub is_allowed: bool,
+    /// The error of the first of them.
+    #[doc(hidden)]
+    pub first_error: Box<str>,
+}
 
 /// The number of replies to one judge on one row that came from one reported model.
 ///
