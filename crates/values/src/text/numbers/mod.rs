@@ -16,6 +16,7 @@ use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
 pub(super) use self::shape::grouped;
 use self::shape::is_separator;
+use self::symbols::PER_MILLE;
 
 /// The mark, `.` or `,`, that separates the fractional part of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -112,7 +113,7 @@ impl NumericOptions {
         let before = symbols.get(..numeral.start())?;
         let after = symbols.get(numeral.end..)?;
         let is_only = before.iter().all(|byte| matches!(byte, b' ' | b'-' | b'+' | b'$' | b'\\'))
-            && after.iter().all(|byte| matches!(byte, b' ' | b'$' | b'%' | b'\\'));
+            && after.iter().all(|&byte| matches!(byte, b' ' | b'$' | b'%' | b'\\' | PER_MILLE));
         is_only.then(|| Number::build(&symbols, numeral, self.percent_as_fraction))
     }
 }

@@ -305,7 +305,7 @@ impl Scanner<'_> {
 
     /// Returns the end of the digits from `at`, including the separators between them.
     fn run_end(&self, at: usize) -> usize {
-        let mut end = at + 1;
+        let mut end = at;
         while self.digit(end) || (self.get(end).is_some_and(is_separator) && self.digit(end + 1)) {
             end += 1;
         }
