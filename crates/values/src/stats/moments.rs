@@ -293,6 +293,26 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_is_known_or_there_is_a_reason() {
+        let ci95 = Interval { low: 0.25, high: 0.75 };
+        for (uncertainty, expected, reason) in [
+            (Uncertainty::Known { stderr: 0.125, ci95 }, (Some(0.125), Some(ci95)), None),
+            (Uncertainty::WithoutStderr { ci95 }, (None, Some(ci95)), None),
+            (Uncertainty::default(), (None, None), Some("not enough rows")),
+            (Uncertainty::Constant, (None, None), Some("all scores are equal")),
+            (Uncertainty::TooLarge, (None, None), Some("the variance is too large")),
+            (
+                Uncertainty::NotComputed,
+                (None, None),
+                Some("a score of all rows has no standard error"),
+            ),
+        ] {
+            assert_eq!((uncertainty.stderr(), uncertainty.ci95()), expected);
+            assert_eq!(uncertainty.reason(), reason);
+        }
+    }
+
+    #[test]
     fn order_and_parts_do_not_change_a_bit() {
         let values: Vec<f64> = (1..=500).map(|row| 1.0 / f64::from(row)).collect();
         let all: Moments = values.iter().copied().collect();

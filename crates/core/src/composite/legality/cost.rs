@@ -35,11 +35,17 @@ pub const fn dearest(costs: &[u64], paths: &[&[usize]]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::dearest;
+    use super::{dearest, total_cost};
+    use crate::spec::MetricSpec;
 
     #[test]
-    fn the_dearest_path_costs_most() {
+    fn costs_are_added_up_to_the_largest_number() {
+        let costing = |cost| MetricSpec::new("it").with_cost_msats(cost);
+        assert_eq!(total_cost(&[costing(20), costing(0), costing(1)]), 21);
+        assert_eq!(total_cost(&[costing(1), costing(u64::MAX)]), u64::MAX);
+        assert_eq!(total_cost(&[]), 0);
         assert_eq!(dearest(&[1, 20, 300], &[&[0], &[0, 1], &[0, 2], &[1]]), 301);
+        assert_eq!(dearest(&[1, 20, 300], &[&[2, 1], &[0], &[0, 1]]), 320);
         assert_eq!(dearest(&[1, u64::MAX], &[&[0, 1], &[0]]), u64::MAX);
         assert_eq!(dearest(&[], &[&[]]), 0);
     }

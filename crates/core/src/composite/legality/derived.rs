@@ -327,7 +327,7 @@ const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
     let mut index = 0;
     while index < parts.len() {
         let other = term(&parts[index], of);
-        if other < value || (index < at && other <= value) {
+        if other < value || (at > index && other <= value) {
             count += 1;
         }
         index += 1;
@@ -338,7 +338,7 @@ const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Derived, Term, sum_in_order, wrong_sum};
-    use crate::spec::{MetricSpec, ScoreRange};
+    use crate::spec::MetricSpec;
 
     fn part(min: f64, max: f64) -> Derived {
         Derived::of(&MetricSpec::new("part").with_range(min, max))
@@ -355,20 +355,12 @@ mod tests {
         assert_eq!(wrong_sum(&parts), None);
         assert_eq!(wrong_sum(&parts[..5]).map(|sum| (sum * 10.0).round()), Some(8.0));
     }
-
     #[test]
-    fn ranges_follow_from_the_parts() {
-        let (unit, stars) = (part(0.0, 1.0), part(1.0, 5.0));
-        let range = |derived: Derived| derived.range.map(|ScoreRange { min, max }| (min, max));
-        assert_eq!(range(Derived::weighted(&[(unit, 0.5), (stars, 0.5)])), Some((0.5, 3.0)));
-        assert_eq!(range(Derived::min(&[unit, stars])), Some((0.0, 1.0)));
-        assert_eq!(range(Derived::max(&[unit, stars])), Some((1.0, 5.0)));
-        assert_eq!(range(Derived::mean(&[stars, unit])), Some((0.5, 3.0)));
-        assert_eq!(range(stars.invert()), Some((1.0, 5.0)));
-        let mean = Derived::mean(&[stars, unit]);
-        assert_eq!(range(mean.or_fewer(&[stars, unit])), Some((0.0, 5.0)));
-        let open = Derived::of(&MetricSpec::new("open"));
-        assert_eq!(range(Derived::min(&[unit, open])), None);
-        assert_eq!(range(Derived::weighted(&[(open, 1.0)])), None);
+    fn terms_are_added_from_the_smallest_to_the_largest() {
+        // From the largest, the sum is 1e16 + 4.
+        for weights in [[1e16, 1.5, 1.0], [1.5, 1e16, 1.0], [1.0, 1.5, 1e16], [1.0, 1e16, 1.0]] {
+            let parts = weights.map(|weight| (part(0.0, 1.0), weight));
+            assert_eq!(sum_in_order(&parts, Term::Weight), 1e16 + 2.0, "{weights:?}");
+        }
     }
 }

@@ -123,3 +123,45 @@ pub const fn union<const N: usize>(specs: &[MetricSpec<'static>], side: Side) ->
     }
     union
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PARAMS, stars};
+    use super::*;
+
+    #[test]
+    fn the_fields_of_a_composite_are_those_of_its_components_once() {
+        let field = |name, is_required| FieldSpec::new(name, "&str", is_required);
+        let (gold, pred) =
+            ([field("answer", true)], [field("text", false), field("context", true)]);
+        let more = [field("context", false), field("text", true)];
+        let one = leaked(stars().with_params(&PARAMS), &gold, &pred);
+        let specs =
+            [one, leaked(stars(), &gold, &more), leaked(stars(), &[], &[field("id", false)])];
+        assert_eq!((count(&specs, Side::Gold), count(&specs, Side::Pred)), (2, 5));
+        let names = |fields: &FieldList<5>| {
+            let fields = fields.as_slice().iter();
+            fields.map(|field| (field.name, field.required)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&union(&specs, Side::Gold)), [("answer", true)]);
+        let all = [("text", true), ("context", true), ("id", false)];
+        assert_eq!(names(&union(&specs, Side::Pred)), all);
+
+        let configured = |side, texts: &[_]| names(&configured(&one, side, texts));
+        assert_eq!(configured(Side::Gold, &[]), [("answer", true)]);
+        assert_eq!(configured(Side::Pred, &[]), [("text", false), ("context", true)]);
+        let texts = [("limit", "7"), ("field", "passages"), ("other", "reply")];
+        assert_eq!(configured(Side::Gold, &texts), [("passages", true)]);
+        assert_eq!(configured(Side::Pred, &texts), [("reply", false), ("passages", true)]);
+        // The whole prediction is no field.
+        assert_eq!(configured(Side::Pred, &[("other", "*")]), [("context", true)]);
+    }
+
+    fn leaked(
+        spec: MetricSpec<'static>,
+        gold: &[FieldSpec<'static>],
+        pred: &[FieldSpec<'static>],
+    ) -> MetricSpec<'static> {
+        spec.with_fields(gold.to_vec().leak(), pred.to_vec().leak())
+    }
+}

@@ -6,3 +6,6 @@ pub(super) mod derived;
 pub(super) mod error;
 pub(super) mod fields;
 pub(super) mod rules;
+
+#[cfg(test)]
+mod tests;

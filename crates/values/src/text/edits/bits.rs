@@ -141,6 +141,13 @@ fn count_ones(words: &[u64], length: usize) -> isize {
     words.iter().enumerate().map(|word| bits(word).count_ones() as isize).sum()
 }
 
+/// Joins words without a common bit.
+#[inline(always)]
+fn joined(a: u64, b: u64) -> u64 {
+    debug_assert_eq!(a & b, 0);
+    a | b
+}
+
 /// The column of a longest common subsequence: a bit is 0 where it is one longer than in the cell above.
 struct Subsequence<const N: usize>([u64; N]);
 
@@ -157,7 +164,7 @@ impl<const N: usize> Column<N> for Subsequence<N> {
         for (same, mask) in self.0.iter_mut().zip(masks) {
             let (sum, first) = same.overflowing_add(*same & mask);
             let (sum, second) = sum.overflowing_add(u64::from(carry));
-            carry = first | second;
+            carry = first || second;
             *same = sum | (*same & !mask);
         }
         u8::from(carry)
@@ -190,14 +197,14 @@ impl<const N: usize> Column<N> for Levenshtein<N> {
             // Where the diagonal difference is 0.
             let diagonal = ((equal & *more).wrapping_add(*more) ^ *more) | equal | *less;
             let (horizontal_more, horizontal_less) =
-                (*less | !(diagonal | *more), diagonal & *more);
-            let shifted_more = horizontal_more << 1 | right_more;
-            let shifted_less = horizontal_less << 1 | right_less;
+                (joined(*less, !(diagonal | *more)), diagonal & *more);
+            let shifted_more = joined(horizontal_more << 1, right_more);
+            let shifted_less = joined(horizontal_less << 1, right_less);
             (right_more, right_less) = (horizontal_more >> 63, horizontal_less >> 63);
-            *more = shifted_less | !(diagonal | shifted_more);
+            *more = joined(shifted_less, !(diagonal | shifted_more));
             *less = shifted_more & diagonal;
         }
-        u8::from(right_more != 0) | u8::from(right_less != 0) << 1
+        (right_more + 2 * right_less) as u8
     }
 
     fn sum(&self, length: usize) -> isize {

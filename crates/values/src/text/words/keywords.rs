@@ -118,3 +118,61 @@ fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Searchable;
+
+    /// Whether a string begins with, ends with and contains a keyword as whole words.
+    fn found(text: &str, keyword: &str) -> [bool; 3] {
+        let text = Searchable::new(text, true, true);
+        [text.starts_with(keyword), text.ends_with(keyword), text.contains(keyword)]
+    }
+
+    #[test]
+    fn whole_words_have_boundaries_on_both_sides() {
+        for (text, keyword, expected) in [
+            ("TODO", "TODO", [true, true, true]),
+            ("TODO: later", "TODO", [true, false, true]),
+            ("a TODO", "TODO", [false, true, true]),
+            ("a TODO, later", "TODO", [false, false, true]),
+            ("TODOS aTODO TODO_1", "TODO", [false, false, false]),
+            ("TODOS, then a TODO later", "TODO", [false, false, true]),
+            // A keyword that ends with another character has no boundary there.
+            ("C++17", "C++", [true, false, true]),
+            ("AC++", "C++", [false, false, false]),
+            ("#tag a#tag", "#tag", [true, true, true]),
+            ("#tags", "#tag", [false, false, false]),
+            // The mark belongs to the letter before it.
+            ("x\u{327}", "x", [false, false, false]),
+            // The keyword overlaps with itself, and its first letter has two bytes.
+            ("éé-éé-éé", "éé-éé", [true, true, true]),
+            ("aéé-éé-éé", "éé-éé", [false, true, true]),
+            ("éaé éaé", "éaé", [true, true, true]),
+            ("xéaéaé éaé", "éaé", [false, true, true]),
+            // Words of these scripts have no boundaries.
+            ("我喜欢苹果", "喜欢", [false, false, true]),
+            ("any", "", [true, true, true]),
+            ("", "any", [false, false, false]),
+        ] {
+            assert_eq!(found(text, keyword), expected, "{keyword:?} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn forms_are_equal_and_case_counts_if_it_is_configured() {
+        for (text, keyword, with_case, without_case) in [
+            ("STRASSE", "straße", false, true),
+            ("Cafe\u{301}", "Café", true, true),
+            ("cafe\u{301}", "Café", false, true),
+            ("TODO", "todo", false, true),
+            ("todo", "todo", true, true),
+        ] {
+            for (case_sensitive, expected) in [(true, with_case), (false, without_case)] {
+                let text = Searchable::new(text, case_sensitive, false);
+                let found = [text.equals(keyword), text.contains(keyword)];
+                assert_eq!(found, [expected; 2], "{keyword:?} in {text:?}");
+            }
+        }
+    }
+}

@@ -68,3 +68,25 @@ impl ReplacedWords {
         *self = Self::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_word_is_found_with_its_replacement_until_the_map_is_cleared() {
+        let word = |n: usize| WordKey::of(format!("word {n}").as_bytes()).unwrap();
+        let replacement = |n: usize| Key::of(n.to_string().as_bytes());
+        let mut map = ReplacedWords::default();
+        assert_eq!(map.get(&word(0)), None);
+        for n in 0..=MAX_LEN {
+            assert!(!map.is_full());
+            map.insert(word(n), replacement(n).unwrap());
+        }
+        assert!(map.is_full());
+        assert!((0..=MAX_LEN).all(|n| map.get(&word(n)) == replacement(n)));
+        assert!((MAX_LEN + 1..2 * MAX_LEN).all(|n| map.get(&word(n)).is_none()));
+        map.clear();
+        assert_eq!((map.get(&word(0)), map.is_full()), (None, false));
+    }
+}
