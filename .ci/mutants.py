@@ -9,7 +9,9 @@ notice, each with its reason.
 
 The changes are compiled together, which takes minutes in place of hours: in a copy of the repository, a function has its body once for each
 of its changes, and the variable MUTANT chooses one. Each test is run once to see which functions it calls. Then each change is run
-against the tests that call its function, those that call few functions first, until one fails or needs too long. Constants, functions that the compiler evaluates, and those that return an `impl Trait`, are changed one by one by `cargo mutants`.
+against the tests that call its function, those that call few functions first, until one fails or needs too long. Functions that the
+compiler evaluates are changed in the same way, against the unit tests of their package, in which they are not `const`. What is not in a
+function is changed one by one by `cargo mutants`.
 """
 
 import argparse
@@ -48,6 +50,9 @@ FORMULAS = "compact_sum,confusion,exact_sum,f_beta,harmonic_mean,interval,kappa,
 TESTS = ["text", "harness", "judge", "cli", "macros"]
 
 LIMIT = "the limit of time ended the run; write a larger one with --minutes"
+
+# The environment of tests.
+QUICK = dict(os.environ, PROPTEST_CASES="16", PROPTEST_FAILURE_PERSISTENCE="off", RUST_BACKTRACE="0")
 
 # Of the tests of one change. A test that needs more has most likely noticed it.
 SECONDS = 60
@@ -101,7 +106,7 @@ def listed(parts):
 
 def copied(name):
     """Copies the repository into a folder with this name. A file that has its content already keeps its time."""
-    tree, files = FOLDER / name, output("git", "ls-files", "-z", "--", ":!integrations", ":!fuzz", cwd=ROOT)
+    tree, files = FOLDER / name, output("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":!integrations", ":!fuzz", cwd=ROOT)
     for name in filter(None, files.split("\0")):
         content = (ROOT / name).read_bytes()
         if re.fullmatch("crates/(values|core)/Cargo.toml", name):
@@ -116,6 +121,12 @@ def write(file, content):
     file.parent.mkdir(parents=True, exist_ok=True)
     if not file.exists() or file.read_bytes() != content:
         file.write_bytes(content)
+
+
+def source(file, is_const_removed):
+    """The text of a file, with all places as they are without `const`."""
+    text = (ROOT / file).read_text()
+    return text.replace("const fn ", "fn       ") if is_const_removed else text
 
 
 def bodies(text, changes):
@@ -135,17 +146,22 @@ def bodies(text, changes):
         while text[first] != "{" or depth:
             depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[first], 0)
             first += 1
-        if "const" in head[1] or "impl " in text[text.index(")", head.end()) : first].partition("where")[0].partition("->")[2]:
+        result = text[text.index(")", head.end()) : first].partition("where")[0].partition("->")[2]
+        iterator = re.fullmatch(r"\s*impl (\w*Iterator<Item = .*?>)(?: \+ use<.*>)?\s*", result)
+        if "const" in head[1] or "impl " in result and not iterator:
             continue
+        # The copies of a function that returns an opaque iterator have one type.
+        around = ("Box::new({", f"}}) as Box<dyn {iterator[1]} + '_>") if iterator else ("", "")
         first, last = first + 1, text.rindex("}", start, end)
         inside = [(change, *span(change)) for change in changes if change["function"] and start <= span(change)[0] < end]
-        yield first, last, [(change, text[first:a] + change["replacement"] + text[b:last]) for change, a, b in inside]
+        copy = lambda body: around[0] + body + around[1]
+        yield first, last, copy(text[first:last]), [(change, copy(text[first:a] + change["replacement"] + text[b:last])) for change, a, b in inside]
 
 
 def with_copies(text, functions, without):
     """The text of a file with copies of bodies, and for each copy its lines and its change."""
     done, at, places = "", 0, []
-    for first, last, changed in functions:
+    for first, last, unchanged, changed in functions:
         changed = [(change, body) for change, body in changed if change["name"] not in without]
         if not changed:
             continue
@@ -155,7 +171,7 @@ def with_copies(text, functions, without):
             change["first"], line = number, done.count("\n") + 1
             done += f"{change['number']} => {{\n{body}\n}}\n"
             places.append((line, done.count("\n") + 1, change["name"]))
-        done, at = done + f"_ => {{\n{text[first:last]}\n}}\n}}", last
+        done, at = done + f"_ => {{\n{unchanged}\n}}\n}}", last
     return done + text[at:], places
 
 
@@ -180,7 +196,8 @@ def guilty(message, places):
 
 
 def compiled(packages, changes, binaries):
-    """Writes and compiles the copies. Returns the test binaries with their folders, and the names of the changes that do not compile."""
+    """Writes and compiles the copies. Returns the test binaries with their folders, and the names of the changes that do not compile.
+    A change that is in a copy has the key `first`."""
     tree = copied("together")
     for package in packages:
         lib = tree / f"crates/{package}/src/lib.rs"
@@ -189,13 +206,14 @@ def compiled(packages, changes, binaries):
     of_file = collections.defaultdict(list)
     for change in changes:
         of_file[change["file"]].append(change)
-    functions = {file: list(bodies((ROOT / file).read_text(), changes)) for file, changes in of_file.items()}
+    texts = {file: source(file, not binaries) for file in of_file}
+    functions = {file: list(bodies(text, of_file[file])) for file, text in texts.items()}
     options, without = [option for package in packages for option in ("-p", f"dsrs-metrics-{package}")], set()
     is_compiled = False
     while not is_compiled:
         places = {}
-        for file, of_file in functions.items():
-            text, places[file] = with_copies((ROOT / file).read_text(), of_file, without)
+        for file, text in texts.items():
+            text, places[file] = with_copies(text, functions[file], without)
             write(tree / file, text.encode())
         is_compiled, messages = cargo(tree, "check", "--keep-going", "--lib", *options)
         errors = [message["message"] for message in messages if message.get("message", {}).get("level") == "error"]
@@ -217,7 +235,7 @@ def passes(program, folder, tests, seconds, **variables):
         os.setsid()
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
 
-    env = dict(os.environ, PROPTEST_CASES="16", PROPTEST_FAILURE_PERSISTENCE="off", RUST_BACKTRACE="0", **variables)
+    env = QUICK | variables
     command = [program, "--exact", "--test-threads=1", *tests]
     child = subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits)
     try:
@@ -271,6 +289,31 @@ def is_missed(change, programs, tests):
     return True
 
 
+def together(packages, changes, binaries, end):
+    """The changes that no test notices, those that do not compile, and those that are in no copy."""
+    changes = [change for change in changes if change["package"].removeprefix("dsrs-metrics-") in packages]
+    programs, unviable = compiled(packages, changes, binaries)
+    say(f"{len(changes)} changes in {', '.join(packages)} are compiled together")
+    callers = collections.defaultdict(list)
+    tests = recorded(programs)
+    for test in sorted(tests, key=lambda test: ("/tests" in str(programs[test[0]]), len(test[3]) + 20 * test[2])):
+        for first in test[3]:
+            callers[first].append(test)
+    say(f"{len(tests)} tests call functions that have changes")
+    missed, copies = [], [change for change in changes if "first" in change and change["name"] not in unviable]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda change: time.monotonic() > end or is_missed(change, programs, callers[change["first"]]), copies)
+        for done, (change, is_one) in enumerate(zip(copies, found), 1):
+            if is_one:
+                missed.append(change["name"])
+                say(f"missed: {change['name']}")
+            if done % 500 == 0:
+                say(f"{done} of {len(copies)} changes were run, {len(missed)} are missed")
+    if time.monotonic() > end:
+        sys.exit(LIMIT)
+    return missed, unviable, [change for change in changes if "first" not in change and change["name"] not in unviable]
+
+
 def one_by_one(changes, end):
     """The changes that no unit test of their package notices, and the number of those that do not compile, from `cargo mutants`."""
     tree, missed, unviable = copied("alone"), [], 0
@@ -279,7 +322,7 @@ def one_by_one(changes, end):
         pattern = "|".join(re.sub(r"[][\\.+*?()|{}^$]", r"\\\g<0>", name) for name in names)
         command = ["cargo", "mutants", "--in-place", "--colors=never", "--package", package, "--re", f"^({pattern})$", "--output", FOLDER / package]
         try:
-            ran = subprocess.run([*command, "--cargo-arg=--lib"], cwd=tree, timeout=end - time.monotonic())
+            ran = subprocess.run([*command, "--cargo-arg=--lib"], cwd=tree, env=QUICK, timeout=end - time.monotonic())
         except subprocess.TimeoutExpired:
             sys.exit(LIMIT)
         # All are noticed, some are missed, or some need too long.
@@ -293,44 +336,29 @@ def one_by_one(changes, end):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--unit", action="store_true", help="unit tests only, and no changes one by one")
+    parser.add_argument("--unit", action="store_true", help="unit tests only, and only functions")
     parser.add_argument("--share", default="0/1", metavar="N/M", help="the share N of M of the changes")
     parser.add_argument("--listed", type=pathlib.Path, metavar="FILE", help="only the changes in this file, at any line")
     parser.add_argument("--minutes", type=int, default=240, help="after which the run fails (240)")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join([*PARTS, "formulas"]))
     args = parser.parse_args()
     end = began + args.minutes * 60
-    parts = args.parts or list(PARTS)
-    changes = listed(parts)
-    packages = sorted({change["package"].removeprefix("dsrs-metrics-") for change in changes})
-    programs, unviable = compiled(packages, changes, [] if args.unit else TESTS)
-    say(f"{len(changes)} changes are listed, and compiled together")
-    callers = collections.defaultdict(list)
-    tests = recorded(programs)
-    for test in sorted(tests, key=lambda test: ("/tests" in str(programs[test[0]]), len(test[3]) + 20 * test[2])):
-        for first in test[3]:
-            callers[first].append(test)
-    say(f"{len(tests)} tests call functions that have changes")
+    changes = listed(args.parts or list(PARTS))
     share, shares = map(int, args.share.split("/"))
     changes = [change for change in changes if change["number"] % shares == share]
     if args.listed:
         names = {without_line(name) for name in args.listed.read_text().splitlines()}
         changes = [change for change in changes if without_line(change["name"]) in names]
-    missed, together = [], [change for change in changes if "first" in change and change["name"] not in unviable]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = pool.map(lambda change: time.monotonic() > end or is_missed(change, programs, callers[change["first"]]), together)
-        for done, (change, is_one) in enumerate(zip(together, found), 1):
-            missed += [change["name"]] if is_one else []
-            if done % 500 == 0:
-                say(f"{done} of {len(together)} changes were run, {len(missed)} are missed")
-    alone = [] if args.unit else [change for change in changes if "first" not in change and change["name"] not in unviable]
-    if time.monotonic() > end:
-        sys.exit(LIMIT)
-    missed_alone, unviable_alone = one_by_one(alone, end) if alone else ([], 0)
-    missed += missed_alone
-    failed = len(unviable & {change["name"] for change in changes}) + unviable_alone
-    noticed = len(together) + len(alone) - unviable_alone - len(missed)
-    say(f"{noticed} changes are noticed, {len(missed)} are missed, {failed} do not compile")
+    packages, rest, missed, failed = sorted({change["package"].removeprefix("dsrs-metrics-") for change in changes}), changes, [], 0
+    for group, binaries in ([] if args.unit else [(packages, TESTS)]) + [([package], []) for package in packages]:
+        found, unviable, left = together(group, rest, binaries, end)
+        missed, failed = missed + found, failed + len(unviable)
+        rest = [change for change in rest if change in left or change["package"].removeprefix("dsrs-metrics-") not in group]
+    if rest and not args.unit:
+        found, unviable = one_by_one(rest, end)
+        missed, failed, rest = missed + found, failed + unviable, []
+    noticed = len(changes) - len(rest) - failed - len(missed)
+    say(f"{noticed} changes are noticed, {len(missed)} are missed, {failed} do not compile" + f", {len(rest)} are in no function" * bool(rest))
     if missed:
         sys.exit("\n".join(["no test notices these changes; add a test of values, or list the change in exclude_re of .cargo/mutants.toml with a reason:", *missed]))
 
