@@ -44,7 +44,7 @@ pub use scored::Scored;
 /// The largest length of the details and of the feedback of a score, in bytes. A longer
 /// string is cut off: an explanation that quotes a whole field would otherwise be as large as the
 /// field, for every row.
-pub(crate) const MAX_EXPLANATION: usize = 64 << 10;
+pub(crate) const MAX_EXPLANATION: usize = 65_536;
 
 /// The value of `judge` in the metadata of a score that a judge computed without a language model.
 pub const OFFLINE_JUDGE: &str = "offline-lexical";

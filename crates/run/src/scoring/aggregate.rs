@@ -124,7 +124,8 @@ fn mean(sorted: &[f64]) -> f64 {
     sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
-/// Returns sorted values without the given percentage at each end. At least one remains.
+/// Returns sorted values without the given percentage at each end. At least one remains, since the percentage is below 50, and
+/// neither rounding can reach half of the values.
 fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
     #[expect(
         clippy::cast_precision_loss,
@@ -133,6 +134,5 @@ fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
         reason = "less than half of a number of rollouts"
     )]
     let cut = (percent * sorted.len() as f64 / 100.0) as usize;
-    let cut = cut.min(sorted.len().saturating_sub(1) / 2);
     &sorted[cut..sorted.len() - cut]
 }

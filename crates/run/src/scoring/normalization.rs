@@ -39,3 +39,43 @@ impl Normalization {
         (above / (max - min)).clamp(0.0, 1.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_score_of_a_strict_metric_with_a_verdict_is_its_verdict() {
+        let stars = MetricSpec::new("stars").with_range(1.0, 5.0);
+        let correct = stars.with_kind(ScoreKind::Bool);
+        let of = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap();
+        for (spec, value, expected) in [
+            (stars, 3.0, 0.5),
+            (stars.with_direction(Direction::LowerIsBetter), 2.0, 0.75),
+            (stars.with_threshold(2.0), 3.0, 0.5),
+            (stars.with_strict(), 3.0, 0.5),
+            (correct, 0.25, 0.25),
+            (correct.with_strict(), 0.5, 0.5),
+            (stars.with_threshold(2.0).with_strict(), 0.5, 0.5),
+            (stars, 9.0, 1.0),
+            (stars, -9.0, 0.0),
+        ] {
+            assert_eq!(of(spec).apply(value), expected, "{value} of {spec:?}");
+        }
+    }
+
+    #[test]
+    fn a_metric_of_rows_with_a_range_of_some_width_can_be_normalized() {
+        let refused = |spec: MetricSpec<'_>| Normalization::of(&spec).unwrap_err();
+        let metric = || "it".to_owned();
+        let it = MetricSpec::new("it");
+        assert_eq!(refused(it), ScorerError::NoRange { metric: metric() });
+        let corpus = it.with_range(0.0, 1.0).with_kind(ScoreKind::Corpus);
+        assert_eq!(refused(corpus), ScorerError::CorpusMetric { metric: metric() });
+        for (min, max) in [(1.0, 1.0), (0.0, f64::INFINITY)] {
+            let range = ScoreRange { min, max };
+            let expected = ScorerError::UnusableRange { metric: metric(), range };
+            assert_eq!(refused(it.with_range(min, max)), expected);
+        }
+    }
+}

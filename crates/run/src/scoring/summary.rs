@@ -179,3 +179,40 @@ impl ScoringSummary {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoring::row::Rollout;
+
+    /// A row with rollouts of these statuses, of which `expected` are configured.
+    fn row(status: &RowStatus, rollouts: &[RowStatus], expected: usize) -> RowScore {
+        let rollout = |status: &RowStatus| Rollout {
+            status: status.clone(),
+            passed: status.score().is_some(),
+            proxy: None,
+            outcomes: Vec::new(),
+        };
+        let rollouts = rollouts.iter().map(rollout).collect();
+        RowScore { status: status.clone(), rollouts, expected, spending: Spending::default() }
+    }
+
+    #[test]
+    fn rollouts_are_counted_by_their_status_and_shown_if_a_row_has_or_should_have_several() {
+        let scored = RowStatus::Scored { score: 0.5 };
+        let gated = RowStatus::Gated { proxy: 0.25, by: "proxies".to_owned() };
+        let shown = |rows: &[RowScore]| ScoringSummary::of(rows, None).to_string();
+        let one = row(&scored, std::slice::from_ref(&scored), 1);
+        let head = "0.5000 [all scores are equal] (mean of 2/2, 0 failed)";
+        let tail = "; 0 truth calls made; spent 0 msat";
+        assert_eq!(shown(&[one.clone(), one.clone()]), format!("{head}{tail}"));
+        let several = row(&scored, &[scored.clone(), gated.clone(), gated], 3);
+        let rollouts = "; 4 rollouts, 0 failed, 2 gated";
+        assert_eq!(shown(&[one.clone(), several.clone()]), format!("{head}{rollouts}{tail}"));
+        // As many rollouts as rows, of which one has too few and the other too many.
+        let short = row(&scored, &[], 1);
+        let two = row(&scored, &[scored.clone(), scored.clone()], 2);
+        let rollouts = "; 2 rollouts, 0 failed, 0 gated, 1 rows with fewer than configured";
+        assert_eq!(shown(&[short, two]), format!("{head}{rollouts}{tail}"));
+    }
+}

@@ -20,7 +20,7 @@ use crate::messages::hash::hexadecimal;
 const SYNC_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The size at which buffered records are written, in bytes.
-const BUFFER: usize = 1 << 16;
+const BUFFER: usize = 65_536;
 
 /// The length of most lines, in bytes.
 const LINE: usize = 512;

@@ -16,7 +16,7 @@ use super::record::{CallCost, FORMAT, OLDEST_FORMAT, ReadHeader, Record};
 use crate::evaluate::lock::lock;
 
 /// The largest length of a line, in bytes. A longer one is not a record.
-const MAX_LINE: u64 = 256 << 20;
+const MAX_LINE: u64 = 268_435_456;
 
 const NO_JOURNAL: &str = "its first line does not belong to a journal";
 
