@@ -106,7 +106,7 @@ def main():
 //! One table, longer than other files because it has an entry for each run of characters."""
     )
     for bit, (name, doc) in enumerate(FLAGS):
-        print(f"\n/// {doc}\npub(super) const {name}: u16 = 1 << {bit};")
+        print(f"\n/// {doc}\npub(super) const {name}: u16 = {1 << bit:#x};")
     array(
         "RUNS",
         "u32",

@@ -257,6 +257,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn rows_and_differences_have_the_power_of_four_fifths() {
+        // (1.959963984540054 + 0.8416212335729143)^2 is 7.8488797.
+        assert_eq!(
+            [0.5, 1.0, 10.0].map(|deviation| rows_for_power(deviation, 0.1)),
+            [Some(197), Some(785), Some(78_489)]
+        );
+        assert_eq!(
+            [0.0, f64::NAN, 1e-12].map(|difference| rows_for_power(0.5, difference)),
+            [None; 3]
+        );
+        assert_eq!(detectable_difference(1.0), 2.801_585_218_112_968_3);
+    }
+
+    #[test]
     fn every_bit_is_the_sign_of_one_size() {
         let sizes: Vec<f64> = (0..130_u32).map(|size| f64::from(size) + 0.5).collect();
         let sums = SignedSums::new(&sizes);

@@ -190,7 +190,37 @@ pub(in crate::text) fn is_superscript(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DprClass, digit_value, dpr_class, is_symbol, is_unassigned, is_word};
+    use super::{
+        BMP, BMP_FLAGS, DprClass, digit_value, dpr_class, final_sigma, is_symbol, is_unassigned,
+        is_word, sigma_is_final,
+    };
+
+    #[test]
+    fn the_flat_table_has_all_characters_of_the_basic_plane() {
+        assert_eq!(BMP_FLAGS.len(), BMP as usize);
+    }
+
+    #[test]
+    fn a_sigma_is_final_after_a_letter_and_not_before_one_but_for_marks_and_apostrophes() {
+        for (before, after, is_final) in [
+            ("ΟΔΟ", "", true),
+            ("ΟΔΟ", " ΑΒ", true),
+            ("Ο", "Α", false),
+            ("", "", false),
+            (" ", "", false),
+            ("5", "", false),
+            ("Ο'", "", true),
+            ("Ο\u{301}", "", true),
+            ("Ο", "'Α", false),
+            ("Ο", "'", true),
+            ("Ο", "\u{301}Α", false),
+        ] {
+            let text = format!("{before}Σ{after}");
+            assert_eq!(sigma_is_final(&text, before.len()), is_final, "{text}");
+            let chars: Vec<char> = text.chars().collect();
+            assert_eq!(final_sigma(&chars, before.chars().count()), is_final, "{text}");
+        }
+    }
 
     #[test]
     fn characters_outside_of_the_basic_plane_have_their_own_class() {

@@ -6,34 +6,34 @@
 //! One table, longer than other files because it has an entry for each run of characters.
 
 /// `\w` of Python's `re` matches it.
-pub(super) const WORD: u16 = 1 << 0;
+pub(super) const WORD: u16 = 0x1;
 
 /// The DPR tokenizer accepts it in tokens of several characters.
-pub(super) const DPR_TOKEN: u16 = 1 << 1;
+pub(super) const DPR_TOKEN: u16 = 0x2;
 
 /// The DPR tokenizer skips it. With neither DPR flag it is a token of its own.
-pub(super) const DPR_SKIP: u16 = 1 << 2;
+pub(super) const DPR_SKIP: u16 = 0x4;
 
 /// Cased, for the final-sigma rule of `str.lower`.
-pub(super) const CASED: u16 = 1 << 3;
+pub(super) const CASED: u16 = 0x8;
 
 /// Case-ignorable, for the final-sigma rule of `str.lower`.
-pub(super) const IGNORABLE: u16 = 1 << 4;
+pub(super) const IGNORABLE: u16 = 0x10;
 
 /// Not assigned in the Unicode version of the reference.
-pub(super) const UNASSIGNED: u16 = 1 << 5;
+pub(super) const UNASSIGNED: u16 = 0x20;
 
 /// General category P.
-pub(super) const PUNCT: u16 = 1 << 6;
+pub(super) const PUNCT: u16 = 0x40;
 
 /// General category Sc, Sm or Sk: the kinds of symbols in ASCII punctuation.
-pub(super) const SYMBOL: u16 = 1 << 7;
+pub(super) const SYMBOL: u16 = 0x80;
 
 /// General category M.
-pub(super) const MARK: u16 = 1 << 8;
+pub(super) const MARK: u16 = 0x100;
 
 /// Invisible: category Cf except prepended signs; variation selectors; joiners.
-pub(super) const FORMAT: u16 = 1 << 9;
+pub(super) const FORMAT: u16 = 0x200;
 
 /// Runs of code points with the same flags: first code point << 11 | flags, ascending.
 pub(super) static RUNS: &[u32] = &[

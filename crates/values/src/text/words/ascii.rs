@@ -17,8 +17,8 @@ pub(in crate::text) fn class(byte: u8) -> Class {
 
 static CLASSES: [Class; 256] = {
     let mut table = [Class::Other; 256];
-    let mut byte = 0;
-    while byte < 128_u8 {
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
         table[byte as usize] = match byte {
             b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Class::Word,
@@ -121,7 +121,21 @@ pub(in crate::text) fn is_article_or_empty(run: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{common_prefix, eight};
+    use super::{Class, class, common_prefix, eight};
+
+    #[test]
+    fn each_byte_has_its_class() {
+        for byte in 0..=u8::MAX {
+            let expected = match byte {
+                b'\t' | b'\n' | 0x0b | 0x0c | b'\r' | 0x1c..=0x1f | b' ' => Class::Space,
+                _ if byte.is_ascii_alphanumeric() => Class::Word,
+                _ if byte.is_ascii_punctuation() => Class::Punctuation,
+                _ if byte.is_ascii() => Class::Control,
+                _ => Class::Other,
+            };
+            assert!(class(byte) == expected, "{byte}");
+        }
+    }
 
     #[test]
     fn bytes_after_the_end_are_zeros() {

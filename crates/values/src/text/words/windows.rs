@@ -51,7 +51,7 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
             padded[..rest.len()].copy_from_slice(rest);
             &padded
         };
-        let Classes { mut spaces, words, punctuation } = Classes::of(window);
+        let Classes { spaces, words, punctuation } = Classes::of(window);
         // The next window starts with the word after the last space, so that no word continues in the next window.
         let (ended, next, long) = match spaces.checked_ilog2() {
             Some(last) => ((1 << last) - 1, last as usize + 1, 0),
@@ -60,24 +60,16 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
                 (0, length, length)
             }
         };
-        for _ in 0..TRIMMED {
-            spaces |= punctuation & (spaces << 1 | spaces >> 1 | 1);
-        }
-        let mut left = !spaces & ended;
+        let mut left = !with_punctuation(spaces, punctuation) & ended;
         if long > 0 {
             // One word, with any length that is too long for a key.
             left = u64::MAX >> 1;
         }
-        // The bytes before 15 others of a word.
-        let mut long_runs = left & left >> 1;
-        for shift in [2, 4, 8] {
-            long_runs &= long_runs >> shift;
-        }
-        let others = !words | long_runs;
+        let others = !words | long_runs(left);
         while left != 0 {
             // The addition clears the bits of the first word, and sets the bit after it.
             let after = left + (left & left.wrapping_neg());
-            let is_simple = left & !after & others == 0;
+            let is_simple = is_without(left, after, others);
             let start = left.trailing_zeros() as usize;
             let length = after.trailing_zeros() as usize - start;
             left &= after;
@@ -88,13 +80,37 @@ pub(in crate::text) fn for_each_word(text: &[u8], mut visit: impl FnMut(Word<'_>
     }
 }
 
+/// Adds punctuation beside spaces and at the start.
+#[inline(always)]
+fn with_punctuation(mut spaces: u64, punctuation: u64) -> u64 {
+    for _ in 0..TRIMMED {
+        spaces |= punctuation & (spaces << 1 | spaces >> 1 | 1);
+    }
+    spaces
+}
+
+/// Returns the bytes before 15 others of a run.
+#[inline(always)]
+fn long_runs(mut runs: u64) -> u64 {
+    for shift in [1, 2, 4, 8] {
+        runs &= runs >> shift;
+    }
+    runs
+}
+
+/// Whether a word, which has the bits of `left` that are not in `after`, has none of the other bytes.
+#[inline(always)]
+fn is_without(left: u64, after: u64, others: u64) -> bool {
+    left & !after & others == 0
+}
+
 /// Returns the length of the part before the first white space.
 #[cold]
 fn first_space(text: &[u8]) -> usize {
     let (chunks, _) = text.as_chunks();
     let spaces = |chunk: &[u8; 16]| Chunk::new(u128::from_le_bytes(*chunk)).spaces();
     let start = 16 * chunks.iter().take_while(|chunk| spaces(chunk) == 0).count();
-    let is_space = |byte: &u8| class(*byte) == Class::Space;
+    let is_space = |byte: &u8| matches!(class(*byte), Class::Space);
     start + text[start..].iter().position(is_space).unwrap_or(text.len() - start)
 }
 
@@ -119,5 +135,53 @@ impl Classes {
             all.punctuation |= (chunk.visible() ^ words) << (16 * at);
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The words with their positions in the text, by definition.
+    fn expected(text: &[u8]) -> Vec<(Range<usize>, bool)> {
+        let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | 0x1c..=b' ');
+        let trimmed = |run: &mut dyn Iterator<Item = &u8>| {
+            run.take(TRIMMED).take_while(|byte| byte.is_ascii_punctuation()).count()
+        };
+        let mut end = 0;
+        let words = text.split(is_space).filter_map(|word| {
+            let start = end;
+            end += word.len() + 1;
+            let [left, right] = match word.len() < SEARCHED {
+                true => [trimmed(&mut word.iter()), trimmed(&mut word.iter().rev())],
+                false => [0, 0],
+            };
+            let inner = word.get(left..word.len() - right).filter(|inner| !inner.is_empty())?;
+            let is_simple = inner.len() <= 15 && inner.iter().all(u8::is_ascii_alphanumeric);
+            Some((start + left..start + left + inner.len(), is_simple))
+        });
+        words.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn words_are_those_between_spaces_without_two_marks_on_each_side(
+            text in prop_oneof![
+                "([a-z0-9]{0,18}[ \n\x1c]{0,2}[,.]{0,3}){0,12}",
+                "([A-Z]{14,17} ){0,5}|[,. ]{0,4}",
+                "( {0,2}[!-~]{55,70}){0,4}",
+                "([\"é日a-z]{0,9} {0,3}){0,20}",
+            ],
+        ) {
+            let mut found = Vec::new();
+            for_each_word(text.as_bytes(), |word| {
+                let loaded = word.range().len().min(LOADED);
+                assert_eq!(word.bytes[..loaded], text.as_bytes()[word.range()][..loaded]);
+                found.push((word.range(), word.is_simple));
+            });
+            prop_assert_eq!(found, expected(text.as_bytes()));
+        }
     }
 }

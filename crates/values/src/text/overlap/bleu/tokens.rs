@@ -178,7 +178,7 @@ enum Class {
 const CLASSES: [Class; 256] = {
     let mut classes = [Class::Wide; 256];
     let mut byte = 0_u8;
-    while byte < 128 {
+    while byte.is_ascii() {
         classes[byte as usize] = match byte {
             b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
             b'!'..=b'&' | b'('..=b'+' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => {

@@ -8,14 +8,12 @@ use std::collections::HashMap;
 
 /// Returns the number of shared words. A word counts at most as often as it occurs on each side.
 pub(super) fn shared_by_line(prediction: &[&[u32]], reference: &[&[u32]]) -> usize {
-    let (mut ours, mut theirs) = (counts(prediction), counts(reference));
+    let mut left = counts(prediction);
     let mut shared = 0;
     for line in reference {
         for word in union(line, prediction) {
-            if let (Some(ours @ 1..), Some(theirs @ 1..)) =
-                (ours.get_mut(&word), theirs.get_mut(&word))
-            {
-                (*ours, *theirs) = (*ours - 1, *theirs - 1);
+            if let Some(left @ 1..) = left.get_mut(&word) {
+                *left -= 1;
                 shared += 1;
             }
         }
