@@ -146,9 +146,9 @@ def bodies(text, changes):
         while text[first] != "{" or depth:
             depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[first], 0)
             first += 1
-        result = text[text.index(")", head.end()) : first].partition("where")[0].partition("->")[2]
+        _, arrow, result = text[head.end() : first].partition("where")[0].rpartition("->")
         iterator = re.fullmatch(r"\s*impl (\w*Iterator<Item = .*?>)(?: \+ use<.*>)?\s*", result)
-        if "const" in head[1] or "impl " in result and not iterator:
+        if "const" in head[1] or arrow and "impl " in result and not iterator:
             continue
         # The copies of a function that returns an opaque iterator have one type.
         around = ("Box::new({", f"}}) as Box<dyn {iterator[1]} + '_>") if iterator else ("", "")
@@ -321,6 +321,8 @@ def one_by_one(changes, end):
         names = [change["name"] for change in changes if change["package"] == package]
         pattern = "|".join(re.sub(r"[][\\.+*?()|{}^$]", r"\\\g<0>", name) for name in names)
         command = ["cargo", "mutants", "--in-place", "--colors=never", "--package", package, "--re", f"^({pattern})$", "--output", FOLDER / package]
+        for file in {change["file"] for change in changes if change["package"] == package}:
+            command += ["--file", file]
         try:
             ran = subprocess.run([*command, "--cargo-arg=--lib"], cwd=tree, env=QUICK, timeout=end - time.monotonic())
         except subprocess.TimeoutExpired:
@@ -328,7 +330,7 @@ def one_by_one(changes, end):
         # All are noticed, some are missed, or some need too long.
         if ran.returncode not in (0, 2, 3):
             sys.exit(ran.returncode)
-        # Fields of structs are not selected by --re, so that others are among the results.
+        # --re selects all fields of structs, so that others are among the results.
         found = lambda file: [name for name in (FOLDER / package / "mutants.out" / file).read_text().splitlines() if name in names]
         missed, unviable = missed + found("missed.txt"), unviable + len(found("unviable.txt"))
     return missed, unviable
