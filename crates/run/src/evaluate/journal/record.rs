@@ -51,7 +51,7 @@ pub(super) struct Record<'a, O = Outcome> {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-const fn is_zero(number: &u32) -> bool {
+fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
@@ -144,5 +144,22 @@ impl<O: Borrow<Outcome>> StoredScores<O> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.outcomes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Record;
+
+    #[test]
+    fn the_first_of_the_repeats_is_written_without_a_number() {
+        let written = |repeat| {
+            let fingerprint = "f".into();
+            let (program, reply, scores) = (None, None, None);
+            let record = Record::<()> { row: 7, repeat, fingerprint, program, reply, scores };
+            serde_json::to_string(&record).unwrap()
+        };
+        assert_eq!(written(0), r#"{"row":7,"fingerprint":"f"}"#);
+        assert_eq!(written(1), r#"{"row":7,"repeat":1,"fingerprint":"f"}"#);
     }
 }
