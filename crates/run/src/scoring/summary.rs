@@ -156,7 +156,7 @@ impl ScoringSummary {
         let Self { rollouts, rollouts_gated, rollouts_failed, .. } = self;
         write!(f, "; {rollouts} rollouts, {rollouts_failed} failed, {rollouts_gated} gated")?;
         if self.short > 0 {
-            write!(f, ", {} rows with fewer than configured", self.short)?;
+            write!(f, ", fewer than configured in {}/{} rows", self.short, self.rows)?;
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
     use crate::scoring::row::Rollout;
 
-    /// A row with rollouts of these statuses, of which `expected` are configured.
+    /// A row with a rollout for each status. `expected` is the configured number of rollouts.
     fn row(status: &RowStatus, rollouts: &[RowStatus], expected: usize) -> RowScore {
         let rollout = |status: &RowStatus| Rollout {
             status: status.clone(),
@@ -209,10 +209,10 @@ mod tests {
         let several = row(&scored, &[scored.clone(), gated.clone(), gated], 3);
         let rollouts = "; 4 rollouts, 0 failed, 2 gated";
         assert_eq!(shown(&[one.clone(), several.clone()]), format!("{head}{rollouts}{tail}"));
-        // As many rollouts as rows, of which one has too few and the other too many.
+        // Two rows have two rollouts, but the first row has none.
         let short = row(&scored, &[], 1);
         let two = row(&scored, &[scored.clone(), scored.clone()], 2);
-        let rollouts = "; 2 rollouts, 0 failed, 0 gated, 1 rows with fewer than configured";
+        let rollouts = "; 2 rollouts, 0 failed, 0 gated, fewer than configured in 1/2 rows";
         assert_eq!(shown(&[short, two]), format!("{head}{rollouts}{tail}"));
     }
 }

@@ -355,6 +355,7 @@ mod tests {
         assert_eq!(wrong_sum(&parts), None);
         assert_eq!(wrong_sum(&parts[..5]).map(|sum| (sum * 10.0).round()), Some(8.0));
     }
+
     #[test]
     fn terms_are_added_from_the_smallest_to_the_largest() {
         // From the largest, the sum is 1e16 + 4.

@@ -135,9 +135,12 @@ mod tests {
         let (gold, pred) =
             ([field("answer", true)], [field("text", false), field("context", true)]);
         let more = [field("context", false), field("text", true)];
-        let one = leaked(stars().with_params(&PARAMS), &gold, &pred);
-        let specs =
-            [one, leaked(stars(), &gold, &more), leaked(stars(), &[], &[field("id", false)])];
+        let one = with_fields(stars().with_params(&PARAMS), &gold, &pred);
+        let specs = [
+            one,
+            with_fields(stars(), &gold, &more),
+            with_fields(stars(), &[], &[field("id", false)]),
+        ];
         assert_eq!((count(&specs, Side::Gold), count(&specs, Side::Pred)), (2, 5));
         let names = |fields: &FieldList<5>| {
             let fields = fields.as_slice().iter();
@@ -153,11 +156,11 @@ mod tests {
         let texts = [("limit", "7"), ("field", "passages"), ("other", "reply")];
         assert_eq!(configured(Side::Gold, &texts), [("passages", true)]);
         assert_eq!(configured(Side::Pred, &texts), [("reply", false), ("passages", true)]);
-        // The whole prediction is no field.
+        // `*` selects the whole prediction, which is not a field.
         assert_eq!(configured(Side::Pred, &[("other", "*")]), [("context", true)]);
     }
 
-    fn leaked(
+    fn with_fields(
         spec: MetricSpec<'static>,
         gold: &[FieldSpec<'static>],
         pred: &[FieldSpec<'static>],

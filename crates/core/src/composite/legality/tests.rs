@@ -1,4 +1,4 @@
-//! The rules that the compiler evaluates, called at run time: which declarations break them, and what they say.
+//! The rules that the compiler evaluates, called at run time: the declarations that break a rule, and the message of each rule.
 
 use super::derived::{Bound, Derived, wrong_sum};
 use super::rules::*;
@@ -19,24 +19,24 @@ fn truth() -> Derived {
     Derived::of(&correct().with_tier(MetricTier::Truth))
 }
 
-fn number(spec: MetricSpec<'_>) -> Derived {
+fn properties(spec: MetricSpec<'_>) -> Derived {
     Derived::of(&spec)
 }
 
 fn lower() -> Derived {
-    number(stars().with_direction(Direction::LowerIsBetter))
+    properties(stars().with_direction(Direction::LowerIsBetter))
 }
 
 fn corpus() -> Derived {
-    number(MetricSpec::new("kappa").with_kind(ScoreKind::Corpus))
+    properties(MetricSpec::new("kappa").with_kind(ScoreKind::Corpus))
 }
 
 fn without_range() -> Derived {
-    number(MetricSpec::new("length"))
+    properties(MetricSpec::new("length"))
 }
 
 fn in_range(min: f64, max: f64) -> Derived {
-    number(MetricSpec::new("part").with_range(min, max))
+    properties(MetricSpec::new("part").with_range(min, max))
 }
 
 fn range(derived: &Derived) -> Option<(f64, f64)> {
@@ -44,23 +44,23 @@ fn range(derived: &Derived) -> Option<(f64, f64)> {
 }
 
 #[track_caller]
-fn says(broken: Option<Sentence>, expected: &str) {
+fn assert_message(broken: Option<Sentence>, expected: &str) {
     assert_eq!(broken.as_ref().map_or("", Sentence::as_str), expected);
 }
 
 #[test]
 fn a_component_scores_rows_and_is_higher_is_better() {
-    says(scores_rows("stars", &number(stars())), "");
-    says(
+    assert_message(scores_rows("stars", &properties(stars())), "");
+    assert_message(
         scores_rows("kappa", &corpus()),
         "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
     );
-    says(points_up("stars", &number(stars())), "");
-    says(
+    assert_message(points_up("stars", &properties(stars())), "");
+    assert_message(
         points_up("errors", &lower()),
         "`errors` is lower-is-better, but a composite is higher-is-better; write `invert(errors)`",
     );
-    says(
+    assert_message(
         points_up("kappa", &corpus()),
         "`kappa` scores all rows together and no single row; remove it from the composite and run it beside it",
     );
@@ -68,14 +68,16 @@ fn a_component_scores_rows_and_is_higher_is_better() {
 
 #[test]
 fn an_operand_of_all_has_a_verdict() {
-    for derived in [number(correct()), number(stars().with_threshold(2.0)), corpus(), lower()] {
-        says(has_verdict("it", &derived), "");
+    for derived in
+        [properties(correct()), properties(stars().with_threshold(2.0)), corpus(), lower()]
+    {
+        assert_message(has_verdict("it", &derived), "");
     }
-    says(
-        has_verdict("stars", &number(stars())),
+    assert_message(
+        has_verdict("stars", &properties(stars())),
         "`stars` has a score but no verdict; write a pass threshold, such as `stars >= 3.0`",
     );
-    says(
+    assert_message(
         has_verdict("length", &without_range()),
         "`length` has a score but no verdict; write a pass threshold, such as `length >= 0.5`",
     );
@@ -96,8 +98,8 @@ fn some_scores_reach_a_threshold_and_others_do_not() {
         ),
         (f64::NAN, "the threshold NaN is not finite; write a finite number"),
     ] {
-        says(bound_fits("threshold", "of it", &number(stars()), bound), expected);
-        says(bound_fits("threshold", "of it", &lower(), bound), "");
+        assert_message(bound_fits("threshold", "of it", &properties(stars()), bound), expected);
+        assert_message(bound_fits("threshold", "of it", &lower(), bound), "");
     }
     assert_eq!(without_range().bound(-7.0), Bound::Fits);
     assert_eq!(without_range().bound(f64::INFINITY), Bound::NotFinite);
@@ -105,15 +107,15 @@ fn some_scores_reach_a_threshold_and_others_do_not() {
 
 #[test]
 fn a_component_has_a_range() {
-    says(has_range("min", "stars", &number(stars())), "");
-    says(has_range("min", "kappa", &corpus()), "");
-    says(
+    assert_message(has_range("min", "stars", &properties(stars())), "");
+    assert_message(has_range("min", "kappa", &corpus()), "");
+    assert_message(
         has_range("min", "length", &without_range()),
         "`min` needs the range of `length`, which declares none; write `range = 0.0..=1.0` in its attribute",
     );
 }
 
-/// Parameters of which the second and the third name fields: gold field 0, and prediction fields 1 and 0.
+/// `limit` does not name a field. `field` names gold field 0 and prediction field 1, and `other` names prediction field 0.
 pub(super) const PARAMS: [ParamSpec<'static>; 3] = {
     let param = ParamSpec {
         name: "limit",
@@ -133,14 +135,14 @@ pub(super) const PARAMS: [ParamSpec<'static>; 3] = {
 #[test]
 fn a_parameter_that_names_a_field_is_known_to_the_compiler() {
     let spec = stars().with_params(&PARAMS);
-    says(field_is_known("stars", &spec, "limit"), "");
-    says(field_is_known("stars", &spec, "unknown"), "");
-    says(field_is_known("stars", &stars(), "field"), "");
+    assert_message(field_is_known("stars", &spec, "limit"), "");
+    assert_message(field_is_known("stars", &spec, "unknown"), "");
+    assert_message(field_is_known("stars", &stars(), "field"), "");
     for param in ["field", "other"] {
         let expected = format!(
             "`{param}` names the field that `stars` reads; expected a string literal, since the compiler checks the field"
         );
-        says(field_is_known("stars", &spec, param), &expected);
+        assert_message(field_is_known("stars", &spec, param), &expected);
     }
 }
 
@@ -148,15 +150,15 @@ fn a_parameter_that_names_a_field_is_known_to_the_compiler() {
 fn an_argument_of_a_judge_is_a_parameter() {
     let judge = [ParamSpec { name: "max_concurrent_judges", ..PARAMS[0] }, PARAMS[0]];
     let (judge, other) = (stars().with_params(&judge), stars().with_params(&PARAMS));
-    says(is_param(&judge, "limit"), "");
-    says(is_param(&judge, "max_concurrent_judges"), "");
-    says(is_param(&other, "threshold"), "");
-    says(is_param(&stars(), "threshold"), "");
-    says(
+    assert_message(is_param(&judge, "limit"), "");
+    assert_message(is_param(&judge, "max_concurrent_judges"), "");
+    assert_message(is_param(&other, "threshold"), "");
+    assert_message(is_param(&stars(), "threshold"), "");
+    assert_message(
         is_param(&judge, "threshold"),
         "a component of `#[metric]` has the threshold of its declaration; write `stars >= 0.5` for another one",
     );
-    says(
+    assert_message(
         is_param(&judge, "cost"),
         "a component of `#[metric]` has the cost of its declaration; write it in `Composite::builder` for another one",
     );
@@ -164,20 +166,20 @@ fn an_argument_of_a_judge_is_a_parameter() {
 
 #[test]
 fn proxies_of_a_gate_are_proxies_and_truths_are_truths() {
-    says(is_proxy("stars", &number(stars())), "");
-    says(
+    assert_message(is_proxy("stars", &properties(stars())), "");
+    assert_message(
         is_proxy("correct", &truth()),
         "`correct` is a truth metric, found among the proxies of the gate; write it in `truth(..)`",
     );
-    says(is_truth("correct", &truth()), "");
-    says(
-        is_truth("stars", &number(stars())),
+    assert_message(is_truth("correct", &truth()), "");
+    assert_message(
+        is_truth("stars", &properties(stars())),
         "`stars` is a proxy metric, found among the truths of the gate; write it in `proxy(..)`, or outside of the gate",
     );
-    says(tier_is_high_enough(MetricTier::Truth, &truth()), "");
-    says(tier_is_high_enough(MetricTier::Truth, &number(stars())), "");
-    says(tier_is_high_enough(MetricTier::Proxy, &number(stars())), "");
-    says(
+    assert_message(tier_is_high_enough(MetricTier::Truth, &truth()), "");
+    assert_message(tier_is_high_enough(MetricTier::Truth, &properties(stars())), "");
+    assert_message(tier_is_high_enough(MetricTier::Proxy, &properties(stars())), "");
+    assert_message(
         tier_is_high_enough(MetricTier::Proxy, &truth()),
         "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`",
     );
@@ -185,29 +187,29 @@ fn proxies_of_a_gate_are_proxies_and_truths_are_truths() {
 
 #[test]
 fn a_node_is_true_or_false_and_its_branches_are_its_answers() {
-    says(is_yes_or_no("correct", &number(correct())), "");
-    says(is_yes_or_no("kappa", &corpus()), "");
-    for (derived, half) in [(number(stars()), "3.0"), (without_range(), "0.5")] {
+    assert_message(is_yes_or_no("correct", &properties(correct())), "");
+    assert_message(is_yes_or_no("kappa", &corpus()), "");
+    for (derived, half) in [(properties(stars()), "3.0"), (without_range(), "0.5")] {
         let expected = format!(
             "`node` returns a number, and `yes` and `no` are branches of a `bool`; write the variants of the enum that a judge answers with, or a composite such as `#[metric(all(node >= {half}))] struct Good;` and `good` as the node"
         );
-        says(is_yes_or_no("node", &derived), &expected);
+        assert_message(is_yes_or_no("node", &derived), &expected);
     }
     let reads = Reads::Bool;
-    says(is_answer("node", "yes", &reads), "");
-    says(is_answer("node", "no", &reads), "");
-    says(
+    assert_message(is_answer("node", "yes", &reads), "");
+    assert_message(is_answer("node", "no", &reads), "");
+    assert_message(
         is_answer("node", "maybe", &reads),
         "`maybe` is not an answer of `node`; write one of `yes`, `no`",
     );
-    says(branches_are_complete("node", &["no", "yes"], &reads), "");
+    assert_message(branches_are_complete("node", &["no", "yes"], &reads), "");
     // The branch breaks another rule, and may be the missing one.
-    says(branches_are_complete("node", &["yes", "nope"], &reads), "");
-    says(
+    assert_message(branches_are_complete("node", &["yes", "nope"], &reads), "");
+    assert_message(
         branches_are_complete("node", &["yes"], &reads),
         "missing branches of `node`: `no`; write `no => 0.0`",
     );
-    says(
+    assert_message(
         branches_are_complete("node", &[], &reads),
         "missing branches of `node`: `yes`, `no`; write `yes => 0.0`",
     );
@@ -215,15 +217,15 @@ fn a_node_is_true_or_false_and_its_branches_are_its_answers() {
 
 #[test]
 fn scores_of_a_tree_are_finite_and_differ() {
-    says(score_is_finite("yes", 0.5), "");
-    says(
+    assert_message(score_is_finite("yes", 0.5), "");
+    assert_message(
         score_is_finite("yes", f64::NEG_INFINITY),
         "the score -inf of the branch `yes` is not a finite number; write a number such as `0.5`",
     );
-    says(scores_differ(&number(stars())), "");
-    says(scores_differ(&without_range()), "");
-    says(scores_differ(&Derived::constant(f64::INFINITY)), "");
-    says(
+    assert_message(scores_differ(&properties(stars())), "");
+    assert_message(scores_differ(&without_range()), "");
+    assert_message(scores_differ(&Derived::constant(f64::INFINITY)), "");
+    assert_message(
         scores_differ(&Derived::constant(0.25)),
         "the score is 0.25 on every path; write different scores, or remove the tree",
     );
@@ -232,25 +234,25 @@ fn scores_of_a_tree_are_finite_and_differ() {
 #[test]
 fn weights_are_finite_and_sum_to_one() {
     for weight in [0.0, 0.5, 7.0] {
-        says(weight_counts("stars", weight), "");
+        assert_message(weight_counts("stars", weight), "");
     }
-    says(
+    assert_message(
         weight_counts("stars", -0.5),
         "the weight -0.5 of `stars` is not a finite number of at least 0",
     );
-    says(
+    assert_message(
         weight_counts("stars", f64::INFINITY),
         "the weight inf of `stars` is not a finite number of at least 0",
     );
-    let weights = |weights: [f64; 2]| weights.map(|weight| (number(stars()), weight));
-    says(weights_sum_to_one(&weights([0.25, 0.75])), "");
+    let weights = |weights: [f64; 2]| weights.map(|weight| (properties(stars()), weight));
+    assert_message(weights_sum_to_one(&weights([0.25, 0.75])), "");
     // Invalid weights break another rule.
-    says(weights_sum_to_one(&weights([-1.0, 0.75])), "");
-    says(
+    assert_message(weights_sum_to_one(&weights([-1.0, 0.75])), "");
+    assert_message(
         weights_sum_to_one(&weights([0.25, 0.5])),
         "the weights sum to 0.75; they must sum to 1: add 0.25",
     );
-    says(
+    assert_message(
         weights_sum_to_one(&weights([0.75, 0.5])),
         "the weights sum to 1.25; they must sum to 1: remove 0.25",
     );
@@ -262,8 +264,8 @@ fn weights_are_finite_and_sum_to_one() {
 
 #[test]
 fn operands_have_different_names() {
-    says(differ("a", &stars(), "b", &correct()), "");
-    says(
+    assert_message(differ("a", &stars(), "b", &correct()), "");
+    assert_message(
         differ("a", &stars(), "b", &stars()),
         "`a` and `b` are both named `stars` in results; write one metric once, or give one of two metrics another `name = \"..\"`",
     );
@@ -271,8 +273,8 @@ fn operands_have_different_names() {
 
 #[test]
 fn a_budget_is_as_large_as_the_cost() {
-    says(is_within_budget(20, 20), "");
-    says(
+    assert_message(is_within_budget(20, 20), "");
+    assert_message(
         is_within_budget(20, 21),
         "the components cost up to 21 msat per row, but the budget is 20 msat; write `budget = \"21 msat\"`, or remove a component",
     );
@@ -280,29 +282,32 @@ fn a_budget_is_as_large_as_the_cost() {
 
 #[test]
 fn a_threshold_is_for_a_number_and_strict_for_a_threshold() {
-    says(takes_threshold("strict", &number(stars())), "");
-    says(
-        takes_threshold("strict", &number(correct())),
+    assert_message(takes_threshold("strict", &properties(stars())), "");
+    assert_message(
+        takes_threshold("strict", &properties(correct())),
         "`strict` is not supported for a composite that is true or false; remove it",
     );
-    says(has_threshold(&number(correct())), "");
-    says(has_threshold(&number(stars().with_threshold(2.0))), "");
-    says(has_threshold(&number(stars())), "`strict` requires a threshold; add `threshold = 0.5`");
+    assert_message(has_threshold(&properties(correct())), "");
+    assert_message(has_threshold(&properties(stars().with_threshold(2.0))), "");
+    assert_message(
+        has_threshold(&properties(stars())),
+        "`strict` requires a threshold; add `threshold = 0.5`",
+    );
 }
 
 #[test]
 fn a_single_metric_is_described_by_its_spec() {
-    let derived = number(stars().with_threshold(2.0));
+    let derived = properties(stars().with_threshold(2.0));
     assert_eq!((range(&derived), derived.threshold), (Some((1.0, 5.0)), Some(2.0)));
-    let strict = number(stars().with_threshold(2.0).with_strict());
+    let strict = properties(stars().with_threshold(2.0).with_strict());
     assert_eq!((range(&strict), strict.threshold), (Some((0.0, 1.0)), Some(1.0)));
-    let derived = number(stars().with_threshold(2.0).with_direction(Direction::LowerIsBetter));
+    let derived = properties(stars().with_threshold(2.0).with_direction(Direction::LowerIsBetter));
     assert_eq!((derived.threshold, derived.higher_is_better), (None, false));
 }
 
 #[test]
 fn ranges_follow_from_the_parts() {
-    let (unit, stars, open) = (in_range(0.0, 1.0), number(stars()), without_range());
+    let (unit, stars, open) = (in_range(0.0, 1.0), properties(stars()), without_range());
     let weighted = |parts: &[_]| range(&Derived::weighted(parts));
     assert_eq!(weighted(&[(unit, 0.5), (stars, 0.5)]), Some((0.5, 3.0)));
     assert_eq!(weighted(&[(stars, 1.0), (unit, 0.0)]), Some((1.0, 5.0)));
@@ -355,7 +360,7 @@ fn a_combination_with_a_truth_is_a_truth() {
 #[test]
 fn the_spec_of_a_composite_has_its_declarations_and_the_properties_of_its_parts() {
     let parts = [correct().with_cost_msats(2), stars().with_cost_msats(3).with_async()];
-    let derived = Derived::min(&[number(parts[0]), number(parts[1])]).at_least(0.5);
+    let derived = Derived::min(&[properties(parts[0]), properties(parts[1])]).at_least(0.5);
     let spec = derived.spec("both", &parts, None, None, false);
     assert_eq!((spec.name, spec.tier, spec.kind), ("both", MetricTier::Proxy, ScoreKind::Number));
     assert_eq!((spec.cost_msats, spec.threshold, spec.strict), (5, Some(0.5), false));
@@ -365,5 +370,5 @@ fn the_spec_of_a_composite_has_its_declarations_and_the_properties_of_its_parts(
     assert_eq!((spec.tier, spec.threshold, spec.strict), (MetricTier::Truth, Some(0.75), true));
     assert_eq!((spec.cost_msats, spec.is_async), (2, false));
     assert_eq!(Derived::verdict(&[]).kind, ScoreKind::Bool);
-    assert_eq!(number(correct()).at_least(0.5).kind, ScoreKind::Number);
+    assert_eq!(properties(correct()).at_least(0.5).kind, ScoreKind::Number);
 }
