@@ -79,8 +79,9 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
-    let labels =
-        labels.map(|field| agree::labels(&args.run, field, args.labels.as_deref())).transpose()?;
+    let labels = labels
+        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_deref()))
+        .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]

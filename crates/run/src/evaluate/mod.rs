@@ -242,7 +242,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// How rows with given predictions are written.
     fn render_scored(&self) -> Render<G, P> {
         let options = &self.settings.options;
-        options.render_pair.filter(|_| options.save_rows).unwrap_or(score_line)
+        let render = if options.save_rows { options.render_pair } else { options.render_scored };
+        render.unwrap_or(score_line)
     }
 
     async fn start<Kind: 'static>(

@@ -226,6 +226,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         self.manifest.finish(RunEnd {
             rows,
+            positional_ids: self.source.has_positional(),
             failed_rows: finished.failed_rows,
             ending: ending.name(),
             data: self.source.data(*ending == Ending::Complete),

@@ -136,6 +136,10 @@ impl UndecodedRow for BlockRow<'_> {
         &self.rows.layout.file
     }
 
+    fn line(&self) -> u64 {
+        self.number
+    }
+
     fn number(&self) -> u64 {
         self.number
     }
