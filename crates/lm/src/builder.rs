@@ -491,6 +491,10 @@ impl LmBuilder {
         let limits = self.rate_limits()?;
         let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
         let target = self.target()?;
+        // Before any call, and not only before the first one of this model.
+        if self.budget.is_some() && !self.allow_unpriced && prices.get(&target.id).is_none() {
+            return Err(LmError::new(target.id, LmErrorKind::Unpriced));
+        }
         if let Some(estimate) = self.estimate.clone() {
             let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
@@ -616,10 +620,8 @@ impl LmBuilder {
             inner: client,
             estimate,
             prices,
-            needs_price: self.budget.is_some() && !self.allow_unpriced,
-            attempts: self.retry.max_attempts,
+            attempts: self.retry.max_attempts.max(1),
             stored,
-            is_cached: self.cache_mode != CacheMode::Off,
         };
         Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))
     }
