@@ -141,7 +141,7 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
         judges.run(&["rejudge", "old.jsonl", "--lm", "openai:other", "--estimate", "--json"]).await;
     let estimate: Value = serde_json::from_str(&Judges::succeeded(estimate)).unwrap();
     assert_eq!((&estimate["rows"], judges.server.received().len()), (&json!(142), calls));
-    assert_eq!(schema::assert_strict("estimate", &estimate), (3, 42));
+    assert_eq!(schema::assert_strict("estimate", &estimate), (3, 30));
     let labels: String = heritage()
         .iter()
         .map(|row| format!("{}\n", json!({ "id": row["id"], "good": row["correct"] })))
@@ -277,23 +277,13 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
 
 #[tokio::test]
 async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_call() {
-    let judges = Judges::start(|_, prompt| {
-        let grade = f64::from(u8::from(prompt.contains("answer 1")));
-        json!({ "verdicts": [], "topics": [], "statements": [], "score": grade })
-    });
-    let judges = judges.await;
-    // Every score of the run is 0 or 1, but the metric has no verdict, so that another judge may return any number.
-    let run = |scores: [f64; 2]| {
-        let rows: String = (0..2)
-            .map(|id| {
-                let pred = json!({ "response": format!("answer {id}") });
-                let scores = json!({ "true_statements": { "outcome": "scored", "value": scores[id], "cost_msats": 0 } });
-                format!("{}\n", json!({ "id": id.to_string(), "gold": {}, "pred": pred, "good": id == 1, "scores": scores }))
-            })
-            .collect();
-        std::fs::write(judges.path("rows.jsonl"), rows).unwrap();
+    let judges = Judges::start(|_, _| json!({ "statements": [] })).await;
+    // Every score of the run is 1, but the metric has no verdict, so another judge may return any number.
+    let row = |id: usize| {
+        let pred = json!({ "response": format!("answer {id}") });
+        format!("{}\n", json!({ "id": id.to_string(), "gold": {}, "pred": pred, "good": id == 1 }))
     };
-    run([0.0, 1.0]);
+    std::fs::write(judges.path("rows.jsonl"), row(0) + &row(1)).unwrap();
     let score = ["score", "rows.jsonl", "-m", "true_statements", "--lm", "openai:old", "-q"];
     Judges::succeeded(
         judges.run(&[&score[..], &["--out", "old.jsonl", "--with-rows"]].concat()).await,
@@ -310,7 +300,7 @@ async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_ca
         ),
         (
             &["--label", "good", "--positive", "yes"],
-            "error: `true_statements` against `good`: row 1: no label is `yes`, found `false`; write --positive false\n",
+            "error: `true_statements` against `good`: expected a passing label (`yes`) in at least one row, found `false`\n",
         ),
         (
             &["--out", "missing/new.jsonl"],
