@@ -383,11 +383,18 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
     let dir = tempfile::tempdir().unwrap();
-    let replay = Replay::recording(dir.path().join("new/x.replay"), false).unwrap();
-    fs::write(dir.path().join("new"), "mine").unwrap();
-    let error = replay.finish().unwrap_err().to_string();
-    let start = format!("cannot write the recorded calls {}/new/x.replay: ", dir.path().display());
-    assert!(error.starts_with(&start), "{error}");
-    assert!(error.ends_with("; check the folder and its permissions"), "{error}");
-    assert_eq!(fs::read_to_string(dir.path().join("new")).unwrap(), "mine");
+    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
+    let replay = Replay::recording(&file, false).unwrap();
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is written before the end");
+    fs::remove_dir(&folder).unwrap();
+    fs::write(&folder, "mine").unwrap();
+    let of_system = Path::new("/proc/x.replay");
+    let before_a_call = Replay::recording(of_system, true).unwrap_err();
+    for (file, error) in [(&*file, replay.finish().unwrap_err()), (of_system, before_a_call)] {
+        let error = error.to_string();
+        let start = format!("cannot write the recorded calls {}: ", file.display());
+        assert!(error.starts_with(&start), "{error}");
+        assert!(error.ends_with("; check the folder and its permissions"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(folder).unwrap(), "mine");
 }

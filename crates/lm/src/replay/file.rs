@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use reqwest::Url;
@@ -141,8 +141,17 @@ fn encode(calls: &BTreeMap<&CallKey, &Call>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Replaces the file by a rename, so that a crash leaves the earlier one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// Checks that the file can be replaced, without changing it.
+pub(super) fn check_writable(path: &Path) -> Result<(), ReplayError> {
+    let created = temporary(path).and_then(|(temporary, _)| {
+        File::create(&temporary)?;
+        fs::remove_file(temporary)
+    });
+    created.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
+}
+
+/// Returns a temporary path in the folder of a file, which is created, and the path of the file.
+fn temporary(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // A symbolic link remains one.
@@ -152,6 +161,12 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
+    Ok((temporary, path))
+}
+
+/// Replaces the file by a rename, so that a crash leaves the earlier one.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (temporary, path) = temporary(path)?;
     let renamed = File::create(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;

@@ -69,6 +69,8 @@ enum Mode {
 struct State {
     replayed: BTreeSet<CallKey>,
     recorded: Calls,
+    /// The error of the first call that the file lacks.
+    missing: Option<LmError>,
 }
 
 /// The number of characters of a message that an error shows.
@@ -124,6 +126,8 @@ impl Replay {
             Err(ReplayError::Line { .. }) if !keep => Calls::new(),
             stored => stored?.unwrap_or_default(),
         };
+        // Before the first call, whose reply it would lose.
+        file::check_writable(path)?;
         Ok(Self::new(path, mode, stored))
     }
 
@@ -156,6 +160,12 @@ impl Replay {
     #[must_use]
     pub fn is_recording(&self) -> bool {
         self.mode != Mode::Replaying
+    }
+
+    /// Returns the error of the first call that the file lacks, unless calls are recorded.
+    #[must_use]
+    pub fn missing(&self) -> Option<LmError> {
+        lock(&self.state).missing.clone()
     }
 
     /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the earlier file or the
@@ -199,7 +209,9 @@ impl Replay {
             return not_made(Ok(reply));
         }
         if !self.is_recording() {
-            return not_made(Err(self.not_recorded(lm, request)));
+            let error = self.not_recorded(lm, request);
+            lock(&self.state).missing.get_or_insert_with(|| error.clone());
+            return not_made(Err(error));
         }
         let call = async {
             // It may have been recorded meanwhile.

@@ -11,7 +11,7 @@ use super::eval::Source;
 use crate::evaluate::files::OutputFile;
 
 /// The name of the file in the folder of an eval.
-const FILE: &str = "pending.json";
+pub(super) const FILE: &str = "pending.json";
 
 /// A new baseline that is not accepted yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -139,6 +139,13 @@ impl Pending {
         }
         write(&self.baseline, self.content.as_bytes())
     }
+}
+
+/// Checks that a file can be written, and creates its folder.
+pub(super) fn check_writable(path: &Path) -> Result<(), String> {
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let created = folder.and_then(|()| OutputFile::create(path));
+    created.map(drop).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
 /// Writes a file that appears when it is complete.
