@@ -23,6 +23,7 @@ use crate::core::score::outcome::Outcome;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest, canonical_hash, sorted};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::messages::escape;
+use crate::named_files::read_regular;
 use crate::results::Results;
 
 /// The largest baseline that is read, in bytes.
@@ -266,5 +267,5 @@ fn read(path: &Path) -> io::Result<String> {
         let reason = format!("it has {length} bytes, more than {MAX_LENGTH}");
         return Err(io::Error::other(reason));
     }
-    fs::read_to_string(path)
+    read_regular(path)
 }
