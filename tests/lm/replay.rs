@@ -348,45 +348,9 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     let good = fs::read_to_string(&file).unwrap();
 
     let restore = "; restore the line, or record all calls again: DSRS_UPDATE=always cargo test";
-    let conflict = error(&good.replace("\n{", "\n<<<<<<< HEAD\n{"));
-    let reason = "found expected value at column 1";
-    assert_eq!(conflict, format!("{shown}:2: expected a recorded call, {reason}{restore}"));
-    assert!(matches!(Replay::recording(&file, true), Err(ReplayError::Line { line: 2, .. })));
-    assert!(Replay::recording(&file, false).is_ok(), "all calls are recorded again");
-    let call = good.lines().nth(1).unwrap();
-    let twice = error(&format!("{good}\n{call}\n"));
-    let reason = "found a call that an earlier line has";
-    assert_eq!(twice, format!("{shown}:4: expected a recorded call, {reason}{restore}"));
-    let cut = error(&good[..good.len() - 10]);
-    assert!(cut.starts_with(&format!("{shown}:2: expected a recorded call, found EOF ")), "{cut}");
-
-    let newer = good.replace(r#""replay":1"#, r#""replay":2"#);
-    let start =
-        format!("{shown}: expected recorded calls of version 1, found version 2; use the version ");
-    assert!(error(&newer).starts_with(&start));
-    let other = format!(
-        "{shown}: expected recorded calls, whose first line is {{\"replay\":1}}; name another file, or remove this one"
-    );
-    for (content, expected) in [("# Notes\n", &other), ("", &other), (&newer, &start)] {
-        assert!(error(content).starts_with(expected), "{content}");
-        for keep in [true, false] {
-            let error = Replay::recording(&file, keep).unwrap_err().to_string();
-            assert!(error.starts_with(expected), "{error}");
-        }
-        assert_eq!(fs::read_to_string(&file).unwrap(), content);
-    }
-    // As git writes it on Windows.
-    fs::write(&file, good.replace('\n', "\r\n")).unwrap();
-    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 1));
-}
-
-#[tokio::test]
-async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
-    let dir = tempfile::tempdir().unwrap();
-    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
+    let conflict = error(&good.replace("\n{", "\n    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
     let replay = Replay::recording(&file, false).unwrap();
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "nothing is written before the end");
-    fs::remove_dir(&folder).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "mine").unwrap();
     let of_system = Path::new("/proc/x.replay");
     let before_a_call = Replay::recording(of_system, true).unwrap_err();
@@ -397,4 +361,38 @@ async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
         assert!(error.ends_with("; check the folder and its permissions"), "{error}");
     }
     assert_eq!(fs::read_to_string(folder).unwrap(), "mine");
+}
+
+#[tokio::test]
+#[cfg(unix)]
+async fn trap_55_a_second_recording_and_a_pipe_are_refused_before_any_call() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("new/x.replay");
+    let first = Arc::new(Replay::recording(&file, false).unwrap());
+    for keep in [true, false] {
+        assert_eq!(
+            Replay::recording(&file, keep).unwrap_err().to_string(),
+            format!(
+                "cannot write the recorded calls {}: another run is writing it; wait until that ends, or write another file",
+                file.display()
+            )
+        );
+    }
+    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    first.scope(lm.complete(&ask("?"))).await.unwrap();
+    first.finish().unwrap();
+    let second = Arc::new(Replay::recording(&file, true).unwrap());
+    second.scope(lm.complete(&ask("!"))).await.unwrap();
+    assert_eq!(second.finish().unwrap(), summary(1, 0, 1));
+    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 2));
+
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let expected = format!(
+        "cannot read the recorded calls {}: expected a regular file, found a pipe, socket or device",
+        pipe.display()
+    );
+    assert_eq!(Replay::read(&pipe).unwrap_err().to_string(), expected);
+    assert_eq!(Replay::recording(&pipe, true).unwrap_err().to_string(), expected);
 }

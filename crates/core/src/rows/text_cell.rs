@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor
 use serde_json::{Error, Value};
 
 use crate::json::numbers::is_underflow;
-use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::rows::named_values::Fields;
 
@@ -25,7 +25,7 @@ impl Cell<'_> {
     }
 
     fn parsed(self) -> Result<Value, Error> {
-        if has_more_values(self.0, MAX_VALUES) {
+        if is_too_large(self.0, MAX_VALUES) {
             return Err(Error::custom("more JSON values than the limit for one cell"));
         }
         let UniqueKeys(value) = serde_json::from_str(self.0.trim())?;

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::detect::other_format;
 use super::error::{ImportError, Input};
-use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::size::{MAX_VALUES, is_too_large};
 
 pub(super) use crate::data::ROW_LIMIT;
 
@@ -19,7 +19,7 @@ pub(super) use crate::data::ROW_LIMIT;
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
-    if has_more_values(text, MAX_VALUES) {
+    if is_too_large(text, MAX_VALUES) {
         return Err(format!("more than {MAX_VALUES} values; expected fewer"));
     }
     let text = with_finite_numbers(text);

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dsrs_metrics_values::named_files::{WriteLock, open_regular};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -85,8 +86,9 @@ fn is_local(endpoint: &str) -> bool {
 /// Reads the calls; `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
     let owned = || path.to_owned();
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+    let mut bytes = Vec::new();
+    match open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ReplayError::Read { path: owned(), source }),
     };
@@ -120,6 +122,15 @@ fn reason_of(error: &serde_json::Error) -> String {
     format!("{message} at column {}", error.column())
 }
 
+/// Locks the file until its calls are written.
+pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
+    // A symbolic link is one file with its target.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().map_or(Ok(()), fs::create_dir_all);
+    let locked = folder.and_then(|()| WriteLock::of(&real));
+    locked.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
+}
+
 /// Writes the calls, unless the file has them already.
 pub(super) fn write(path: &Path, calls: &BTreeMap<&CallKey, &Call>) -> Result<(), ReplayError> {
     let written = encode(calls).and_then(|bytes| {
@@ -141,17 +152,8 @@ fn encode(calls: &BTreeMap<&CallKey, &Call>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Checks that the file can be replaced, without changing it.
-pub(super) fn check_writable(path: &Path) -> Result<(), ReplayError> {
-    let created = temporary(path).and_then(|(temporary, _)| {
-        File::create(&temporary)?;
-        fs::remove_file(temporary)
-    });
-    created.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
-}
-
-/// Returns a temporary path in the folder of a file, which is created, and the path of the file.
-fn temporary(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
+/// Replaces the file by a rename, so that a crash leaves the earlier one.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     // A symbolic link remains one.
@@ -161,12 +163,6 @@ fn temporary(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    Ok((temporary, path))
-}
-
-/// Replaces the file by a rename, so that a crash leaves the earlier one.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let (temporary, path) = temporary(path)?;
     let renamed = File::create(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;

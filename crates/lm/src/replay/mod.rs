@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dsrs_metrics_values::named_files::WriteLock;
+
 pub use self::error::ReplayError;
 use self::file::{Call, CallKey, Calls};
 use super::layers::{Flight, SingleFlight};
@@ -71,6 +73,8 @@ struct State {
     recorded: Calls,
     /// The error of the first call that the file lacks.
     missing: Option<LmError>,
+    /// Held until the recorded calls are written.
+    write_lock: Option<WriteLock>,
 }
 
 /// The number of characters of a message that an error shows.
@@ -116,19 +120,21 @@ impl Replay {
     /// the file has for it, or without one.
     ///
     /// # Errors
-    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read. With `keep`
-    /// also if a line is damaged.
+    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read, or if another
+    /// recording to it is not finished. With `keep` also if a line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
+        // Before the file is read: another recording would lose its calls.
+        let write_lock = file::lock(path)?;
         let mode = if keep { Mode::RecordingNew } else { Mode::RecordingAll };
         let stored = match file::read(path) {
             // All lines are replaced.
             Err(ReplayError::Line { .. }) if !keep => Calls::new(),
             stored => stored?.unwrap_or_default(),
         };
-        // Before the first call, whose reply it would lose.
-        file::check_writable(path)?;
-        Ok(Self::new(path, mode, stored))
+        let recording = Self::new(path, mode, stored);
+        lock(&recording.state).write_lock = Some(write_lock);
+        Ok(recording)
     }
 
     fn new(path: &Path, mode: Mode, stored: Calls) -> Self {
@@ -174,7 +180,7 @@ impl Replay {
     /// # Errors
     /// [`ReplayError::Write`], if the file cannot be written.
     pub fn finish(&self) -> Result<Summary, ReplayError> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
         let summary = Summary {
             recorded: state.recorded.len(),
@@ -189,6 +195,7 @@ impl Replay {
                 file::write(&self.path, &calls)?;
             }
         }
+        state.write_lock = None;
         Ok(summary)
     }
 

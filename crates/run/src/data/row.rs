@@ -316,6 +316,10 @@ fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) ->
 
 fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     match id {
+        // CSV has no empty id, so it could not be written.
+        Value::String(id) if id.is_empty() => {
+            Err(DataError::InvalidId { at: at.clone(), found: "an empty string".to_owned() })
+        }
         Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),
         other => Err(DataError::InvalidId { at: at.clone(), found: found(&other) }),

@@ -8,7 +8,7 @@ use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;
-use crate::json::size::MAX_VALUES;
+use crate::json::size::{MAX_VALUES, is_too_large};
 use serde_json::Value;
 
 /// Which keys a decoded row has.
@@ -85,8 +85,7 @@ impl FieldSelection {
         text: &str,
         row: &mut Pair,
     ) -> Option<DecodedKeys> {
-        // More bytes may be more values than the limit.
-        if text.len() > 2 * MAX_VALUES {
+        if is_too_large(text, MAX_VALUES) {
             return None;
         }
         let Pair { id, gold, pred, attributes, run, .. } = row;
@@ -200,7 +199,8 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
 /// As [`id`], in the memory of another one.
 pub(crate) fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     if scanner.peek()? == b'"' {
-        return scanner.string_into(text);
+        scanner.string_into(text)?;
+        return (!text.is_empty()).then_some(());
     }
     let id = id(scanner)?;
     text.clear();

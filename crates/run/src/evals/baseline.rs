@@ -23,6 +23,7 @@ use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;
 use crate::messages::escape;
+use crate::named_files::read_regular;
 use crate::results::{Results, parse_hash};
 
 /// The version of the format. Version 1 had hashes of gold rows as JSON.
@@ -261,5 +262,5 @@ fn read(path: &Path) -> io::Result<String> {
         let reason = format!("it has {length} bytes, more than {MAX_LENGTH}");
         return Err(io::Error::other(reason));
     }
-    fs::read_to_string(path)
+    read_regular(path)
 }

@@ -182,7 +182,10 @@ where
         let results =
             Results::of(&result).map_err(|error| error.to_string())?.with_name(source.name);
         let run = Finished::new(&result, &results, settings.group);
-        let baseline_or_reason = baseline_or_reason(&source, baseline, baseline_path.as_deref());
+        let baseline_or_reason = baseline.ok_or_else(|| match &baseline_path {
+            Some(path) => missing_baseline(&source, path, update, settings.is_live),
+            None => "the eval has no baseline".to_owned(),
+        });
         let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
 
         let mut notes = Notes::default();
@@ -242,18 +245,15 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
     builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-fn baseline_or_reason(
-    source: &Source,
-    baseline: Option<Baseline>,
-    path: Option<&Path>,
-) -> Result<Baseline, String> {
-    baseline.ok_or_else(|| match path {
-        Some(path) => format!(
-            "missing baseline `{}`; record one: DSRS_UPDATE=new cargo test {}, then dsrs-metrics accept {}",
-            shown_path(source, path), source.name, source.name
-        ),
-        None => "the eval has no baseline".to_owned(),
-    })
+/// Says that there is no baseline, and how to get one. Unless nothing is written, as in CI, this run is pending.
+fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool) -> String {
+    let name = source.name;
+    let ignored = if is_live { " -- --ignored" } else { "" };
+    let record = match update {
+        Update::No => format!("record one: DSRS_UPDATE=new cargo test {name}{ignored}, then"),
+        Update::New { .. } | Update::Always => "to accept this run as the first one:".to_owned(),
+    };
+    format!("missing baseline `{}`; {record} dsrs-metrics accept {name}", shown_path(source, path))
 }
 
 /// A path relative to the package, if it is inside.

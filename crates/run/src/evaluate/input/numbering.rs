@@ -39,6 +39,12 @@ impl<S> Numbering<S> {
         let at = self.next;
         let row = row.map_err(|error| (at, error))?;
         if let Some(id) = row.id() {
+            if id.is_empty() {
+                let place =
+                    row.origin().map_or_else(|| format!("row {}", at + 1), ToString::to_string);
+                let reason = "`id`: expected a string or a number, found an empty string";
+                return Err((at, EvaluateError::input(format!("{place}: {reason}"))));
+            }
             let inserted = self.seen.insert(id, at, row.origin());
             inserted.map_err(|error| (at, error))?;
         }
