@@ -345,6 +345,8 @@ fn mistakes_name_the_message_and_what_to_write() {
         (json!({"schema_version": "2"}),
             "`schema_version`: expected `ATIF-v1.0` or a later 1.x, found the string \"2\"".to_owned()),
         (json!({"schema_version": "ATIF-v1.4"}), "an ATIF object without `steps`".to_owned()),
+        (json!({"messages": [user], "tool_calls": [{"name": "f"}]}),
+            "expected one list, found `messages` and `tool_calls`; remove one".to_owned()),
         (json!({"messages": 3}), "`messages`: expected a list, found the number 3".to_owned()),
         (json!([user, {"role": "ai", "content": ""}]), "message 2: unknown role `ai`; write `assistant`".to_owned()),
         (json!([{"role": "critic"}]),

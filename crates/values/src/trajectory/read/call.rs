@@ -64,12 +64,12 @@ impl Parts {
         for (key, value) in keys {
             match part_of(&key) {
                 Some((Part::Result, _)) if !value.is_null() => set(&mut self.result, key, value)?,
+                Some((Part::Name, _)) if !value.is_null() => set(&mut self.name, key, value)?,
                 _ if is_empty(&value) => {}
                 Some((Part::Inner, _)) => match value {
                     Value::Object(inner) => self.add(inner)?,
                     value => set(&mut self.name, key, value)?,
                 },
-                Some((Part::Name, _)) => set(&mut self.name, key, value)?,
                 Some((Part::Args, _)) => set(&mut self.args, key, value)?,
                 Some((Part::Id, position)) => {
                     if self.id.as_ref().is_none_or(|(first, ..)| position < *first) {
@@ -77,7 +77,7 @@ impl Parts {
                     }
                 }
                 Some((Part::ArgsError, _)) => self.args_error = Some(value),
-                Some((Part::Result | Part::Ignored, _)) => {}
+                Some((Part::Name | Part::Result | Part::Ignored, _)) => {}
                 None => drop(self.unknown.get_or_insert((key, value))),
             }
         }

@@ -22,7 +22,7 @@ pub(super) use call::args_error;
 pub use error::TrajectoryError;
 use error::whole;
 use json_string::parsed;
-use keys::{Block, Part, block_of, part_of, position};
+use keys::{Block, Part, block_of, is_empty, part_of, position};
 use results::Results;
 
 /// The messages of a trajectory, the tokens of all of them if the format has them, and the subagents.
@@ -42,6 +42,9 @@ pub(super) fn read(value: Value, has_names: bool) -> Result<Parts, TrajectoryErr
     }
 }
 
+/// The lists of an object.
+const LISTS: [&str; 3] = ["messages", "steps", "tool_calls"];
+
 fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError> {
     if let Some(version) = object.get("schema_version") {
         let is_known = version.as_str().is_some_and(|version| version.starts_with("ATIF-v1."));
@@ -57,10 +60,18 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
         Ok(total) => total.flatten(),
         Err(reason) => return whole(reason),
     };
-    for list in ["messages", "steps", "tool_calls"] {
+    for list in LISTS {
         match object.remove(list) {
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
+                let is_list = |key: &&&str| {
+                    object.get(**key).is_some_and(|it| it.is_array() && !is_empty(it))
+                };
+                if let Some(other) = LISTS.iter().find(is_list) {
+                    return whole(format!(
+                        "expected one list, found `{list}` and `{other}`; remove one"
+                    ));
+                }
                 let subagents = object.remove("subagents").map(subagents::read_written).transpose();
                 let subagents =
                     subagents.or_else(|reason| whole(format!("`subagents`: {reason}")))?;
