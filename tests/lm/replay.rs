@@ -348,7 +348,42 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
     let good = fs::read_to_string(&file).unwrap();
 
     let restore = "; restore the line, or record all calls again: DSRS_UPDATE=always cargo test";
-    let conflict = error(&good.replace("\n{", "\n    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
+    let conflict = error(&good.replace("\n{", "\n<<<<<<< HEAD\n{"));
+    let reason = "found expected value at column 1";
+    assert_eq!(conflict, format!("{shown}:2: expected a recorded call, {reason}{restore}"));
+    assert!(matches!(Replay::recording(&file, true), Err(ReplayError::Line { line: 2, .. })));
+    assert!(Replay::recording(&file, false).is_ok(), "all calls are recorded again");
+    let call = good.lines().nth(1).unwrap();
+    let twice = error(&format!("{good}\n{call}\n"));
+    let reason = "found a call that an earlier line has";
+    assert_eq!(twice, format!("{shown}:4: expected a recorded call, {reason}{restore}"));
+    let cut = error(&good[..good.len() - 10]);
+    assert!(cut.starts_with(&format!("{shown}:2: expected a recorded call, found EOF ")), "{cut}");
+
+    let newer = good.replace(r#""replay":1"#, r#""replay":2"#);
+    let start =
+        format!("{shown}: expected recorded calls of version 1, found version 2; use the version ");
+    assert!(error(&newer).starts_with(&start));
+    let other = format!(
+        "{shown}: expected recorded calls, whose first line is {{\"replay\":1}}; name another file, or remove this one"
+    );
+    for (content, expected) in [("# Notes\n", &other), ("", &other), (&newer, &start)] {
+        assert!(error(content).starts_with(expected), "{content}");
+        for keep in [true, false] {
+            let error = Replay::recording(&file, keep).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), content);
+    }
+    // As git writes it on Windows.
+    fs::write(&file, good.replace('\n', "\r\n")).unwrap();
+    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 1));
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
+    let dir = tempfile::tempdir().unwrap();
+    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
     let replay = Replay::recording(&file, false).unwrap();
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "mine").unwrap();
