@@ -4,6 +4,7 @@ mod clocks;
 mod composite;
 mod cycles;
 mod documents;
+mod error_debug;
 mod file_access;
 mod layers;
 mod metric;

@@ -282,17 +282,7 @@ impl fmt::Display for LmError {
     }
 }
 
-impl fmt::Debug for LmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LmError")
-            .field("model", &self.0.model)
-            .field("kind", &self.0.kind)
-            .field("attempts", &self.0.attempts)
-            .field("cost_msats", &self.0.cost_msats)
-            .field("source", &self.0.source)
-            .finish()
-    }
-}
+dsrs_metrics_values::debug_as_display!(LmError);
 
 impl Error for LmError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -27,7 +27,7 @@ use crate::spec::ScoreRange;
 /// );
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
     /// No language model is configured, and the offline stand-in was not requested.
@@ -194,6 +194,8 @@ pub enum JudgeError {
         first: Box<JudgeError>,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(JudgeError);
 
 /// How a model is set.
 #[cfg(feature = "lm")]

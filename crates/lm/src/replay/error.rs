@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// A file of recorded calls cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The file does not exist.
@@ -65,3 +65,5 @@ pub enum ReplayError {
         source: io::Error,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ReplayError);

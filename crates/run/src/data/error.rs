@@ -11,7 +11,7 @@ use crate::core::spec::Side;
 use crate::messages::escape;
 
 /// Why a row file cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// The file does not exist, or reading it failed.
@@ -337,6 +337,8 @@ pub enum DataError {
         found: char,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(DataError);
 
 /// The keys of a row, for a message.
 struct Keys<'a>(&'a [String]);

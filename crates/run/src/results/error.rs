@@ -12,7 +12,7 @@ use crate::messages::escape;
 pub const MAX_METRICS: usize = 1_000;
 
 /// Why a result file cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
     /// A row has no scores, so the file contains something else: data to score, or labels.
@@ -126,6 +126,8 @@ pub enum ResultsError {
     #[error(transparent)]
     Data(#[from] DataError),
 }
+
+dsrs_metrics_values::debug_as_display!(ResultsError);
 
 impl ResultsError {
     /// Names the interruption, which a parser reports as the end of its input.
