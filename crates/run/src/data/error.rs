@@ -241,14 +241,17 @@ pub enum DataError {
     },
     /// The row has neither `gold` nor `pred`, and no mapping names its fields.
     #[error(
-        "{at}: expected `gold` or `pred`, found {}; map the fields, as in --map gold.FIELD={}",
-        Keys(present), escape::name(present.first().map_or("KEY", String::as_str))
+        "{at}: expected `gold` or `pred`, found {}; map the fields{}, as in --map {}={}",
+        Keys(present), of_the_run(read), read.first().map_or("gold.FIELD", String::as_str),
+        escape::name(present.first().map_or("KEY", String::as_str))
     )]
     NoFields {
         /// The line.
         at: Origin,
         /// The keys of the row.
         present: Vec<String>,
+        /// The fields that the run reads, as `gold.answer`, if they are known.
+        read: Vec<String>,
     },
     /// The row is from a result file that has scores only.
     #[error(
@@ -336,6 +339,15 @@ pub enum DataError {
         /// The character.
         found: char,
     },
+}
+
+fn of_the_run(fields: &[String]) -> String {
+    match fields {
+        [] => String::new(),
+        fields => {
+            format!(" that the run reads, {}", escape::names(fields.iter().map(String::as_str)))
+        }
+    }
 }
 
 dsrs_metrics_values::debug_as_display!(DataError);

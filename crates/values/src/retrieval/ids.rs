@@ -186,6 +186,6 @@ impl<'de> Deserialize<'de> for Written<'de> {
             allows_bools: false,
             write_float: None,
         };
-        deserializer.deserialize_any(id).map(Self)
+        id.read(deserializer).map(Self)
     }
 }
