@@ -8,5 +8,6 @@ mod error_debug;
 mod file_access;
 mod layers;
 mod metric;
+mod model_names;
 mod named_tests;
 mod packages;

@@ -19,7 +19,7 @@ use crate::module::ProgramError;
 /// use dsrs_metrics::runs::{ProgramError, ProgramReturn};
 ///
 /// let spent = LmErrorKind::BudgetExceeded { budget_msats: 50, remaining_msats: 2, needed_msats: 3 };
-/// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-5-mini", spent).into());
+/// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-6-luna", spent).into());
 /// let error = ProgramReturn::<Prediction>::into_output(returned).unwrap_err();
 /// assert_eq!(error.budget_msats, Some(50));
 /// ```

@@ -26,7 +26,7 @@ use super::error::LmError;
 pub enum LmErrorKind {
     /// No model is configured.
     #[error(
-        "no language model configured; set {variable}=provider:model, such as openai:gpt-5-mini"
+        "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
     )]
     NotConfigured {
         /// The environment variable that selects the model.
@@ -49,7 +49,7 @@ pub enum LmErrorKind {
     },
     /// The name of a model is not of the form `provider:model`.
     #[error(
-        "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+        "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
     )]
     InvalidModelId {
         /// The name.

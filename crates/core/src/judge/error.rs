@@ -199,7 +199,7 @@ dsrs_metrics_values::debug_as_display!(JudgeError);
 
 /// How a model is set.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
 const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
 
