@@ -68,6 +68,23 @@ fn a_csv_file_with_another_delimiter() {
     assert_eq!(one.run("score rows.csv -m certain").code, Some(0));
 }
 
+#[test]
+fn lists_that_dspy_and_ragas_save_as_csv_have_the_scores_of_their_json() {
+    let folder = Folder::with("dspy.csv", "answer,given\n\"['Rome', 'Paris']\",Paris\n");
+    folder.write("dspy.json", r#"[{"answer": ["Rome", "Paris"], "given": "Paris"}]"#);
+    folder.write("ragas.csv", "truth,found\n['In Paris.'],\"['Bananas.', 'In Paris.']\"\n");
+    folder.write("ragas.json", r#"[{"truth": ["In Paris."], "found": ["Bananas.", "In Paris."]}]"#);
+    for format in ["csv", "json"] {
+        let args = "-m em --map gold.answer=answer --map pred.answer=given";
+        let ran = folder.run(&format!("score dspy.{format} {args}"));
+        assert!(ran.out.starts_with("em  100.00%"), "{ran:?}");
+        let args =
+            "-m context_precision_by_distance --map gold.context=truth --map pred.context=found";
+        let ran = folder.run(&format!("score ragas.{format} {args}"));
+        assert!(ran.out.starts_with("context_precision_by_distance  0.5000 "), "{ran:?}");
+    }
+}
+
 /// A parameter that takes a string or a list reads a cell with a JSON list as a list; in JSONL a string stays a string.
 #[test]
 fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
@@ -82,7 +99,7 @@ fn a_csv_cell_with_json_that_the_parameter_does_not_take() {
             folder.score_error("rows.csv -m em"),
             format!(
                 "rows.csv:3: metric `em`: field `gold.answer`: expected a string or list of strings, found the string \
-                 \"{shown}\", a cell that is read as JSON; if it is a string, write the rows as JSONL"
+                 \"{shown}\", a cell that is read as a list or object; if it is a string, write the rows as JSONL"
             )
         );
         let sides = serde_json::json!({ "answer": cell });

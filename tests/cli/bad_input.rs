@@ -49,9 +49,9 @@ fn gold_that_is_not_an_object() {
 #[test]
 fn neither_gold_nor_pred() {
     assert_snapshot!(error_of_second_row(r#"{"answers": ["x"], "guess": "x"}"#),
-        @"rows.jsonl:2: expected `gold` or `pred`, found only `answers`, `guess`; map the fields, as in --map gold.FIELD=answers");
+        @"rows.jsonl:2: expected `gold` or `pred`, found only `answers`, `guess`; map the fields that the run reads, `gold.answer`, `pred.answer`, as in --map gold.answer=answers");
     assert_snapshot!(error_of_second_row("{}"),
-        @"rows.jsonl:2: expected `gold` or `pred`, found an empty row; map the fields, as in --map gold.FIELD=KEY");
+        @"rows.jsonl:2: expected `gold` or `pred`, found an empty row; map the fields that the run reads, `gold.answer`, `pred.answer`, as in --map gold.answer=KEY");
 }
 
 #[test]

@@ -79,8 +79,8 @@ impl Setup {
             f1: Arc::new(F1::default().with_threshold(0.5)),
             initial: Arc::new(Initial),
             polite: |lm| Arc::new(PoliteJudge::default().with_lm(lm)),
-            model: "openai:gpt-5-mini",
-            reported: "gpt-5-mini-2025-08-07",
+            model: "openai:gpt-6-luna",
+            reported: "gpt-6-luna-2026-09-22",
             rows: (0..8).map(row).collect(),
             seed: 0,
         }
@@ -137,8 +137,8 @@ fn changes() -> Vec<(&'static str, Setup)> {
             "strictness",
             Setup { f1: Arc::new(F1::default().with_threshold(0.5).strict()), ..base() },
         ),
-        ("model of a judge", Setup { model: "openai:gpt-5", ..base() }),
-        ("model that the provider reports", Setup { reported: "gpt-5-mini-2025-11-01", ..base() }),
+        ("model of a judge", Setup { model: "openai:gpt-6-sol", ..base() }),
+        ("model that the provider reports", Setup { reported: "gpt-6-luna-2026-11-17", ..base() }),
         (
             "prompt of a judge",
             Setup { polite: |lm| Arc::new(stern::PoliteJudge::default().with_lm(lm)), ..base() },

@@ -16,7 +16,7 @@ const ROWS: &str = concat!(
 
 /// How a model is set, in this build.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
 const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
 
@@ -94,9 +94,9 @@ fn offline_and_a_model_exclude_each_other() {
         assert!(ran.err.starts_with(expected), "{}", ran.err);
     }
     // A model that the judge names is not called either.
-    let models = "--param semantic_f1.models=openai:gpt-5-mini,default";
+    let models = "--param semantic_f1.models=openai:gpt-6-luna,default";
     assert_snapshot!(folder().score_error(&format!("rows.jsonl -m semantic_f1 --offline {models}")),
-        @"metric `semantic_f1`: the judge names the model `openai:gpt-5-mini`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model");
+        @"metric `semantic_f1`: the judge names the model `openai:gpt-6-luna`, which is not called with `--offline`; remove `--offline` (in code `Models::offline()`), or the name of the model");
 }
 
 #[test]

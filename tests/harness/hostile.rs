@@ -258,7 +258,12 @@ async fn rows_with_keys_of_their_own_make_files_of_linear_size() {
 
 /// Strings with apostrophes and the characters that begin a formula.
 fn cell() -> impl Strategy<Value = String> {
-    prop_oneof!["['=+@\\-a\t]{1,5}", "'{0,3}[=+@\\-]\\PC{0,4}", "\\PC{1,6}"]
+    prop_oneof![
+        "['=+@\\-a\t]{1,5}",
+        "'{0,3}[=+@\\-]\\PC{0,4}",
+        "'{0,2} ?[\\[{][a'\"]{0,3}",
+        "\\PC{1,6}"
+    ]
 }
 
 proptest! {

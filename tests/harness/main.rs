@@ -7,6 +7,7 @@ mod evals;
 mod evaluate;
 mod hostile;
 mod journal;
+mod list_cells;
 mod parquet;
 mod results;
 mod scoring;

@@ -15,7 +15,7 @@ async fn a_panel_is_configured_from_text() {
         params.insert(key, value);
         Grade5Judge::configure(&params)
     };
-    for models in ["openai:gpt-5-mini,default", r#"["openai:gpt-5-mini", "default"]"#] {
+    for models in ["openai:gpt-6-luna,default", r#"["openai:gpt-6-luna", "default"]"#] {
         assert_eq!(configured("models", models).unwrap().num_judges(), 2, "{models}");
     }
     let (gold, pred) = rows();

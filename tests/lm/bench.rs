@@ -132,7 +132,7 @@ async fn in_process() -> bool {
 
 async fn over_http() -> bool {
     let server = Server::without_recording(|_| Answer::chat("yes")).await;
-    let lm = Lm::builder("openai:gpt-5-mini")
+    let lm = Lm::builder("openai:gpt-6-luna")
         .variables(|_| None)
         .key("sk-none")
         .base_url(server.url("/v1"))

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::server::{Answer, Received, Server, chat};
 
-const BUDGET: u64 = 50_000;
+const BUDGET: u64 = 12_600;
 const KILLS: u64 = 15;
 const ROWS: u64 = 60;
 
 /// The tokens of a reply, of at most 4,096.
 const TOKENS: u64 = 1_000;
 
-/// What the server was paid, in millisatoshis: 0.25 for a token of a prompt, and 2 for one of a reply.
+/// What the server was paid, in millisatoshis: 0.1 for a token of a prompt, and 0.5 for one of a reply.
 #[derive(Default)]
 struct Paid {
     msats: AtomicU64,
@@ -32,7 +32,7 @@ impl Paid {
             true => (r#"{"ok": true}"#, 10),
             false => (r#"{"reasoning": "r", "polite": true}"#, TOKENS),
         };
-        self.msats.fetch_add(25 + 2 * tokens, Ordering::SeqCst);
+        self.msats.fetch_add(10 + tokens / 2, Ordering::SeqCst);
         self.calls.fetch_add(1, Ordering::SeqCst);
         let mut body = chat(reply, "stop");
         body["usage"] = json!({ "prompt_tokens": 100, "completion_tokens": tokens });
@@ -46,7 +46,7 @@ fn command(dir: &Path, url: &str, budget: u64) -> Command {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    command.args(["score", "rows.jsonl", "-m", "polite", "--lm", "openai:gpt-5-mini"]);
+    command.args(["score", "rows.jsonl", "-m", "polite", "--lm", "openai:gpt-6-luna"]);
     command.args(["--no-cache", "--out", "out.jsonl", "--journal", "journal"]);
     // The calls in progress are reserved less than the budget, so that something is left after a kill.
     command.args(["--concurrency", "2", "--budget", &format!("{budget} msat")]);

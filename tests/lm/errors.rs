@@ -28,15 +28,15 @@ fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
     };
     let no_key = |id: &str| build(id).to_string();
     assert_eq!(
-        no_key("openai:gpt-5-mini"),
-        "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY"
+        no_key("openai:gpt-6-luna"),
+        "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY"
     );
     assert_eq!(no_key("anthropic:c"), "anthropic:c: missing API key; set ANTHROPIC_API_KEY");
     assert_eq!(no_key("gemini:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
     assert_eq!(no_key("Google:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
-    for id in ["gpt-5-mini", "openai", "openai:", ":gpt", ""] {
+    for id in ["gpt-6-luna", "openai", "openai:", ":gpt", ""] {
         let expected = format!(
-            "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+            "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
         );
         assert_eq!(build(id).to_string(), expected);
     }
@@ -154,7 +154,7 @@ async fn an_unsupported_parameter_is_named() {
 
 #[tokio::test]
 async fn an_unsupported_parameter_is_recognized_in_the_message_of_a_proxy() {
-    let message = "litellm.UnsupportedParamsError: gpt-5-mini doesn't support temperature=0.0.";
+    let message = "litellm.UnsupportedParamsError: gpt-6-luna doesn't support temperature=0.0.";
     let error = failure(openai(400, "400", message)).await;
     let LmErrorKind::ParameterUnsupported { parameter, .. } = error.kind() else {
         panic!("{error}")

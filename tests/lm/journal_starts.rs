@@ -85,7 +85,7 @@ async fn a_finished_journal_needs_no_key() {
     assert_eq!((restored.0, &*restored.2), (Some(0), "journal j: 20 rows were restored\n"));
     let new = score(dir.path(), ("", ""), &["--lm", MODEL, "--journal", "k"]).await;
     let expected =
-        "error: metric `polite`: openai:gpt-5-mini: missing API key; set OPENAI_API_KEY\n";
+        "error: metric `polite`: openai:gpt-6-luna: missing API key; set OPENAI_API_KEY\n";
     assert_eq!((new.0, &*new.2), (Some(2), expected));
 }
 
@@ -112,9 +112,10 @@ async fn a_refused_start_makes_no_call() {
         let ran = score(dir.path(), (&url, "k"), &[&JOURNAL[..], change].concat()).await;
         assert_eq!((ran.0, ran.2.contains(expected)), (Some(2), true), "{}", ran.2);
     }
-    let other = score(dir.path(), (&url, "k"), &["--lm", "openai:gpt-5", "--journal", "j"]).await;
+    let other =
+        score(dir.path(), (&url, "k"), &["--lm", "openai:gpt-6-sol", "--journal", "j"]).await;
     let expected = format!(
-        "`models` of `polite` was [\"{MODEL} at {url}/\"], now [\"openai:gpt-5 at {url}/\"]"
+        "`models` of `polite` was [\"{MODEL} at {url}/\"], now [\"openai:gpt-6-sol at {url}/\"]"
     );
     assert!(other.2.contains(&expected), "{}", other.2);
     assert_eq!(calls(&server), before);
@@ -147,7 +148,7 @@ async fn trap_41_a_full_disk_costs_no_call() {
 async fn rows_that_the_budget_skipped_are_not_restored() {
     let (dir, server) = (folder(), Server::start(verdict).await);
     let url = server.url("/v1");
-    let budget = [&JOURNAL[..], &["--concurrency", "1", "--budget", "9000 msat"]].concat();
+    let budget = [&JOURNAL[..], &["--concurrency", "1", "--budget", "2330 msat"]].concat();
     let first = score(dir.path(), (&url, "k"), &budget).await;
     assert_eq!(first.0, Some(1), "{}", first.2);
     assert!(!first.2.contains("restored"), "{}", first.2);

@@ -90,7 +90,7 @@ pub(crate) fn refused(ran: &Ran, expected: &str) {
     assert!(ran.err.starts_with("error: ") && ran.err.contains(expected), "{}", ran.err);
 }
 
-pub(crate) const MODEL: &str = "openai:gpt-5-mini";
+pub(crate) const MODEL: &str = "openai:gpt-6-luna";
 
 #[tokio::test]
 async fn trap_38_no_output_is_the_reply_cache_or_the_price_file() {
@@ -99,7 +99,7 @@ async fn trap_38_no_output_is_the_reply_cache_or_the_price_file() {
         ("cache/replies.redb", "the reply cache cache/replies.redb"),
         ("./prices.json", "DSRS_PRICES prices.json"),
     ] {
-        let args = ["-m", "polite", "--lm", "openai:gpt-5-mini", "--markdown", output];
+        let args = ["-m", "polite", "--lm", "openai:gpt-6-luna", "--markdown", output];
         let ran = score(1, &args, &variables).await;
         let message = format!(
             "error: --markdown {output} and {file} are the same file; choose another file for --markdown\n"
@@ -113,7 +113,7 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
     let none = score(3, &["-m", "polite"], &[]).await;
     refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
     let no_key = score(3, &["-m", "polite", "--lm", MODEL], &[]).await;
-    refused(&no_key, "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
+    refused(&no_key, "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
     let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;
     refused(&nobody, "unknown provider in model `nobody:m`");
     let misspelt = score(3, &["-m", "polite", "--lm", "opnai:m"], &[("DSRS_LM", MODEL)]).await;
@@ -127,19 +127,19 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
     );
     let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
     let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
-    refused(&nowhere, "openai:gpt-5-mini: cannot connect to ");
+    refused(&nowhere, "openai:gpt-6-luna: cannot connect to ");
 
     let server = Server::start(|_| Answer::error(404, "no such model")).await;
     let url = server.url("/v1");
     let there = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
     let unknown = score(3, &["-m", "semantic_f1,polite", "--no-cache"], &there).await;
-    refused(&unknown, "openai:gpt-5-mini: model not found; check the name of the model");
+    refused(&unknown, "openai:gpt-6-luna: model not found; check the name of the model");
     assert_eq!(server.received().len(), 1, "two judges, one model, one probe");
 }
 
 #[tokio::test]
 async fn trap_43_no_model_and_no_word_of_offline_is_an_error() {
-    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
+    let sentence = "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`); to score by token overlap instead, write `--offline` (in code `.offline()`)\n";
     for variables in [&[][..], &[("DSRS_LM", "")], &[("DSRS_LM", " ")]] {
         let args = ["-m", "semantic_f1", "--fail-under", "semantic_f1=0.1", "--journal", "j"];
         refused(&score(3, &args, variables).await, &format!("metric `semantic_f1`: {sentence}"));
@@ -157,7 +157,7 @@ async fn offline_takes_precedence_over_the_model_of_the_environment_and_says_so(
     let ran = score(3, &["-m", "semantic_f1", "--offline"], &here).await;
     assert_eq!(
         (ran.code, ran.err.as_str()),
-        (Some(0), "warning: --offline: the model of DSRS_LM, openai:gpt-5-mini, is not called\n")
+        (Some(0), "warning: --offline: the model of DSRS_LM, openai:gpt-6-luna, is not called\n")
     );
     assert!(ran.out.ends_with("(mean of 3/3, 0 failed; judge: offline-lexical)\n"), "{}", ran.out);
     assert_eq!(server.received().len(), 0);
@@ -194,18 +194,18 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let ran = score(4, &args, &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    // 60 * 0.25 + 40 * 0.025 + 10 * 2 msat per call.
+    // 60 * 0.1 + 40 * 0.01 + 10 * 0.5 msat per call, rounded up.
     let polite = &report["metrics"]["polite"];
-    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(1.0), &json!(4 * 36)));
-    assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 36);
-    let totals = "language models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 324 msat; of these 1 probe, 36 msat\n";
+    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(1.0), &json!(4 * 12)));
+    assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 12);
+    let totals = "language models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 108 msat; of these 1 probe, 12 msat\n";
     assert_eq!(ran.err, totals);
     assert_eq!(server.received().len(), 9);
 
     let again = score(4, &args, &variables).await;
     assert_eq!(
         again.err,
-        "language models: 9 calls (8 cached, 0 failed), 100 prompt + 10 completion tokens, 36 msat; of these 1 probe, 36 msat\n"
+        "language models: 9 calls (8 cached, 0 failed), 100 prompt + 10 completion tokens, 12 msat; of these 1 probe, 12 msat\n"
     );
     assert_eq!(server.received().len(), 10);
     let refreshed = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
@@ -222,7 +222,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "9500 msat"];
+    let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "2600 msat"];
     let ran = score(60, &args, &variables).await;
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let of = |outcome: &str| {
@@ -233,7 +233,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     assert_eq!(scored + skipped, 60, "{:?}", ran.lines);
     assert!(scored > 5 && skipped > 5, "{scored} scored");
     assert_eq!(server.received().len(), scored + 1, "no requests for skipped rows");
-    assert!(scored as u64 * 36 <= 9500);
+    assert!(scored as u64 * 12 <= 2600);
     let counts = format!(", 100.00] ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
     assert!(ran.out.starts_with("polite  100.00% [") && ran.out.ends_with(&counts), "{}", ran.out);
     let expected = format!(
@@ -241,7 +241,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     );
     let (msats, last) = ran.err.strip_prefix(&expected).unwrap().split_once(" msat\n").unwrap();
     let msats: u64 = msats.parse().unwrap();
-    assert!((36..9500).contains(&msats), "{msats}");
+    assert!((12..2600).contains(&msats), "{msats}");
     // A call that the budget refused was not made, so it did not fail.
     let totals = format!(
         "language models: {} calls (0 cached, 0 failed; {skipped} more refused by the budget), ",

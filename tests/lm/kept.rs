@@ -60,7 +60,7 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
     let build = |mode, is_limited| {
-        let lm = plain("openai:gpt-5-mini", &server.url("/v1")).cache_mode(mode);
+        let lm = plain("openai:gpt-6-luna", &server.url("/v1")).cache_mode(mode);
         let lm = lm.cache_dir(dir.path());
         if is_limited { lm.budget(LmBudget::msats(1 << 40)) } else { lm }.build().unwrap()
     };

@@ -27,23 +27,23 @@ const KEY: &str = "sk-master-0123456789abcdef";
 const CONFIG: &str = r#"
 model_list:
   - model_name: judge
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"score": 1.0}'}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: '{"score": 1.0}'}
   - model_name: busy
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.RateLimitError"}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: "litellm.RateLimitError"}
   - model_name: broken
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.InternalServerError"}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: "litellm.InternalServerError"}
   - model_name: short
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.ContextWindowExceededError"}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: "litellm.ContextWindowExceededError"}
   - model_name: limited
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"score": 0.5}'}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, rpm: 5, mock_response: '{"score": 0.5}'}
   - model_name: verdict
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "polite": true}'}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: '{"reasoning": "because", "polite": true}'}
   - model_name: shares
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "recall": 0.5, "precision": 1.0}'}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: '{"reasoning": "because", "recall": 0.5, "precision": 1.0}'}
   - model_name: talker
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "I would say it is fine."}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, mock_response: "I would say it is fine."}
   - model_name: limited-verdict
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"reasoning": "because", "polite": true}'}
+    litellm_params: {model: openai/gpt-6-luna, api_key: sk-upstream, rpm: 5, mock_response: '{"reasoning": "because", "polite": true}'}
 router_settings:
   optional_pre_call_checks: ["enforce_model_rate_limits"]
   num_retries: 0

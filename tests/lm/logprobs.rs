@@ -72,7 +72,7 @@ async fn openai_returns_the_tokens_from_the_field_on() {
         Answer::json(200, &body)
     })
     .await;
-    let lm = plain("openai:gpt-4o-mini", &server.url("/v1")).build().unwrap();
+    let lm = plain("openai:model-a", &server.url("/v1")).build().unwrap();
     let reply = lm.complete(&request()).await.unwrap();
     let expected = [
         TokenLogprobs::new("\",\"grade\"", 0.0, []),
@@ -124,7 +124,7 @@ async fn gemini_returns_chosen_tokens_and_candidates() {
         )
     })
     .await;
-    let lm = plain("gemini:gemini-2.5-flash", &server.url("/v1beta")).build().unwrap();
+    let lm = plain("gemini:gemini-3.8-flash", &server.url("/v1beta")).build().unwrap();
     let reply = lm.complete(&request()).await.unwrap();
     let expected = [
         TokenLogprobs::new("{\"grade\":", 0.0, [("{\"grade\":", 0.0)]),
@@ -139,7 +139,7 @@ async fn gemini_returns_chosen_tokens_and_candidates() {
 #[tokio::test]
 async fn anthropic_has_no_log_probabilities() {
     let server = Server::start(|_| Answer::chat("{}")).await;
-    let lm = plain("anthropic:claude-haiku-4-5", &server.url("/v1")).build().unwrap();
+    let lm = plain("anthropic:claude-haiku-5-5", &server.url("/v1")).build().unwrap();
     let error = lm.complete(&request()).await.unwrap_err();
     assert!(
         matches!(error.kind(), LmErrorKind::ParameterUnsupported { parameter, .. } if parameter == "logprobs")
@@ -160,7 +160,7 @@ async fn program(inputs: Example) -> Prediction {
 #[tokio::test]
 async fn a_run_asks_for_log_probabilities_before_its_first_row() {
     let server = Server::start(graded).await;
-    let lm = plain("openai:gpt-4o-mini", &server.url("/v1")).build().unwrap();
+    let lm = plain("openai:model-a", &server.url("/v1")).build().unwrap();
     let result = evaluate(lm).run(program).await.unwrap();
     assert_eq!(result.score, Some(7.5));
     let asked = server.received().iter().map(|it| it.body["logprobs"] == true).collect::<Vec<_>>();
@@ -184,7 +184,7 @@ async fn a_model_without_log_probabilities_is_an_error_before_the_first_row() {
     })
     .await;
     let cases = [
-        ("openai:gpt-4o", &ignores, "openai:gpt-4o: the reply has no log probabilities"),
+        ("openai:model-b", &ignores, "openai:model-b: the reply has no log probabilities"),
         (
             "openai:o9",
             &rejects,
@@ -211,7 +211,7 @@ async fn stored_replies_have_their_log_probabilities() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(graded).await;
     let build = || {
-        let lm = plain("openai:gpt-4o-mini", &server.url("/v1"));
+        let lm = plain("openai:model-a", &server.url("/v1"));
         lm.cache_mode(CacheMode::Use).cache_dir(folder.path()).build().unwrap()
     };
     let mut scores = Vec::new();

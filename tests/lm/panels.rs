@@ -6,17 +6,17 @@ use crate::judge_command_line::{Ran, score};
 use crate::server::{Answer, Received, Server};
 
 /// Two cheap judges answer yes, an expensive one answers no.
-const PANEL: &str = "semantic_f1.models=openai:gpt-5-mini,openai:gpt-5-mini,openai:gpt-5";
+const PANEL: &str = "semantic_f1.models=openai:gpt-6-luna,openai:gpt-6-luna,openai:gpt-6-sol";
 
 fn by_model(received: &Received) -> Answer {
-    let value = if received.body["model"] == "gpt-5" { 0.0 } else { 1.0 };
+    let value = if received.body["model"] == "gpt-6-sol" { 0.0 } else { 1.0 };
     Answer::chat(&json!({ "reasoning": "r", "recall": value, "precision": value }).to_string())
 }
 
 /// The expensive model answers only the probe.
 fn without_one(received: &Received) -> Answer {
     let is_probe = received.body["response_format"]["json_schema"]["name"] == "probe";
-    match received.body["model"] == "gpt-5" && !is_probe {
+    match received.body["model"] == "gpt-6-sol" && !is_probe {
         true => Answer::error(400, "out of order"),
         false => by_model(received),
     }
@@ -30,7 +30,7 @@ async fn run(server: &Server, rows: usize, args: &[&str]) -> Ran {
 async fn run_one_judge(server: &Server, rows: usize, args: &[&str]) -> Ran {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-5-mini", "--no-cache"];
+    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--no-cache"];
     score(rows, &[&common[..], args].concat(), &variables).await
 }
 
@@ -39,7 +39,7 @@ async fn trap_28_a_budget_never_changes_the_panel() {
     let server = Server::start(by_model).await;
     for concurrency in ["1", "32"] {
         let before = server.received().len();
-        let args = ["--budget", "66000 msat", "--concurrency", concurrency];
+        let args = ["--budget", "55000 msat", "--concurrency", concurrency];
         let ran = run(&server, 60, &args).await;
         assert_eq!(ran.code, Some(1), "{}", ran.err);
         let scores: Vec<_> = ran.lines.iter().map(|line| &line["scores"]["semantic_f1"]).collect();
@@ -60,14 +60,14 @@ async fn trap_28_a_budget_never_changes_the_panel() {
             skipped.len()
         );
         assert!(ran.out.contains(&headline), "{}", ran.out);
-        // 36 msat a call, 180 of the expensive one.
+        // 12 msat a call, 228 of the expensive one.
         let cost: u64 = scores.iter().map(|score| score["cost_msats"].as_u64().unwrap_or(0)).sum();
         let calls = server.received().split_off(before);
-        let dear = calls.iter().filter(|call| call.body["model"] == "gpt-5").count() as u64;
-        let total = dear * 180 + (calls.len() as u64 - dear) * 36;
+        let dear = calls.iter().filter(|call| call.body["model"] == "gpt-6-sol").count() as u64;
+        let total = dear * 228 + (calls.len() as u64 - dear) * 12;
         // One probe of each model belongs to no row.
-        assert_eq!(cost, total - 180 - 36, "{}", ran.err);
-        assert!(total <= 66_000);
+        assert_eq!(cost, total - 228 - 12, "{}", ran.err);
+        assert!(total <= 55_000);
         // No judge is called for a row that the budget does not cover.
         assert_eq!(calls.len(), 3 * scored.len() + 2, "{}", ran.err);
     }
@@ -82,7 +82,7 @@ async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
         ("OPENAI_BASE_URL", url.as_str()),
         ("DSRS_CACHE", cache.path().to_str().unwrap()),
     ];
-    let args = ["-m", "semantic_f1", "--lm", "openai:gpt-5-mini", "--param", PANEL];
+    let args = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--param", PANEL];
     let first = score(3, &args, &variables).await;
     assert_eq!((first.code, server.received().len()), (Some(0), 3 * 3 + 2), "{}", first.err);
     // Enough for the probes, and less than a call of a judge.
@@ -111,7 +111,7 @@ async fn trap_28_a_judge_that_fails_shows_in_headline_json_and_exit_code() {
         ran.out,
         "semantic_f1  1.0000 [all scores are equal] (mean of 4/4, 0 failed, 4 judged by part of the panel)\n"
     );
-    let line = "semantic_f1: 4 of 4 rows were judged by part of the panel; first error: openai:gpt-5: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
+    let line = "semantic_f1: 4 of 4 rows were judged by part of the panel; first error: openai:gpt-6-sol: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
     assert!(ran.err.contains(line), "{}", ran.err);
 
     let ran = run(&server, 4, &["--json", "--quiet"]).await;
@@ -141,14 +141,14 @@ async fn a_provider_that_ignores_max_tokens_is_reported() {
     })
     .await;
     let within = run_one_judge(&server, 2, &["--budget", "1000000 msat"]).await;
-    let excess = "openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096 (2 replies exceed their limit)";
+    let excess = "openai:gpt-6-luna reported 5000 tokens for a reply limited to 4096 (2 replies exceed their limit)";
     assert_eq!(within.code, Some(0), "{}", within.err);
     let warning =
         format!("warning: {excess}; calls may cost more than --budget reserves for them\n");
     assert!(within.err.contains(&warning), "{}", within.err);
-    // 36 for the probe, 10016 for a call that reserves less than 9900: the second row is not covered.
-    let beyond = run_one_judge(&server, 1, &["--budget", "10000 msat"]).await;
+    // 12 for the probe, 2507 for a call that reserves less than 2488: the second row is not covered.
+    let beyond = run_one_judge(&server, 1, &["--budget", "2500 msat"]).await;
     assert_eq!(beyond.code, Some(1), "{}", beyond.err);
-    let line = "the calls cost 10052 msat, 52 msat more than --budget; openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096\n";
+    let line = "the calls cost 2519 msat, 19 msat more than --budget; openai:gpt-6-luna reported 5000 tokens for a reply limited to 4096\n";
     assert!(beyond.err.contains(line), "{}", beyond.err);
 }

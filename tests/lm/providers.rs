@@ -159,7 +159,7 @@ async fn requests_have_what_single_providers_expect() {
     assert_eq!(fireworks.body["max_tokens"], 512_000);
     assert_eq!(send("fireworks_ai:team/own").await.body["model"], "team/own");
     assert_eq!(send("openai:m").await.body.get("max_tokens"), None);
-    let github = send("github_copilot:openai/gpt-5-mini").await;
+    let github = send("github_copilot:openai/gpt-6-luna").await;
     assert_eq!(github.header("accept"), "application/vnd.github+json");
     let minimax = send("opencode_go:MiniMax-M3").await;
     assert_eq!((minimax.path.as_str(), minimax.header("x-api-key")), ("/v1/messages", KEY));
@@ -190,10 +190,10 @@ fn a_provider_without_a_prefix_is_an_error_that_names_what_to_write() {
         assert!(GUIDE.contains(&format!("`{address}`")), "{address}");
     }
     for (id, meant) in [
-        ("openai_resp:gpt-5", "openai:gpt-5"),
-        ("gemini_ix:gemini-4", "gemini:gemini-4"),
+        ("openai_resp:gpt-6-sol", "openai:gpt-6-sol"),
+        ("gemini_ix:gemini-3.8-flash", "gemini:gemini-3.8-flash"),
         ("genai_1:own", "openai:own"),
-        ("opnai:gpt-5-mini", "openai:gpt-5-mini"),
+        ("opnai:gpt-6-luna", "openai:gpt-6-luna"),
         ("Antropic:claude", "anthropic:claude"),
         ("gogle:g", "google:g"),
     ] {

@@ -39,7 +39,7 @@ async fn an_error_of_the_provider_is_one_line_before_any_row() {
         400,
         "context_length_exceeded",
         "This model's maximum context length is 32 tokens.",
-        "metric `semantic_f1`: openai:gpt-5-mini: prompt too long for the context window; shorten the row or use a model with a longer context",
+        "metric `semantic_f1`: openai:gpt-6-luna: prompt too long for the context window; shorten the row or use a model with a longer context",
         1,
     )
     .await;
@@ -47,7 +47,7 @@ async fn an_error_of_the_provider_is_one_line_before_any_row() {
         400,
         "unsupported",
         "response_format is not supported by this model",
-        "openai:gpt-5-mini: JSON schema not supported; use another model or a simpler output",
+        "openai:gpt-6-luna: JSON schema not supported; use another model or a simpler output",
         2,
     )
     .await;
@@ -55,7 +55,7 @@ async fn an_error_of_the_provider_is_one_line_before_any_row() {
         401,
         "invalid_api_key",
         &format!("Incorrect API key provided: {KEY}"),
-        "openai:gpt-5-mini: API key rejected (status 401); check OPENAI_API_KEY",
+        "openai:gpt-6-luna: API key rejected (status 401); check OPENAI_API_KEY",
         1,
     )
     .await;
@@ -63,7 +63,7 @@ async fn an_error_of_the_provider_is_one_line_before_any_row() {
         429,
         "insufficient_quota",
         "You exceeded your current quota",
-        "openai:gpt-5-mini: quota of the account exhausted; add credit or use another key",
+        "openai:gpt-6-luna: quota of the account exhausted; add credit or use another key",
         1,
     )
     .await;
@@ -99,9 +99,9 @@ async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
         "{}",
         ran.out
     );
-    let expected = "warning: 1 row failed; first error: rows.jsonl:2: metric `polite`: openai:gpt-5-mini: prompt too long for the context window; shorten the row";
+    let expected = "warning: 1 row failed; first error: rows.jsonl:2: metric `polite`: openai:gpt-6-luna: prompt too long for the context window; shorten the row";
     assert!(ran.err.contains(expected), "{}", ran.err);
-    let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 108 msat; of these 1 probe, 36 msat\n";
+    let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 36 msat; of these 1 probe, 12 msat\n";
     assert!(ran.err.ends_with(last), "{}", ran.err);
 }
 
@@ -111,7 +111,7 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let fields = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
-    let warning = "warning: --lm openai:gpt-5-mini: no metric of this run uses this model\n";
+    let warning = "warning: --lm openai:gpt-6-luna: no metric of this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), warning));

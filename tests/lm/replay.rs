@@ -18,7 +18,7 @@ use futures_util::future::join_all;
 use crate::server::{Answer, Received, Server};
 use crate::{KEY, ask};
 
-const MODEL: &str = "openai:gpt-5-mini";
+const MODEL: &str = "openai:gpt-6-luna";
 
 /// Answers as a program: `answer` and the number of the question. As a judge: whether this number is below 4.
 fn served(received: &Received) -> Answer {
@@ -144,8 +144,8 @@ async fn a_replayed_reply_is_counted_as_cached_and_without_cost() {
     let replay = Arc::new(Replay::recording(&file, false).unwrap());
     let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
     let reply = replay.scope(lm.complete(&ask("?"))).await.unwrap();
-    assert_eq!((reply.cost_msats, reply.cached), (Some(36), false));
-    assert!(lm.ledger().total().to_string().contains(" 36 msat"), "{}", lm.ledger().total());
+    assert_eq!((reply.cost_msats, reply.cached), (Some(12), false));
+    assert!(lm.ledger().total().to_string().contains(" 12 msat"), "{}", lm.ledger().total());
     replay.finish().unwrap();
 
     let replay = Arc::new(Replay::read(&file).unwrap());
@@ -228,7 +228,7 @@ async fn the_same_calls_are_the_same_bytes() {
     let server = Server::start(served).await;
     let run = |concurrency| Run { concurrency, ..Run::with(&server) };
     let first = bytes("first", run(1)).await;
-    assert!(first.contains(r#""cost_msats":36,"#), "{first}");
+    assert!(first.contains(r#""cost_msats":12,"#), "{first}");
     assert_eq!(bytes("second", run(32)).await, first);
     assert_eq!(bytes("first", run(8)).await, first, "recorded again");
     let other_port = Server::start(served).await;

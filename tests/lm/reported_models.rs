@@ -47,9 +47,9 @@ fn warnings(ran: &Ran) -> Vec<&str> {
 
 fn alias_moved(row: usize) -> (&'static str, &'static str) {
     if row.is_multiple_of(3) {
-        ("gpt-5-mini-2025-11-01", "fp_b")
+        ("gpt-6-luna-2026-11-17", "fp_b")
     } else {
-        ("gpt-5-mini-2025-08-07", "fp_a")
+        ("gpt-6-luna-2026-09-22", "fp_a")
     }
 }
 
@@ -60,15 +60,15 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_cache() {
     let cache = cache.path().to_str().unwrap();
     let first = run(&server, cache, &[]).await;
     let expected = json!([
-        { "judge": MODEL, "model": "gpt-5-mini-2025-08-07", "fingerprint": "fp_a", "replies": 20 },
-        { "judge": MODEL, "model": "gpt-5-mini-2025-11-01", "fingerprint": "fp_b", "replies": 10 },
+        { "judge": MODEL, "model": "gpt-6-luna-2026-09-22", "fingerprint": "fp_a", "replies": 20 },
+        { "judge": MODEL, "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 10 },
     ]);
     assert_eq!((first.code, judged_by(&first)), (Some(0), expected.clone()), "{}", first.err);
-    let line = "warning: polite: the replies of openai:gpt-5-mini came from 2 models: gpt-5-mini-2025-08-07 (20 replies), gpt-5-mini-2025-11-01 (10 replies)";
+    let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 models: gpt-6-luna-2026-09-22 (20 replies), gpt-6-luna-2026-11-17 (10 replies)";
     assert_eq!(warnings(&first), [line]);
     let metadata = &first.lines[0]["scores"]["polite"]["metadata"]["judges"][0]["replied_by"];
     let reported =
-        json!([{ "model": "gpt-5-mini-2025-11-01", "fingerprint": "fp_b", "replies": 1 }]);
+        json!([{ "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 1 }]);
     assert_eq!(metadata, &reported);
 
     let again = run(&server, cache, &["--concurrency", "1"]).await;
@@ -86,7 +86,7 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
         warnings(&ran).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let two = of(|row| ("m-1", if row == 7 { "fp_b" } else { "fp_a" })).await;
-    let line = "warning: polite: the replies of openai:gpt-5-mini came from 2 fingerprints of m-1: fp_a (29 replies), fp_b (1 reply)";
+    let line = "warning: polite: the replies of openai:gpt-6-luna came from 2 fingerprints of m-1: fp_a (29 replies), fp_b (1 reply)";
     assert_eq!(two, [line]);
     assert_eq!(of(|_| ("m-1", "fp_a")).await, Vec::<String>::new());
     assert_eq!(of(|row| ("m-1", if row == 7 { "" } else { "fp_a" })).await, Vec::<String>::new());
@@ -171,8 +171,8 @@ async fn the_manifest_names_the_reported_models_also_of_replies_from_the_cache()
     moving.score("a.jsonl", &[]).await;
     moving.score("cached.jsonl", &["--concurrency", "1"]).await;
     let expected = json!({ "polite": [
-        { "judge": MODEL, "model": "gpt-5-mini-2025-08-07", "fingerprint": "fp_a", "replies": 8 },
-        { "judge": MODEL, "model": "gpt-5-mini-2025-11-01", "fingerprint": "fp_b", "replies": 4 },
+        { "judge": MODEL, "model": "gpt-6-luna-2026-09-22", "fingerprint": "fp_a", "replies": 8 },
+        { "judge": MODEL, "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 4 },
     ] });
     assert_eq!(moving.judged_by("a.jsonl"), expected);
     assert_eq!(moving.measured("a.jsonl"), moving.measured("cached.jsonl"));
@@ -191,7 +191,7 @@ async fn a_judge_that_replied_as_another_model_is_compared_only_if_that_is_allow
     let moving = Moving::start(&[|_| ("m-1", "fp_a"), alias_moved]).await;
     moving.score("a.jsonl", &["--no-cache"]).await;
     moving.score("b.jsonl", &["--no-cache"]).await;
-    let sentence = "polite: openai:gpt-5-mini replied as m-1 in A, gpt-5-mini-2025-08-07 and gpt-5-mini-2025-11-01 in B";
+    let sentence = "polite: openai:gpt-6-luna replied as m-1 in A, gpt-6-luna-2026-09-22 and gpt-6-luna-2026-11-17 in B";
     let ran = moving.compare(&["a.jsonl", "b.jsonl"]).await;
     assert_eq!(ran.code, Some(2));
     assert_eq!(
@@ -233,9 +233,9 @@ async fn other_fingerprints_and_a_run_without_a_reported_model_are_notes() {
     assert_eq!(moving.judged_by("none.jsonl"), Value::Null);
     let start = "note: polite: ";
     for (a, b, note) in [
-        ("a", "b", "fingerprints of openai:gpt-5-mini in A: fp_a; in B: fp_a and fp_b"),
-        ("b", "without", "fingerprints of openai:gpt-5-mini in A: fp_a and fp_b; in B: none"),
-        ("none", "b", "reported models of openai:gpt-5-mini in A: none; in B: m-1"),
+        ("a", "b", "fingerprints of openai:gpt-6-luna in A: fp_a; in B: fp_a and fp_b"),
+        ("b", "without", "fingerprints of openai:gpt-6-luna in A: fp_a and fp_b; in B: none"),
+        ("none", "b", "reported models of openai:gpt-6-luna in A: none; in B: m-1"),
     ] {
         let ran = moving.compare(&[&format!("{a}.jsonl"), &format!("{b}.jsonl")]).await;
         let notes: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("note")).collect();
@@ -252,8 +252,8 @@ async fn agree_names_the_reported_models_once() {
     moving.version.store(0, Ordering::SeqCst);
     moving.score("a.csv", &[]).await;
     let url = moving.judges.server_url();
-    let configured = format!("version 1; judged by openai:gpt-5-mini at {url} with prompt ");
-    let reported = "openai:gpt-5-mini replied as gpt-5-mini-2025-08-07 (8 replies), gpt-5-mini-2025-11-01 (4 replies); \
+    let configured = format!("version 1; judged by openai:gpt-6-luna at {url} with prompt ");
+    let reported = "openai:gpt-6-luna replied as gpt-6-luna-2026-09-22 (8 replies), gpt-6-luna-2026-11-17 (4 replies); \
                     fingerprints: fp_a (8 replies), fp_b (4 replies)\n";
     let agree = async |args: &[&str]| {
         let args = [&["agree", "--label", "ok", "-m", "polite"], args].concat();

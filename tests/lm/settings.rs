@@ -75,7 +75,7 @@ fn invalid_numbers_are_rejected() {
 async fn variables_set_limits_and_prices() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let url = server.url("/v1");
-    let lm = Lm::builder("openai:gpt-5-mini")
+    let lm = Lm::builder("openai:gpt-6-luna")
         .variables(move |name| match name {
             "OPENAI_BASE_URL" => Some(url.clone()),
             "DSRS_REQUESTS_PER_MINUTE" => Some("600".to_owned()),
@@ -91,8 +91,8 @@ async fn variables_set_limits_and_prices() {
     let request = ask("?");
     let all = (0..65).map(|_| lm.complete(&request));
     for reply in futures_util::future::join_all(all).await {
-        // 60 * 0.25 + 40 * 0.025 + 10 * 2 = 36, at two million msat per dollar.
-        assert_eq!(reply.unwrap().cost_msats, Some(72));
+        // 60 * 0.1 + 40 * 0.01 + 10 * 0.5 = 11.4, at two million msat per dollar, rounded up.
+        assert_eq!(reply.unwrap().cost_msats, Some(23));
     }
     assert!(begun.elapsed().as_secs_f64() > 0.5, "{:?}", begun.elapsed());
 }
@@ -114,11 +114,11 @@ fn an_invalid_price_file_is_rejected_with_the_reason() {
     assert!(error.to_string().contains("unknown field `inptu`"), "{error}");
     let source = error.source().and_then(|source| source.downcast_ref::<serde_json::Error>());
     assert_eq!(source.unwrap().line(), 1);
-    let error = load(r#"{"gpt-5-mini": {"input": 1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.contains("invalid model `gpt-5-mini`: expected provider:model"), "{error}");
+    let error = load(r#"{"gpt-6-luna": {"input": 1, "output": 1}}"#).unwrap_err().to_string();
+    assert!(error.contains("invalid model `gpt-6-luna`: expected provider:model"), "{error}");
     let prices = load(r#"{"Google:g": {"input": 7, "output": 1}}"#).unwrap();
     assert_eq!(prices.get("gemini:g").unwrap().input, 7.0, "aliases of providers are recognized");
-    let prices = load(r#"{"openai:gpt-5-mini": {"input": 9, "output": 1}}"#).unwrap();
-    assert_eq!(prices.get("openai:gpt-5-mini").unwrap().input, 9.0);
-    assert_eq!(prices.get("openai:gpt-5-nano").unwrap().input, 0.05, "the other prices are kept");
+    let prices = load(r#"{"openai:gpt-6-luna": {"input": 9, "output": 1}}"#).unwrap();
+    assert_eq!(prices.get("openai:gpt-6-luna").unwrap().input, 9.0);
+    assert_eq!(prices.get("openai:gpt-6-sol").unwrap().input, 2.0, "the other prices are kept");
 }

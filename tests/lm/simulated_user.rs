@@ -184,7 +184,7 @@ const DIR: &str = "DSRS_TEST_SIMULATED_USER_DIR";
 
 /// The run that is killed, in a process of its own.
 async fn killed_run(url: &str, dir: &Path) {
-    let lm = || -> Lm { plain("openai:gpt-5-mini", url).build().unwrap() };
+    let lm = || -> Lm { plain("openai:gpt-6-luna", url).build().unwrap() };
     let of_assistant = lm();
     let assistant = move |inputs: Example| {
         let lm = of_assistant.clone();

@@ -1,7 +1,8 @@
 //! Requests and replies in the formats of OpenAI, Anthropic and Gemini.
 
 use dsrs_metrics::lm::{
-    LanguageModel, LmError, LmErrorKind, LmRequest, ReplySchema, Sampling, StopReason, Usage,
+    LanguageModel, LmError, LmErrorKind, LmRequest, Price, Prices, ReplySchema, Sampling,
+    StopReason, Usage,
 };
 use serde_json::{Value, json};
 
@@ -39,7 +40,9 @@ fn full_request() -> LmRequest {
 #[tokio::test]
 async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     let server = Server::start(|_| Answer::chat(r#"{"score":1.0}"#)).await;
-    let lm = plain("openai:gpt-4o-mini", &server.url("/v1"))
+    let price = Price { input: 0.15, output: 0.6, cached_input: Some(0.075) };
+    let lm = plain("openai:model-a", &server.url("/v1"))
+        .prices(Prices::empty().with("openai:model-a", price))
         .variables(|name| match name {
             "OPENAI_ORG_ID" => Some("org-1".to_owned()),
             "OPENAI_PROJECT_ID" => Some("proj-1".to_owned()),
@@ -47,7 +50,7 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
         })
         .build()
         .unwrap();
-    assert_eq!(lm.id(), "openai:gpt-4o-mini");
+    assert_eq!(lm.id(), "openai:model-a");
     assert_eq!(lm.endpoint(), Some(server.url("/v1/").as_str()));
 
     let reply = lm.complete(&full_request()).await.unwrap();
@@ -65,7 +68,7 @@ async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     assert_eq!(received.header("openai-organization"), "org-1");
     assert_eq!(received.header("openai-project"), "proj-1");
     let body = &received.body;
-    assert_eq!(body["model"], "gpt-4o-mini");
+    assert_eq!(body["model"], "model-a");
     assert_eq!(body["temperature"], 0.25);
     assert_eq!(body["top_p"], 0.5);
     assert_eq!(body["max_tokens"], 77);
@@ -195,7 +198,7 @@ fn claude(text: &str, stop: &str) -> Value {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",
-        "model": "claude-haiku-4-5-20251001",
+        "model": "claude-haiku-5-5-20260922",
         "content": [{ "type": "text", "text": text }],
         "stop_reason": stop,
         "stop_sequence": null,
@@ -229,16 +232,16 @@ async fn anthropic_has_its_native_format() {
     })
     .await;
     // Anthropic's own clients have no `/v1` in the base URL.
-    let lm = plain("anthropic:claude-haiku-4-5", &server.url("")).build().unwrap();
+    let lm = plain("anthropic:claude-haiku-5-5", &server.url("")).build().unwrap();
     let request = LmRequest::new("t").system("You grade.").user("Grade.").with_schema(schema());
     let reply = lm.complete(&request).await.unwrap();
     assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
     let reported = (&*reply.model, reply.fingerprint.as_deref());
-    assert_eq!(reported, ("claude-haiku-4-5-20251001", None));
+    assert_eq!(reported, ("claude-haiku-5-5-20260922", None));
     let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
     assert_eq!(reply.usage, usage);
-    // 60 * 1 + 40 * 0.1 + 10 * 5
-    assert_eq!(reply.cost_msats, Some(114));
+    // 60 * 0.1 + 40 * 0.01 + 10 * 0.5, rounded up.
+    assert_eq!(reply.cost_msats, Some(12));
 
     let received = &server.received()[0];
     assert_eq!(received.path, "/v1/messages");
@@ -255,7 +258,7 @@ async fn anthropic_has_its_native_format() {
     assert!(error.is_transient(), "{error}");
     assert_eq!(
         error.to_string(),
-        "anthropic:claude-haiku-4-5: provider returned status 529: Overloaded"
+        "anthropic:claude-haiku-5-5: provider returned status 529: Overloaded"
     );
     let error = lm.complete(&ask("long")).await.unwrap_err();
     assert!(matches!(error.kind(), LmErrorKind::ContextLengthExceeded { .. }), "{error}");
@@ -281,21 +284,21 @@ async fn gemini_has_its_native_format() {
                     "candidatesTokenCount": 10,
                     "totalTokenCount": 110,
                 },
-                "modelVersion": "gemini-2.5-flash",
+                "modelVersion": "gemini-3.8-flash",
             }),
         )
     })
     .await;
-    let lm = plain("google:gemini-2.5-flash", &server.url("/v1beta")).build().unwrap();
+    let lm = plain("google:gemini-3.8-flash", &server.url("/v1beta")).build().unwrap();
     let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
     assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
     assert_eq!(reply.usage, Usage::new(100, 10));
-    assert_eq!((&*reply.model, &reply.fingerprint), ("gemini-2.5-flash", &None));
-    assert_eq!(lm.id(), "gemini:gemini-2.5-flash");
-    // 100 * 0.3 + 10 * 2.5
-    assert_eq!(reply.cost_msats, Some(55));
+    assert_eq!((&*reply.model, &reply.fingerprint), ("gemini-3.8-flash", &None));
+    assert_eq!(lm.id(), "gemini:gemini-3.8-flash");
+    // 100 * 0.75 + 10 * 3.75, rounded up.
+    assert_eq!(reply.cost_msats, Some(113));
     let received = &server.received()[0];
-    assert_eq!(received.path, "/v1beta/models/gemini-2.5-flash:generateContent");
+    assert_eq!(received.path, "/v1beta/models/gemini-3.8-flash:generateContent");
     assert_eq!(received.header("x-goog-api-key"), KEY);
     assert_eq!(received.body["generationConfig"]["responseJsonSchema"], schema().schema);
     assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop_reason, StopReason::Filtered);
@@ -312,7 +315,7 @@ async fn a_reported_name_is_limited_and_what_is_not_a_name_is_not_reported() {
         Answer::json(200, &reply)
     })
     .await;
-    let lm = plain("openai:gpt-4o-mini", &server.url("/v1")).build().unwrap();
+    let lm = plain("openai:model-a", &server.url("/v1")).build().unwrap();
     let reported = async |model: Value, fingerprint: Value| {
         let reply = lm.complete(&ask(&json!([model, fingerprint]).to_string())).await.unwrap();
         (reply.model, reply.fingerprint)

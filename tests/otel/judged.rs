@@ -24,7 +24,7 @@ async fn model() -> (String, Arc<Mutex<u32>>) {
         let is_polite = String::from_utf8_lossy(&body).contains("Thank you");
         let answer = json!({"reasoning": "because", "polite": is_polite}).to_string();
         axum::Json(json!({
-            "model": "gpt-5-mini-2025-08-07",
+            "model": "gpt-6-luna-2026-09-22",
             "choices": [{"message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42},
         }))
@@ -43,7 +43,7 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rows.jsonl"), ROWS).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    let otlp = ["--otlp", &receiver.url, "--lm", "openai:gpt-5-mini", "-q"];
+    let otlp = ["--otlp", &receiver.url, "--lm", "openai:gpt-6-luna", "-q"];
     command.args(["score", "rows.jsonl", "-m", "polite"]).args(otlp).current_dir(&folder);
     for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
@@ -63,7 +63,7 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
     assert_eq!((spans.len(), *calls.lock().unwrap()), (3, 3), "{spans:?}");
     let port = url.split([':', '/']).nth(4).unwrap().parse::<i64>().unwrap();
     for span in &spans {
-        assert_eq!(span.name, "chat gpt-5-mini");
+        assert_eq!(span.name, "chat gpt-6-luna");
         let found = [
             "gen_ai.provider.name",
             "gen_ai.response.model",
@@ -73,7 +73,7 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
             "server.port",
         ];
         let found: Vec<Value> = found.map(|name| span.attributes[name].clone()).into();
-        let expected = json!(["openai", "gpt-5-mini-2025-08-07", 40, 2, "127.0.0.1", port]);
+        let expected = json!(["openai", "gpt-6-luna-2026-09-22", 40, 2, "127.0.0.1", port]);
         assert_eq!(json!(found), expected);
         assert!(span.attributes["dsrs.cost_msats"].as_i64().unwrap() > 0);
         assert!(!format!("{span:?}").contains("Thank"), "texts are not sent");

@@ -247,7 +247,7 @@ impl From<FormatArgument> for Format {
 /// The language model of judges and the embedding model of metrics, with their budget and their cache.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
-    /// The language model of judges, e.g. openai:gpt-5-mini; the default is that in DSRS_LM
+    /// The language model of judges, e.g. openai:gpt-6-luna; the default is that in DSRS_LM
     #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
     /// The embedding model of semantic_similarity, e.g. openai:text-embedding-3-small, or static:FOLDER for

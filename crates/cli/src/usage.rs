@@ -157,7 +157,7 @@ mod tests {
             "--map gold.answer=answers",
             "--timeout 2min",
             "--budget 5000 msat",
-            "--lm openai:gpt-5-mini",
+            "--lm openai:gpt-6-luna",
             "--param f1.profile=folded",
             "--fail-under f1=0.8",
         ] {

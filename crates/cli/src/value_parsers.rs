@@ -35,7 +35,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 /// Parses the name of a model. An empty name is rejected: it comes from an unset shell variable.
 pub(super) fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {
-        "" => Err("expected provider:model, as in openai:gpt-5-mini"),
+        "" => Err("expected provider:model, as in openai:gpt-6-luna"),
         id => Ok(id.to_owned()),
     }
 }

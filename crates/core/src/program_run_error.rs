@@ -19,11 +19,11 @@ use crate::module::ProgramError;
 /// use dsrs_metrics::runs::{ProgramError, ProgramReturn};
 ///
 /// let spent = LmErrorKind::BudgetExceeded { budget_msats: 50, remaining_msats: 2, needed_msats: 3 };
-/// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-5-mini", spent).into());
+/// let returned: Result<Prediction, ProgramError> = Err(LmError::new("openai:gpt-6-luna", spent).into());
 /// let error = ProgramReturn::<Prediction>::into_output(returned).unwrap_err();
 /// assert_eq!(error.budget_msats, Some(50));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramRunError {
     /// The message, with all causes that are known.
@@ -39,6 +39,8 @@ impl fmt::Display for ProgramRunError {
 }
 
 impl Error for ProgramRunError {}
+
+dsrs_metrics_values::debug_as_display!(ProgramRunError);
 
 conversions! {
     /// An error without a budget.

@@ -137,9 +137,9 @@ impl LmBuilder {
         /// ```
         /// use dsrs_metrics::lm::{CacheMode, Lm};
         ///
-        /// let builder = || Lm::builder("openai:gpt-5-mini").variables(|_| None).cache_mode(CacheMode::Off);
+        /// let builder = || Lm::builder("openai:gpt-6-luna").variables(|_| None).cache_mode(CacheMode::Off);
         /// let error = builder().build().unwrap_err();
-        /// assert_eq!(error.to_string(), "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
+        /// assert_eq!(error.to_string(), "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
         /// let lm = builder().key("sk-0123456789abcdef").build()?;
         /// assert!(!format!("{lm:?}").contains("sk-"));
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
@@ -164,7 +164,7 @@ impl LmBuilder {
         /// ```
         /// use dsrs_metrics::lm::{CacheMode, Lm};
         ///
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
         /// let error = lm.proxy("http://user:password@").build().unwrap_err().to_string();
         /// assert!(error.starts_with("invalid proxy `"), "{error}");
         /// assert!(!error.contains("password"), "{error}");
@@ -176,7 +176,7 @@ impl LmBuilder {
         /// ```
         /// use dsrs_metrics::lm::{CacheMode, Lm};
         ///
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
         /// lm.proxy("http://").no_proxy().build()?; // the invalid proxy is not used
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
@@ -326,7 +326,7 @@ impl LmBuilder {
         /// ```
         /// use dsrs_metrics::lm::{CacheMode, Lm};
         ///
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef");
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef");
         /// assert!(lm.cache_mode(CacheMode::Off).build()?.cache().is_none());
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
@@ -338,7 +338,7 @@ impl LmBuilder {
         /// use dsrs_metrics::lm::Lm;
         ///
         /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-dir-{}", std::process::id()));
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_dir(&dir).build()?;
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_dir(&dir).build()?;
         /// let cache = lm.cache().expect("the cache is enabled");
         /// assert_eq!(cache.path(), dir.canonicalize()?.join("replies.redb"));
         /// # drop(lm);
@@ -353,7 +353,7 @@ impl LmBuilder {
         /// use dsrs_metrics::lm::Lm;
         ///
         /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-max-{}", std::process::id()));
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_dir(&dir);
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_dir(&dir);
         /// let lm = lm.cache_max_bytes(64 << 20).build()?; // 64 MiB
         /// assert_eq!(lm.cache().map(|cache| cache.len()), Some(Ok(0)));
         /// # drop(lm);
@@ -391,13 +391,13 @@ impl LmBuilder {
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), LmError> {
         /// let budget = LmBudget::msats(100);
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").budget(budget.clone());
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").budget(budget.clone());
         /// # let lm = lm.variables(|_| None).base_url("http://127.0.0.1:9/v1").no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
         /// let sampling = Sampling { max_tokens: Some(1000), ..Sampling::default() };
         /// let request = LmRequest::new("example").user("?").with_sampling(sampling);
-        /// // The call may cost 2,021 msat, so it is not made.
+        /// // The call may cost 509 msat, so it is not made.
         /// lm.build()?.complete(&request).await.unwrap_err();
-        /// assert_eq!((budget.spent_msats(), budget.largest_rejected_msats()), (0, Some(2021)));
+        /// assert_eq!((budget.spent_msats(), budget.largest_rejected_msats()), (0, Some(509)));
         /// # Ok(())
         /// # }
         /// ```
@@ -432,7 +432,7 @@ impl LmBuilder {
         /// use dsrs_metrics::lm::{CacheMode, Ledger, Lm, LmReply};
         ///
         /// let ledger = Ledger::new();
-        /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").ledger(ledger.clone());
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").ledger(ledger.clone());
         /// let lm = lm.cache_mode(CacheMode::Off).build()?;
         /// ledger.record("judge brief version 1", &Ok(LmReply::new("yes")));
         /// assert_eq!(lm.ledger().total().calls, 1);
@@ -449,7 +449,7 @@ impl LmBuilder {
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), LmError> {
         /// let estimate = LmEstimate::new();
-        /// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+        /// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
         /// let lm = lm.cache_mode(CacheMode::Off).build()?;
         /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
         /// assert_eq!(error.kind(), &LmErrorKind::Estimated);
@@ -476,8 +476,8 @@ impl LmBuilder {
     /// use dsrs_metrics::lm::Lm;
     ///
     /// assert_eq!(
-    ///     Lm::builder("opnai:gpt-5-mini").build().unwrap_err().to_string(),
-    ///     "unknown provider in model `opnai:gpt-5-mini`; did you mean `openai:gpt-5-mini`? \
+    ///     Lm::builder("opnai:gpt-6-luna").build().unwrap_err().to_string(),
+    ///     "unknown provider in model `opnai:gpt-6-luna`; did you mean `openai:gpt-6-luna`? \
     ///      for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
     /// );
     /// ```

@@ -21,14 +21,14 @@ use super::reply::Usage;
 /// use dsrs_metrics::lm::{LmError, LmErrorKind};
 ///
 /// let slow = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
-/// let slow = LmError::new("openai:gpt-5-mini", slow);
-/// assert_eq!(slow.to_string(), "openai:gpt-5-mini: no reply within 60 s");
+/// let slow = LmError::new("openai:gpt-6-luna", slow);
+/// assert_eq!(slow.to_string(), "openai:gpt-6-luna: no reply within 60 s");
 /// assert!(slow.is_transient());
 /// assert_eq!(slow.cost_msats(), None, "the provider may have charged it");
 ///
 /// let no_key = LmErrorKind::MissingApiKey { variable: "OPENAI_API_KEY".into() };
-/// let no_key = LmError::new("openai:gpt-5-mini", no_key);
-/// assert_eq!(no_key.to_string(), "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
+/// let no_key = LmError::new("openai:gpt-6-luna", no_key);
+/// assert_eq!(no_key.to_string(), "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
 /// assert!(matches!(no_key.kind(), LmErrorKind::MissingApiKey { .. }));
 /// assert_eq!((no_key.is_transient(), no_key.cost_msats()), (false, Some(0)));
 /// ```
@@ -56,10 +56,10 @@ impl LmError {
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
     /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
-    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "openai:gpt-5-mini: connection lost before the reply was complete: connection reset"
+    ///     "openai:gpt-6-luna: connection lost before the reply was complete: connection reset"
     /// );
     /// assert_eq!(error.cost_msats(), None, "the provider may have charged the call");
     /// ```
@@ -77,7 +77,7 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind};
         ///
         /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
-        /// let error = LmError::new("openai:gpt-5-mini", timeout);
+        /// let error = LmError::new("openai:gpt-6-luna", timeout);
         /// assert_eq!(error.cost_msats(), None);
         /// assert_eq!(error.with_cost_msats(Some(420)).cost_msats(), Some(420));
         /// ```
@@ -89,7 +89,7 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
         ///
         /// let cut = LmErrorKind::TruncatedReply { reason: "the JSON is not complete".into() };
-        /// let error = LmError::new("openai:gpt-5-mini", cut).with_usage(Usage::new(900, 120));
+        /// let error = LmError::new("openai:gpt-6-luna", cut).with_usage(Usage::new(900, 120));
         /// assert_eq!(error.usage().total(), 1020);
         /// ```
         pub fn with_usage(usage: Usage) => 0.usage = usage;
@@ -101,8 +101,8 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind};
         ///
         /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
-        /// let error = LmError::new("openai:gpt-5-mini", timeout).with_attempts(6);
-        /// assert_eq!(error.to_string(), "openai:gpt-5-mini: no reply within 60 s (after 6 attempts)");
+        /// let error = LmError::new("openai:gpt-6-luna", timeout).with_attempts(6);
+        /// assert_eq!(error.to_string(), "openai:gpt-6-luna: no reply within 60 s (after 6 attempts)");
         /// ```
         pub fn with_attempts(attempts: u32) => 0.attempts = attempts;
 
@@ -156,7 +156,7 @@ impl LmError {
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
     /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
-    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert_eq!((error.attempts(), error.with_attempts(3).attempts()), (1, 3));
     /// ```
     #[must_use]
@@ -174,7 +174,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
-    /// let error = |kind| LmError::new("openai:gpt-5-mini", kind);
+    /// let error = |kind| LmError::new("openai:gpt-6-luna", kind);
     /// let refused = LmErrorKind::QuotaExhausted { message: "insufficient_quota".into() };
     /// assert_eq!(error(refused).cost_msats(), Some(0), "the provider charged nothing");
     /// let page = LmErrorKind::InvalidReply { reason: "expected JSON, found `text/html`".into() };
@@ -192,7 +192,7 @@ impl LmError {
     /// use dsrs_metrics::lm::{LmError, LmErrorKind, Usage};
     ///
     /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
-    /// let error = LmError::new("openai:gpt-5-mini", timeout);
+    /// let error = LmError::new("openai:gpt-6-luna", timeout);
     /// assert_eq!(error.usage(), Usage::default(), "nothing was reported");
     /// ```
     #[must_use]
@@ -229,7 +229,7 @@ impl LmError {
     /// use dsrs_metrics::lm::{LmError, LmErrorKind};
     ///
     /// let lost = LmErrorKind::Disconnected { reason: "connection reset".into() };
-    /// let error = LmError::new("openai:gpt-5-mini", lost);
+    /// let error = LmError::new("openai:gpt-6-luna", lost);
     /// assert!(error.is_transient());
     /// assert!(!error.with_attempts(6).is_transient(), "it was retried already");
     /// ```
@@ -282,17 +282,7 @@ impl fmt::Display for LmError {
     }
 }
 
-impl fmt::Debug for LmError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LmError")
-            .field("model", &self.0.model)
-            .field("kind", &self.0.kind)
-            .field("attempts", &self.0.attempts)
-            .field("cost_msats", &self.0.cost_msats)
-            .field("source", &self.0.source)
-            .finish()
-    }
-}
+dsrs_metrics_values::debug_as_display!(LmError);
 
 impl Error for LmError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

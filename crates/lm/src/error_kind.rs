@@ -21,12 +21,12 @@ use super::error::LmError;
 ///     "budget exceeded: the call may cost 300 msat, and 220 of 500 msat are left; raise the budget"
 /// );
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
     /// No model is configured.
     #[error(
-        "no language model configured; set {variable}=provider:model, such as openai:gpt-5-mini"
+        "no language model configured; set {variable}=provider:model, such as openai:gpt-6-luna"
     )]
     NotConfigured {
         /// The environment variable that selects the model.
@@ -49,7 +49,7 @@ pub enum LmErrorKind {
     },
     /// The name of a model is not of the form `provider:model`.
     #[error(
-        "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+        "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
     )]
     InvalidModelId {
         /// The name.
@@ -267,6 +267,8 @@ pub enum LmErrorKind {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(LmErrorKind);
 
 /// The time that a provider asked to wait, as a part of a message.
 fn requested_delay(delay: Option<Duration>) -> String {

@@ -99,7 +99,7 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let estimate = LmEstimate::new();
-/// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+/// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
 /// let lm = lm.cache_mode(CacheMode::Off).build()?;
 /// let rows = ["five km", "6 km"].map(|answer| {
 ///     Pair::new(answer, example! { "answer" => "5 km" }, prediction! { "answer" => answer })
@@ -208,11 +208,11 @@ impl LmEstimate {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LmError> {
     /// let estimate = LmEstimate::new();
-    /// let lm = Lm::builder("openai:gpt-5-mini").estimate(estimate.clone());
+    /// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
     /// let lm = lm.cache_mode(CacheMode::Off).build()?;
     /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
     /// let by_purpose = estimate.by_purpose();
-    /// let key = ("example".to_owned(), "openai:gpt-5-mini".to_owned());
+    /// let key = ("example".to_owned(), "openai:gpt-6-luna".to_owned());
     /// assert_eq!((by_purpose.len(), by_purpose[&key].calls), (1, 1));
     /// # Ok(())
     /// # }

@@ -10,7 +10,7 @@ use super::LanguageModel;
 /// ```
 /// use dsrs_metrics::lm::{IntoModel, JudgeModel, ScriptedLm};
 ///
-/// assert_eq!("openai:gpt-5-mini".into_model(), JudgeModel::Named("openai:gpt-5-mini".into()));
+/// assert_eq!("openai:gpt-6-luna".into_model(), JudgeModel::Named("openai:gpt-6-luna".into()));
 /// // Models passed as values are equal if they are the same value.
 /// let (one, other) = (ScriptedLm::new().into_model(), ScriptedLm::new().into_model());
 /// assert_eq!((one == one.clone(), one == other), (true, false));
@@ -56,14 +56,14 @@ impl fmt::Debug for JudgeModel {
 ///
 /// assert_eq!("default".into_model(), JudgeModel::Configured);
 /// assert_eq!(
-///     String::from("openai:gpt-5-mini").into_model(),
-///     JudgeModel::Named("openai:gpt-5-mini".into())
+///     String::from("openai:gpt-6-luna").into_model(),
+///     JudgeModel::Named("openai:gpt-6-luna".into())
 /// );
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a language model",
     label = "expected a language model",
-    note = "pass a name such as `\"openai:gpt-5-mini\"`, or a value that implements `LanguageModel`, also in an `Arc`"
+    note = "pass a name such as `\"openai:gpt-6-luna\"`, or a value that implements `LanguageModel`, also in an `Arc`"
 )]
 pub trait IntoModel {
     /// Converts the value into a model.

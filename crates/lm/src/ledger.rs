@@ -50,11 +50,11 @@ impl CallTotals {
     /// use dsrs_metrics::lm::{CallTotals, LmError, LmErrorKind};
     ///
     /// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
-    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-5-mini", timeout)));
+    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-6-luna", timeout)));
     /// assert_eq!((totals.calls, totals.failed, totals.unpriced), (1, 1, 1));
     /// // A call that the budget refused was not made.
     /// let refused = LmErrorKind::BudgetExceeded { needed_msats: 9, remaining_msats: 0, budget_msats: 5 };
-    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-5-mini", refused)));
+    /// let totals = CallTotals::of(&Err(LmError::new("openai:gpt-6-luna", refused)));
     /// assert_eq!((totals.calls, totals.refused), (0, 1));
     /// ```
     #[must_use]

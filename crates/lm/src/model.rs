@@ -51,7 +51,7 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
     ///
-    /// assert_eq!(ScriptedLm::new().named("openai:gpt-5-mini").id(), "openai:gpt-5-mini");
+    /// assert_eq!(ScriptedLm::new().named("openai:gpt-6-luna").id(), "openai:gpt-6-luna");
     /// ```
     fn id(&self) -> &str;
 

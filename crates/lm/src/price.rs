@@ -97,7 +97,7 @@ const SHIPPED: &str = include_str!("prices.json");
 /// let free = Price { input: 0.0, output: 0.0, cached_input: None };
 /// let prices = Prices::shipped().with("local:*", free);
 /// let usage = Usage::new(1_000_000, 500_000);
-/// assert_eq!(prices.cost_msats("openai:gpt-5-mini-2025-08-07", &usage), Some(1_250_000));
+/// assert_eq!(prices.cost_msats("openai:gpt-6-luna-2026-09-22", &usage), Some(350_000));
 /// assert_eq!(prices.cost_msats("local:anything", &usage), Some(0));
 /// assert_eq!(prices.cost_msats("openai:unknown", &usage), None);
 /// ```
@@ -113,7 +113,7 @@ impl Prices {
     /// ```
     /// use dsrs_metrics::lm::Prices;
     ///
-    /// assert_eq!(Prices::empty().get("openai:gpt-5-mini"), None);
+    /// assert_eq!(Prices::empty().get("openai:gpt-6-luna"), None);
     /// ```
     #[must_use]
     pub fn empty() -> Self {
@@ -125,8 +125,8 @@ impl Prices {
     /// ```
     /// use dsrs_metrics::lm::{Price, Prices};
     ///
-    /// let haiku = Price { input: 1.0, output: 5.0, cached_input: Some(0.1) };
-    /// assert_eq!(Prices::shipped().get("anthropic:claude-haiku-4-5"), Some(haiku));
+    /// let haiku = Price { input: 0.1, output: 0.5, cached_input: Some(0.01) };
+    /// assert_eq!(Prices::shipped().get("anthropic:claude-haiku-5-5"), Some(haiku));
     /// ```
     #[must_use]
     pub fn shipped() -> Self {
@@ -210,7 +210,7 @@ impl Prices {
         for (id, price) in table {
             let Some(id) = canonical_id(&id) else {
                 return Err(invalid(format!(
-                    "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini, or openai:* for all models of a provider"
+                    "invalid model `{id}`: expected provider:model, such as openai:gpt-6-luna, or openai:* for all models of a provider"
                 )));
             };
             self.table.insert(id, price);
@@ -224,9 +224,9 @@ impl Prices {
     /// use dsrs_metrics::lm::Prices;
     ///
     /// let prices = Prices::shipped();
-    /// assert_eq!(prices.get("openai:gpt-5-mini-2025-08-07"), prices.get("openai:gpt-5-mini"));
+    /// assert_eq!(prices.get("openai:gpt-6-luna-2026-09-22"), prices.get("openai:gpt-6-luna"));
     /// // `google` is an alias of `gemini`.
-    /// assert_eq!(prices.get("google:gemini-2.5-flash"), prices.get("gemini:gemini-2.5-flash"));
+    /// assert_eq!(prices.get("google:gemini-3.8-flash"), prices.get("gemini:gemini-3.8-flash"));
     /// assert_eq!(prices.get("openai:unknown"), None);
     /// ```
     #[must_use]
@@ -284,8 +284,8 @@ mod tests {
         assert_eq!(invalid, []);
         let other = |id: &&String| canonical_id(id).as_ref() != Some(*id);
         assert_eq!(prices.table.keys().find(other), None, "a price that is never looked up");
-        let haiku = Price { input: 1.0, output: 5.0, cached_input: Some(0.1) };
-        assert_eq!(prices.get("anthropic:claude-haiku-4-5"), Some(haiku));
+        let haiku = Price { input: 0.1, output: 0.5, cached_input: Some(0.01) };
+        assert_eq!(prices.get("anthropic:claude-haiku-5-5"), Some(haiku));
     }
 
     #[test]

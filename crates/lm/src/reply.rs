@@ -26,7 +26,7 @@ pub struct LmReply {
     /// The tokens of the call.
     pub usage: Usage,
     /// The model that replied, as the provider names it, which may be another one than was requested: an alias such as
-    /// `gpt-5-mini` stands for a version. Empty if the provider names none.
+    /// `gpt-6-luna` stands for a version. Empty if the provider names none.
     pub model: String,
     /// The provider's identifier of the software and settings that the model ran with, such as the `system_fingerprint` of
     /// OpenAI; `None` if the provider sends none.
@@ -97,8 +97,8 @@ impl LmReply {
         /// ```
         /// use dsrs_metrics::lm::LmReply;
         ///
-        /// let reply = LmReply::new("Paris").with_model("gpt-5-mini-2025-08-07");
-        /// assert_eq!(reply.model, "gpt-5-mini-2025-08-07");
+        /// let reply = LmReply::new("Paris").with_model("gpt-6-luna-2026-09-22");
+        /// assert_eq!(reply.model, "gpt-6-luna-2026-09-22");
         /// ```
         pub fn with_model(model: impl Into<String>) => model = model.into();
 
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_reported_name_is_one_line_of_limited_length() {
-        assert_eq!(reported(" gpt-5-mini-2025-08-07\n"), "gpt-5-mini-2025-08-07");
+        assert_eq!(reported(" gpt-6-luna-2026-09-22\n"), "gpt-6-luna-2026-09-22");
         assert_eq!(reported("m\u{1b}[2J\r\u{202e}x"), "m\\u{1b}[2J\\r\\u{202e}x");
         assert_eq!(reported(&"é".repeat(MAX_REPORTED)), "é".repeat(MAX_REPORTED));
         for long in ["é", "\u{7}", "a\n"].map(|it| it.repeat(MAX_REPORTED + 1)) {

@@ -105,9 +105,9 @@ impl ScriptedLm {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LmError> {
-    /// let lm = ScriptedLm::new().named("openai:gpt-5-mini").otherwise("yes");
+    /// let lm = ScriptedLm::new().named("openai:gpt-6-luna").otherwise("yes");
     /// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
-    /// assert_eq!((lm.id(), reply.model.as_str()), ("openai:gpt-5-mini", "gpt-5-mini"));
+    /// assert_eq!((lm.id(), reply.model.as_str()), ("openai:gpt-6-luna", "gpt-6-luna"));
     /// # Ok(())
     /// # }
     /// ```

@@ -19,7 +19,7 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LmError> {
-/// let lm = Lm::from_id("openai:gpt-5-mini")?; // or `Lm::from_env()?`
+/// let lm = Lm::from_id("openai:gpt-6-luna")?; // or `Lm::from_env()?`
 /// lm.probe().await?; // checks key, host and model name before any row is paid for
 /// let reply = lm.complete(&LmRequest::new("example").user("The capital of France?")).await?;
 /// println!("{} ({})", reply.text, lm.ledger().total());
@@ -60,8 +60,8 @@ impl Lm {
     /// use dsrs_metrics::lm::Lm;
     ///
     /// assert_eq!(
-    ///     Lm::from_id("gpt-5-mini").unwrap_err().to_string(),
-    ///     "invalid model `gpt-5-mini`: expected provider:model, such as openai:gpt-5-mini; \
+    ///     Lm::from_id("gpt-6-luna").unwrap_err().to_string(),
+    ///     "invalid model `gpt-6-luna`: expected provider:model, such as openai:gpt-6-luna; \
     ///      for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
     /// );
     /// ```
@@ -82,7 +82,7 @@ impl Lm {
     /// let error = Lm::from_env().unwrap_err(); // `DSRS_LM` is not set
     /// assert_eq!(
     ///     error.to_string(),
-    ///     "no language model configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini"
+    ///     "no language model configured; set DSRS_LM=provider:model, such as openai:gpt-6-luna"
     /// );
     /// ```
     ///
@@ -98,9 +98,9 @@ impl Lm {
     /// ```
     /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
     ///
-    /// let lm = Lm::builder("google:gemini-2.5-flash").key("0123456789abcdef");
+    /// let lm = Lm::builder("google:gemini-3.8-flash").key("0123456789abcdef");
     /// let lm = lm.cache_mode(CacheMode::Off).build()?;
-    /// assert_eq!(lm.id(), "gemini:gemini-2.5-flash", "`google` is an alias");
+    /// assert_eq!(lm.id(), "gemini:gemini-3.8-flash", "`google` is an alias");
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
     pub fn builder(id: impl Into<String>) -> LmBuilder {
@@ -139,7 +139,7 @@ impl Lm {
     /// ```
     /// use dsrs_metrics::lm::{CacheMode, Lm};
     ///
-    /// let lm = Lm::builder("openai:gpt-5-mini").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+    /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
     /// assert!(lm.build()?.cache().is_none());
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```

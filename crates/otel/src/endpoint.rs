@@ -21,7 +21,7 @@ const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why [`OtelEvents`](crate::OtelEvents) cannot be created.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OtelError {
     /// The URL of the collector is invalid.
@@ -49,6 +49,8 @@ pub enum OtelError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(OtelError);
 
 impl OtelError {
     pub(crate) fn exporter(reason: impl fmt::Display) -> Self {

@@ -106,7 +106,7 @@ pub enum Termination {
 }
 
 /// Why a command was not run. A command that fails is not an error but a [`Report`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// This system provides no isolation.
@@ -157,6 +157,8 @@ pub enum SandboxError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(SandboxError);
 
 impl SandboxError {
     fn io(action: impl Into<String>, error: impl fmt::Display) -> Self {

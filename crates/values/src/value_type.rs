@@ -142,6 +142,13 @@ impl TypeHelp {
         }
     }
 
+    /// Returns `true` if the type is read from lists, and not from strings.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.may_be(&Value::Array(Vec::new())) && !self.may_be(&Value::String(String::new()))
+    }
+
     const fn with_lists(mut self, lists: &'static [(Option<usize>, &'static str)]) -> Self {
         self.lists = lists;
         self

@@ -19,7 +19,7 @@ const TOLERANCE: f64 = 1e-9;
 pub struct Weights<const N: usize>([f64; N]);
 
 /// Invalid weights.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidWeights {
     /// A weight is negative, infinite or NaN.
@@ -37,6 +37,8 @@ pub enum InvalidWeights {
         sum: f64,
     },
 }
+
+crate::debug_as_display!(InvalidWeights);
 
 struct Listed<'a>(&'a [f64]);
 

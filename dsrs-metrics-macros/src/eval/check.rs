@@ -131,7 +131,7 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     if let Some(replay) = &attrs.replay
         && attrs.live.is_none()
     {
-        errors.at(replay, "`replay` is for recorded calls of a language model; write `live = \"openai:gpt-5-mini\"` too");
+        errors.at(replay, "`replay` is for recorded calls of a language model; write `live = \"openai:gpt-6-luna\"` too");
     }
 }
 

@@ -89,7 +89,7 @@ const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first,
 
 const FROM: &str = "expected the names of the fields that the last call reads, without quotes; write `from(question, statements)`";
 
-const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to call the configured model three times";
+const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-6-luna\", \"anthropic:claude-haiku-5-5\"])`, or `models([default; 3])` to call the configured model three times";
 
 /// A key that only judges have.
 const fn own(
@@ -122,7 +122,7 @@ impl Attribute for JudgeAttrs {
         own("pairwise", "pairwise(first, second)", PAIRWISE, |judge, it, _| {
             it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside))
         }),
-        own("models", "models([\"openai:gpt-5-mini\"; 3])", MODELS, |judge, it, _| {
+        own("models", "models([\"openai:gpt-6-luna\"; 3])", MODELS, |judge, it, _| {
             models(judge, it)
         }),
         own(
@@ -193,7 +193,7 @@ impl Attribute for JudgeAttrs {
                 "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
             )),
             "model" | "lm" => Some(format!(
-                "unknown key `{name}` in `#[judge]`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+                "unknown key `{name}` in `#[judge]`; write `models([\"openai:gpt-6-luna\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
             )),
             _ => None,
         }

@@ -16,7 +16,7 @@ use rig::completion::CompletionError;
 /// use dsrs_metrics_dspy_rs::DspyLm;
 ///
 /// # async fn judge() -> anyhow::Result<()> {
-/// let lm = dspy_rs::LM::builder().model("openai:gpt-4o-mini".to_owned()).build().await?;
+/// let lm = dspy_rs::LM::builder().model("openai:gpt-6-luna".to_owned()).build().await?;
 /// let judge = SemanticF1::default().with_lm(DspyLm::new(lm));
 /// # Ok(())
 /// # }

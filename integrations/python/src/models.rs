@@ -1,4 +1,4 @@
-//! The language model of a judge: a name such as `openai:gpt-5-mini`, or a Python callable.
+//! The language model of a judge: a name such as `openai:gpt-6-luna`, or a Python callable.
 
 use std::sync::Arc;
 

@@ -95,8 +95,8 @@ def test_errors_of_the_model_are_errors_of_the_metric():
 
 
 def test_a_wrong_name_of_a_model_is_an_error_before_the_first_row():
-    with pytest.raises(ours.ParameterError, match="unknown provider in model `opnai:gpt-5-mini`; did you mean"):
-        metric("semantic_f1", lm="opnai:gpt-5-mini")
+    with pytest.raises(ours.ParameterError, match="unknown provider in model `opnai:gpt-6-luna`; did you mean"):
+        metric("semantic_f1", lm="opnai:gpt-6-luna")
 
 
 def test_trap_43_a_judge_without_a_model_is_an_error_before_the_first_row():

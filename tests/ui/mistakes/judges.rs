@@ -4,11 +4,11 @@
 //= judge/input_with_equals | answered | write `#[input(gold)]`
 //= judge/field_without_a_role | answered | or `#[output]` before it
 //= judge/input_and_output | answered | write two fields
-//= judge/key_model | answered | write `models(["openai:gpt-5-mini"])`
+//= judge/key_model | answered | write `models(["openai:gpt-6-luna"])`
 //= judge/key_instruction | answered | as the struct's doc comment
 //= judge/key_unknown | answered | did you mean `threshold`?
 //= judge/key_tier | answered | remove `tier`
-//= judge/model_without_provider | answered | write `"openai:gpt-5-mini"`
+//= judge/model_without_provider | answered | write `"openai:gpt-6-luna"`
 //= judge/item_enum | answered | expected a struct with named fields
 //= judge/item_function | answered | write `#[metric]` for a function
 //= judge/item_unit_struct | answered | write `struct Name {
@@ -25,7 +25,7 @@
 //= judge/score_of_unknown_values | answered | did you mean `grade`?
 //= judge/score_of_an_unknown_function | understandable | rustc does not find the function
 //= judge/input_not_serialize | answered | `serde::Serialize`
-//= judge/no_language_model | answered | pass a name such as `"openai:gpt-5-mini"`
+//= judge/no_language_model | answered | pass a name such as `"openai:gpt-6-luna"`
 //= judge/param_not_given | answered | write `.criteria(..)` before `.build()`
 //= judge/trap_25_raw_interpolation | answered | declare it as an `#[input(..)]`
 
@@ -98,7 +98,7 @@ fn polite() {}
 /// Is it polite?
 #[judge]
 struct Polite { #[input(pred)] answer: String, #[output] polite: bool }
-fn main() { let _ = Polite::default().with_lm("openai:gpt-5-mini"); }
+fn main() { let _ = Polite::default().with_lm("openai:gpt-6-luna"); }
 
 //# scored_at_once | answered | write `.evaluate(&gold, &pred).await`
 /// Is it polite?

@@ -36,7 +36,7 @@ const LIMIT: f64 = 0.8;
     baseline_rows,
     strict,
     journal,
-    live = "openai:gpt-5-mini"
+    live = "openai:gpt-6-luna"
 )]
 async fn every_key(
     question: String,

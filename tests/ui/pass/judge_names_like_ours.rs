@@ -55,7 +55,7 @@ fn harmonic_mean(a: f64, b: f64) -> f64 {
 
 /// Runs the items above.
 pub fn main() {
-    let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-5-mini").build();
+    let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-6-luna").build();
     let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! {}, &prediction! {});
     let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, IntoScore);
 }

@@ -185,7 +185,7 @@ impl SimulatedUser {
         /// ```
         /// # use dsrs_metrics::{prelude::*, runs::SimulatedUser};
         /// # let assistant = |_: Example| async { prediction! { "reply" => "Good day." } };
-        /// let program = SimulatedUser::of(assistant).with_lm("openai:gpt-5-mini");
+        /// let program = SimulatedUser::of(assistant).with_lm("openai:gpt-6-luna");
         /// # drop(program);
         /// ```
         pub fn with_lm(lm: impl IntoModel) in user.with_lm;

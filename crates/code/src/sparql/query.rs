@@ -14,7 +14,7 @@ pub const MAX_BYTES: usize = 65_536;
 pub const MAX_DEPTH: usize = 100;
 
 /// Why a string is not a SPARQL query, or why it was not parsed.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
     /// The string is empty or blank.
@@ -42,6 +42,8 @@ pub enum QueryError {
     #[error("cannot start a thread for the query: {0}")]
     NoThread(#[from] std::io::Error),
 }
+
+dsrs_metrics_values::debug_as_display!(QueryError);
 
 impl QueryError {
     /// Whether the error was caused by the query: it was parsed, and it is invalid. Otherwise it

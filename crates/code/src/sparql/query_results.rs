@@ -39,7 +39,7 @@ impl QueryResults {
 }
 
 /// Why a query returned no results.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecutionError {
     /// The string is not a query, or was not parsed.
@@ -55,6 +55,8 @@ pub enum ExecutionError {
     #[error("{0}")]
     Unavailable(String),
 }
+
+dsrs_metrics_values::debug_as_display!(ExecutionError);
 
 impl ExecutionError {
     /// Whether the error was caused by the query. If not, it allows no conclusion about the query.

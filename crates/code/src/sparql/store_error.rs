@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 /// Data that cannot be loaded, or an invalid endpoint.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The file cannot be read.
@@ -29,3 +29,5 @@ pub enum StoreError {
     #[error("{0}")]
     InvalidEndpoint(String),
 }
+
+dsrs_metrics_values::debug_as_display!(StoreError);

@@ -31,7 +31,7 @@ pub enum Language {
 }
 
 /// Why the parser gave no result. Invalid code is not an error but a [`Diagnostic`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParserError {
     /// This build has no parsers.
@@ -62,6 +62,8 @@ pub enum ParserError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ParserError);
 
 impl Language {
     /// Parses the code and returns its first syntax error, or `None` if it is valid.

@@ -21,7 +21,7 @@ pub use language::{Comparison, Language, ParserError};
 pub use pattern::RegexPattern;
 
 /// A syntax error: its position and a message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct Diagnostic {
     /// The line, from 1.
@@ -31,6 +31,8 @@ pub struct Diagnostic {
     /// The syntax error.
     pub message: String,
 }
+
+dsrs_metrics_values::debug_as_display!(Diagnostic);
 
 impl Diagnostic {
     /// A diagnostic at a byte offset in the code.

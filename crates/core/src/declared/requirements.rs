@@ -55,9 +55,9 @@ impl Requirement {
     /// use std::sync::Arc;
     /// use dsrs_metrics::{contract::Requirement, lm::ScriptedLm};
     ///
-    /// let lm = Arc::new(ScriptedLm::new().named("openai:gpt-5-mini").otherwise("yes"));
+    /// let lm = Arc::new(ScriptedLm::new().named("openai:gpt-6-luna").otherwise("yes"));
     /// let requirement = Requirement::model("polite", lm);
-    /// assert_eq!(requirement.lm().unwrap().id(), "openai:gpt-5-mini");
+    /// assert_eq!(requirement.lm().unwrap().id(), "openai:gpt-6-luna");
     /// assert_eq!(requirement.missing_reason(), None);
     /// ```
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {

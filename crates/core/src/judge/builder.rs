@@ -13,7 +13,7 @@ use crate::rows::dynamic::Example;
 /// ```
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
 ///
-/// let models = ["openai:gpt-5-mini", "anthropic:claude-haiku-4-5", "gemini:gemini-2.5-flash"];
+/// let models = ["openai:gpt-6-luna", "anthropic:claude-haiku-5-5", "gemini:gemini-3.8-flash"];
 /// let judge = SemanticEquivalence::builder().models(models).quorum(2).cost_msats(20).build();
 /// assert_eq!((judge.num_judges(), judge.spec().cost_msats), (3, 20));
 /// ```
@@ -129,7 +129,7 @@ impl<J> JudgeBuilder<J> {
         /// ```
         /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
         ///
-        /// let models = ["openai:gpt-5-mini", "openai:gpt-5-mini", "openai:gpt-5-mini"];
+        /// let models = ["openai:gpt-6-luna", "openai:gpt-6-luna", "openai:gpt-6-luna"];
         /// let judge = SemanticEquivalence::builder().models(models).max_concurrent_judges(1).build();
         /// assert_eq!(judge.num_judges(), 3, "all are called, one after another");
         /// ```

@@ -76,7 +76,7 @@ pub trait Answers {
 }
 
 /// Why a judge that scored a row has no answer that a decision tree can follow.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[doc(hidden)]
 pub enum NoAnswer {
     #[error("it was scored without an answer, and the tree branches on the answer")]
@@ -90,6 +90,8 @@ pub enum NoAnswer {
     #[error("its answer `{answer}` has no branch")]
     NoBranch { answer: &'static str },
 }
+
+dsrs_metrics_values::debug_as_display!(NoAnswer);
 
 /// Returns the name of the answer of a judge on a row: of a panel, the answer of more than half of the judges that answered. A judge whose
 /// answers in both orders of a pair differ votes for neither.

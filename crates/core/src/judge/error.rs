@@ -27,7 +27,7 @@ use crate::spec::ScoreRange;
 /// );
 /// # }
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
     /// No language model is configured, and the offline stand-in was not requested.
@@ -195,9 +195,11 @@ pub enum JudgeError {
     },
 }
 
+dsrs_metrics_values::debug_as_display!(JudgeError);
+
 /// How a model is set.
 #[cfg(feature = "lm")]
-const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-5-mini, or write `--lm provider:model` (in code `.with_lm(..)`)";
+const SET_MODEL: &str = "set DSRS_LM=provider:model, such as openai:gpt-6-luna, or write `--lm provider:model` (in code `.with_lm(..)`)";
 #[cfg(not(feature = "lm"))]
 const SET_MODEL: &str = "build with feature `lm` and set DSRS_LM=provider:model or write `--lm provider:model`, or set a model in code with `.with_lm(..)`";
 

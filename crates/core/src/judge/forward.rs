@@ -29,7 +29,7 @@ where
     T: for<'read> FieldType<'read>,
 {
     let value = inputs.get(name).unwrap_or(&Value::Null);
-    let input = T::read(value, inputs.data.textual).map_err(|error| match inputs.get(name) {
+    let input = T::read(value, inputs.data.is_cell(name)).map_err(|error| match inputs.get(name) {
         Some(_) => JudgeError::Input(format!("cannot read the input `{name}`: {error}")),
         None => {
             let found: Vec<_> = inputs.keys().collect();

@@ -20,7 +20,7 @@ const CALLS_PER_QUESTION: u64 = 2;
 
 /// The panel of a judge: settings that override the settings of `#[judge]`.
 ///
-/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
+/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-6-luna,default`,
 /// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges itself has these parameters too
 /// if it takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
 ///

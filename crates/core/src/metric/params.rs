@@ -19,7 +19,7 @@ use crate::spec::{MetricSpec, ParamSpec};
 /// let error = F1::configure(&params).unwrap_err();
 /// assert_eq!(error.to_string(), "metric `f1` has no parameter `profil`; it takes `profile`");
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
     /// The metric has no such parameter.
@@ -72,6 +72,8 @@ pub enum ParamError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ParamError);
 
 /// Displays a string in brackets, and an empty string as nothing.
 struct InBrackets<'a>(&'a str);

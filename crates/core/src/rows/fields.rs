@@ -202,7 +202,7 @@ pub trait FieldType<'r>: Sized {
 impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
         match value {
-            Value::String(text) if textual => T::deserialize(Cell(text)),
+            Value::String(text) if textual => T::deserialize(Cell::new(text)),
             deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
             value => T::deserialize(value),
         }
@@ -222,7 +222,7 @@ pub trait ReadValue<'r>: ReadAs<'r> + Sized {
             let present = row.keys().map(str::to_owned).collect();
             return Err(Box::new(FieldError::Missing { field: field.name.into(), present }));
         };
-        read_value::<Self>(value, row.textual, field)
+        read_value::<Self>(value, row.is_cell(field.name), field)
     }
 }
 
@@ -238,7 +238,7 @@ impl<'r, W: ReadValue<'r>> ReadValue<'r> for Optional<W> {
         match row.get(field.name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) if row.textual && text.is_empty() => Ok(None),
-            Some(value) => read_value::<W>(value, row.textual, field).map(Some),
+            Some(value) => read_value::<W>(value, row.is_cell(field.name), field).map(Some),
         }
     }
 }
@@ -383,11 +383,19 @@ fn unreadable(
         Value::Null => return Box::new(FieldError::Null { field: name, expected }),
         // The deserializer's message names the element that is wrong.
         Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
-        Value::String(text) if textual && Cell(text).is_list_or_object() => format!(
-            "{}, a cell that is read as JSON; if it is a string, write the rows as JSONL",
-            found(value)
-        ),
-        Value::String(_) if is_specific(error) => format!("{} ({error})", found(value)),
+        Value::String(text) => {
+            let found = found(value);
+            match Cell::new(text).hint().filter(|_| textual) {
+                Some(hint) => format!("{found}, {hint}"),
+                None if textual && field.help.is_list() => {
+                    let example = field.help.example().map(|it| it.trim_matches('\''));
+                    let example = example.map(|it| format!(" such as `{it}`")).unwrap_or_default();
+                    format!("{found}; write a list as JSON{example}")
+                }
+                None if is_specific(error) => format!("{found} ({error})"),
+                None => found,
+            }
+        }
         _ => found(value),
     };
     Box::new(FieldError::WrongType { field: name, expected, found })

@@ -20,7 +20,7 @@ use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 /// let message = "expected an integer of at most 64 bits, found 18446744073709551616; serialize it as a string";
 /// assert_eq!(error.to_string(), message);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FromSerializeError {
     /// The value is serialized as something other than an object.
@@ -42,6 +42,8 @@ pub enum FromSerializeError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(FromSerializeError);
 
 impl Fields {
     /// Returns the fields of a struct or a map, in its order. A float that is not finite becomes null, as in JSON.

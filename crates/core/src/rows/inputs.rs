@@ -18,7 +18,7 @@ use crate::messages::{escape, suggest};
 /// let error = row.with_inputs(["context"]).inputs().unwrap_err();
 /// assert_eq!(error.to_string(), "no input `context`; the row has `question`, `answer`");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
     /// Neither the example nor the run declares the inputs.
@@ -42,6 +42,8 @@ pub enum InputError {
         present: Vec<String>,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(InputError);
 
 /// Returns what to write instead of the name of an input that `row` lacks.
 pub fn hint(row: &str, nearest: Option<&str>, present: &[String]) -> String {

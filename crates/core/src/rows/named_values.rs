@@ -28,6 +28,10 @@ pub struct Fields {
     #[serde(skip)]
     #[doc(hidden)]
     pub textual: bool,
+    /// The fields of a textual row that are known to be strings, even if they look like lists.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub strings: Vec<String>,
 }
 
 impl Fields {
@@ -87,7 +91,14 @@ impl Fields {
 
     /// Creates fields without allocating again for this number of them.
     pub(crate) fn with_capacity(fields: usize) -> Self {
-        Self { values: Entries::with_capacity(fields), textual: false }
+        Self { values: Entries::with_capacity(fields), ..Self::default() }
+    }
+
+    /// Returns `true` if the field is a cell of an untyped format, whose type is not known.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_cell(&self, name: &str) -> bool {
+        self.textual && !self.strings.iter().any(|string| string == name)
     }
 
     /// As [`insert`](Self::insert), without a copy of the name.
@@ -185,7 +196,7 @@ impl Fields {
     pub(super) fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let kept = self.iter().filter(|(name, _)| keep(name));
         let kept: Self = kept.map(|(name, value)| (name, value.clone())).collect();
-        Self { textual: self.textual, ..kept }
+        Self { textual: self.textual, strings: self.strings.clone(), ..kept }
     }
 
     /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.

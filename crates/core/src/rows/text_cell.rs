@@ -1,4 +1,8 @@
 //! Deserializes cells of an untyped format such as CSV into the type that the metric's parameter has.
+//!
+//! A cell is a list or object if all of it, without the white space around it, is one as JSON or Python writes it. A
+//! parameter that takes only a string reads it as a string.
+//!
 //! Booleans may be written as in JSON (`true`), Python (`True`) or spreadsheets (`TRUE`). `1` and `0` are
 //! numbers, not booleans.
 
@@ -6,33 +10,65 @@ use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde_json::{Error, Value};
 
+use crate::json::literal::{is_meant_as_list, may_be_literal, python_to_json};
 use crate::json::numbers::is_underflow;
 use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
+use crate::json::written_scalar::SCALAR;
 use crate::rows::named_values::Fields;
 
-/// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON otherwise.
+/// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON or a Python literal otherwise.
 #[derive(Clone, Copy)]
-pub(crate) struct Cell<'r>(pub(crate) &'r str);
+pub(crate) struct Cell<'r> {
+    text: &'r str,
+    /// The cell is known to be a string, even if it could be read as a list.
+    is_string: bool,
+}
+
+impl<'r> Cell<'r> {
+    pub(crate) fn new(text: &'r str) -> Self {
+        Self { text, is_string: false }
+    }
+}
 
 /// The error for a cell that is not a boolean.
 const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
 
+/// The error for a cell that a string or a list may be read from, and that begins like a list.
+const NOT_A_LIST: &str = "which begins like a list and is not one; write `[\"a\", \"b\"]` (for an array, its `.tolist()`), \
+                          or the rows as JSONL if it is a string";
+
 impl Cell<'_> {
-    /// Returns whether a type other than a string reads the cell as a JSON list or object.
-    pub(crate) fn is_list_or_object(self) -> bool {
-        matches!(self.parsed(), Ok(Value::Array(_) | Value::Object(_)))
+    /// Returns what a message adds to a cell that is read as a list or object, or that begins like one.
+    pub(crate) fn hint(self) -> Option<&'static str> {
+        match self.parsed() {
+            Ok(Value::Array(_) | Value::Object(_)) => Some(
+                "a cell that is read as a list or object; if it is a string, write the rows as JSONL",
+            ),
+            _ => is_meant_as_list(self.text).then_some(NOT_A_LIST),
+        }
     }
 
     fn parsed(self) -> Result<Value, Error> {
-        if is_too_large(self.0, MAX_VALUES) {
-            return Err(Error::custom("more JSON values than the limit for one cell"));
+        let text = self.text.trim();
+        if self.is_string {
+            return Err(Error::custom("a string"));
         }
-        let UniqueKeys(value) = serde_json::from_str(self.0.trim())?;
-        match value.is_number() && is_underflow(self.0.trim()) {
-            true => Err(Error::custom("number out of range")),
-            false => Ok(value),
-        }
+        parse(text).or_else(|error| match may_be_literal(text) {
+            true => parse(&python_to_json(text).ok_or(error)?),
+            false => Err(error),
+        })
+    }
+}
+
+fn parse(json: &str) -> Result<Value, Error> {
+    if is_too_large(json, MAX_VALUES) {
+        return Err(Error::custom("more JSON values than the limit for one cell"));
+    }
+    let UniqueKeys(value) = serde_json::from_str(json)?;
+    match value.is_number() && is_underflow(json) {
+        true => Err(Error::custom("number out of range")),
+        false => Ok(value),
     }
 }
 
@@ -41,7 +77,7 @@ macro_rules! as_json {
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
             match self.parsed() {
                 Ok(value) => value.$method(visitor),
-                Err(_) => visitor.visit_borrowed_str(self.0),
+                Err(_) => visitor.visit_borrowed_str(self.text),
             }
         }
     )*};
@@ -50,7 +86,7 @@ macro_rules! as_json {
 macro_rules! as_text {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            visitor.visit_borrowed_str(self.0)
+            visitor.visit_borrowed_str(self.text)
         }
     )*};
 }
@@ -60,12 +96,12 @@ impl<'de> Deserializer<'de> for Cell<'de> {
 
     // The spellings of JSON, Python and spreadsheets. As in JSON, a number is not a boolean.
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        match self.0.trim() {
+        match self.text.trim() {
             "true" | "True" | "TRUE" => visitor.visit_bool(true),
             "false" | "False" | "FALSE" => visitor.visit_bool(false),
-            _ => {
-                visitor.visit_borrowed_str(self.0).map_err(|_: Error| Error::custom(NOT_A_BOOLEAN))
-            }
+            _ => visitor
+                .visit_borrowed_str(self.text)
+                .map_err(|_: Error| Error::custom(NOT_A_BOOLEAN)),
         }
     }
 
@@ -76,24 +112,31 @@ impl<'de> Deserializer<'de> for Cell<'de> {
         deserialize_unit
     }
 
-    // An untagged type accepts anything: a cell that is a JSON list or object is parsed, any other stays a string.
+    // An untagged type accepts anything: a cell that is a list or object is parsed, any other stays a string.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        if self.is_string || !may_be_literal(self.text) {
+            return visitor.visit_borrowed_str(self.text);
+        }
         match self.parsed() {
             Ok(value @ (Value::Array(_) | Value::Object(_))) => value.deserialize_any(visitor),
-            _ => visitor.visit_borrowed_str(self.0),
+            _ if is_meant_as_list(self.text) => Err(Error::custom(NOT_A_LIST)),
+            _ => visitor.visit_borrowed_str(self.text),
         }
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        if self.0.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
+        if self.text.is_empty() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
-        _: &'static str,
+        name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_newtype_struct(self)
+        match name {
+            SCALAR => visitor.visit_borrowed_str(self.text),
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Error> {
@@ -126,7 +169,7 @@ impl<'de> Deserializer<'de> for Cell<'de> {
     ) -> Result<V::Value, Error> {
         match self.parsed() {
             Ok(value @ Value::Object(_)) => value.deserialize_enum(name, variants, visitor),
-            _ => visitor.visit_enum(self.0.into_deserializer()),
+            _ => visitor.visit_enum(self.text.into_deserializer()),
         }
     }
 
@@ -155,8 +198,10 @@ impl<'r> IntoDeserializer<'r, Error> for Cell<'r> {
 /// Deserializes a whole row into one type.
 pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, Error> {
     if row.textual {
-        let cells =
-            row.iter().map(|(name, value)| (name, Cell(value.as_str().unwrap_or_default())));
+        let cells = row.iter().map(|(name, value)| {
+            let text = value.as_str().unwrap_or_default();
+            (name, Cell { text, is_string: !row.is_cell(name) })
+        });
         return T::deserialize(MapDeserializer::new(cells));
     }
     T::deserialize(MapDeserializer::new(row.iter()))
@@ -164,7 +209,8 @@ pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, 
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, read_fields};
+    use super::{Cell, NOT_A_LIST, read_fields};
+    use crate::rows::field_types::{References, TextOrList};
     use crate::rows::named_values::Fields;
     use serde::Deserialize;
 
@@ -198,8 +244,41 @@ mod tests {
     }
 
     #[test]
+    fn inputs_of_judges_and_lists_of_numbers_are_read_from_python_lists() {
+        let texts = TextOrList::deserialize(Cell::new("['a', \"b's\"]")).unwrap();
+        assert_eq!(texts, TextOrList::List(vec!["a".to_owned(), "b's".to_owned()]));
+        let references = References::deserialize(Cell::new("['a']")).unwrap();
+        assert_eq!(references, References::from("a".to_owned()));
+        assert_eq!(
+            Vec::<Option<f64>>::deserialize(Cell::new("[1, None]")).unwrap(),
+            [Some(1.0), None]
+        );
+        assert_eq!(<(bool, u8)>::deserialize(Cell::new("[True, 2]")).unwrap(), (true, 2));
+        let text = TextOrList::deserialize(Cell::new("[sic] a")).unwrap();
+        assert_eq!(text, TextOrList::Text("[sic] a".to_owned()));
+        let error = TextOrList::deserialize(Cell::new("['a' 'b']")).unwrap_err();
+        assert_eq!(error.to_string(), NOT_A_LIST);
+    }
+
+    #[test]
+    fn a_whole_row_reads_a_string_that_looks_like_a_list_as_it_is() {
+        let mut row = Fields::from_iter([("answer", "['a']"), ("other", "['a']")]).textual();
+        row.strings.push("answer".to_owned());
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Texts {
+            answer: TextOrList,
+            other: TextOrList,
+        }
+        let expected = Texts {
+            answer: TextOrList::Text("['a']".to_owned()),
+            other: TextOrList::List(vec!["a".to_owned()]),
+        };
+        assert_eq!(read_fields::<Texts>(&row).unwrap(), expected);
+    }
+
+    #[test]
     fn the_error_for_an_invalid_number_quotes_the_cell() {
-        let error = f64::deserialize(Cell("five")).unwrap_err();
+        let error = f64::deserialize(Cell::new("five")).unwrap_err();
         assert_eq!(error.to_string(), "invalid type: string \"five\", expected f64");
     }
 

@@ -324,14 +324,7 @@ impl Error for MetricError {
     }
 }
 
-impl fmt::Debug for MetricError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { metric, kind, cost_msats, source } = &*self.0;
-        let mut error = f.debug_struct("MetricError");
-        error.field("metric", metric).field("kind", kind).field("cost_msats", cost_msats);
-        error.field("source", source).finish()
-    }
-}
+dsrs_metrics_values::debug_as_display!(MetricError);
 
 impl fmt::Display for MetricError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -383,10 +376,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_shown_with_metric_reason_cost_and_source() {
+    fn main_prints_the_message_of_an_error_that_it_returns() {
         let error = MetricError::abstained("m").with_cost_msats(7);
-        let expected =
-            r#"MetricError { metric: "m", kind: Abstained, cost_msats: 7, source: None }"#;
-        assert_eq!(format!("{error:?}"), expected);
+        assert_eq!(format!("Error: {error:?}"), "Error: metric `m` abstained");
     }
 }

@@ -27,7 +27,7 @@ pub struct LostJudges {
 
 /// The number of replies to one judge on one row that came from one reported model.
 ///
-/// A provider reports which model replied: a name such as `gpt-5-mini` stands for a version that changes.
+/// A provider reports which model replied: a name such as `gpt-6-luna` stands for a version that changes.
 ///
 /// ```
 /// use dsrs_metrics::contract::RepliedBy;
@@ -38,14 +38,14 @@ pub struct LostJudges {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> dsrs_metrics::Result<()> {
 /// let reply = LmReply::new(r#"{ "reasoning": "", "equivalent": true }"#);
-/// let reply = reply.with_model("gpt-5-mini-2025-08-07").with_fingerprint("fp_1");
-/// let lm = ScriptedLm::new().named("openai:gpt-5-mini").otherwise(reply);
+/// let reply = reply.with_model("gpt-6-luna-2026-09-22").with_fingerprint("fp_1");
+/// let lm = ScriptedLm::new().named("openai:gpt-6-luna").otherwise(reply);
 /// let judge = SemanticEquivalence::default().with_lm(lm);
 /// let (gold, pred) = (example! { "answer" => "5 km" }, prediction! { "answer" => "five km" });
 /// let scored = judge.answer(MetricCall::new(&gold, &pred)).await?;
 /// let replied_by = scored.replied_by();
-/// assert_eq!((replied_by[0].judge, replied_by[0].replies), ("openai:gpt-5-mini", 1));
-/// assert_eq!((replied_by[0].model, replied_by[0].fingerprint), ("gpt-5-mini-2025-08-07", Some("fp_1")));
+/// assert_eq!((replied_by[0].judge, replied_by[0].replies), ("openai:gpt-6-luna", 1));
+/// assert_eq!((replied_by[0].model, replied_by[0].fingerprint), ("gpt-6-luna-2026-09-22", Some("fp_1")));
 /// // The same from the metadata, as result files contain it.
 /// assert_eq!(RepliedBy::of_metadata(scored.metadata().unwrap()), replied_by);
 /// # Ok(())

@@ -13,7 +13,7 @@ pub struct InstanceSettings {
 }
 
 /// A setting of an instance that its metric does not support.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 pub enum SettingError {
     #[error(
         "expected no threshold for a metric that returns `bool`, found {0:?}; remove the threshold"
@@ -42,6 +42,8 @@ pub enum SettingError {
     )]
     StrictWithoutThreshold(f64),
 }
+
+dsrs_metrics_values::debug_as_display!(SettingError);
 
 impl SettingError {
     /// Returns the setting to change, as on the command line.

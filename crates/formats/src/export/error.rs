@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::results::ResultsError;
 
 /// Why a result file cannot be converted.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// The result file cannot be read.
@@ -70,6 +70,8 @@ pub enum ExportError {
         reason: io::Error,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ExportError);
 
 impl From<io::Error> for ExportError {
     fn from(error: io::Error) -> Self {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use dsrs_metrics_run::EvaluateError;
 
 /// Why a file cannot be converted.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
     /// The file cannot be read.
@@ -61,6 +61,8 @@ pub enum ImportError {
         reason: Box<EvaluateError>,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ImportError);
 
 /// The file that is converted, for errors.
 #[derive(Clone, Copy)]

@@ -221,7 +221,7 @@ fn parameter(body: &str) -> Option<&'static str> {
     let named = |name: &&str| {
         let is_quoted =
             ["'", "`", "\""].iter().any(|q| lowercase.contains(&format!("{q}{name}{q}")));
-        // A LiteLLM proxy: "gpt-5-mini doesn't support temperature=0.0".
+        // A LiteLLM proxy: "gpt-6-luna doesn't support temperature=0.0".
         is_quoted || lowercase.contains(&format!(" {name}="))
     };
     unsupported

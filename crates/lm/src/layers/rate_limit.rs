@@ -250,8 +250,8 @@ impl<L> RateLimit<L> {
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, RateLimit, RateLimiter, ScriptedLm};
     ///
-    /// let lm = RateLimit::new(ScriptedLm::new().named("openai:gpt-5-mini"), RateLimiter::new());
-    /// assert_eq!(lm.id(), "openai:gpt-5-mini", "a layer has the name of its model");
+    /// let lm = RateLimit::new(ScriptedLm::new().named("openai:gpt-6-luna"), RateLimiter::new());
+    /// assert_eq!(lm.id(), "openai:gpt-6-luna", "a layer has the name of its model");
     /// ```
     pub fn new(inner: L, limiter: RateLimiter) -> Self {
         Self { inner, limiter }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 /// A file of recorded calls cannot be read or written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
     /// The file does not exist.
@@ -72,3 +72,5 @@ fn advice(error: &io::Error) -> &'static str {
         _ => "; check the folder and its permissions",
     }
 }
+
+dsrs_metrics_values::debug_as_display!(ReplayError);

@@ -4,7 +4,7 @@
 use crate::messages::escape;
 
 /// Why ratings and labels cannot be compared.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementError {
     /// A score is NaN or infinite.
@@ -92,6 +92,8 @@ pub enum AgreementError {
         threshold: f64,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(AgreementError);
 
 impl AgreementError {
     /// Returns the position of the row that caused the error, counted from 0, if one did.

@@ -27,7 +27,7 @@ pub struct Figure {
 }
 
 /// A note on a figure.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
     /// There are fewer rows than the figure needs.
@@ -75,6 +75,8 @@ pub enum Note {
         estimate: f64,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(Note);
 
 impl Figure {
     pub(super) fn unknown(n: u64, note: Note) -> Self {

@@ -12,7 +12,7 @@ use crate::json::size::OBJECT;
 use crate::messages::escape;
 
 /// Why a row file cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
     /// The file does not exist, or reading it failed.
@@ -242,14 +242,17 @@ pub enum DataError {
     },
     /// The row has neither `gold` nor `pred`, and no mapping names its fields.
     #[error(
-        "{at}: expected `gold` or `pred`, found {}; map the fields, as in --map gold.FIELD={}",
-        Keys(present), escape::name(present.first().map_or("KEY", String::as_str))
+        "{at}: expected `gold` or `pred`, found {}; map the fields{}, as in --map {}={}",
+        Keys(present), of_the_run(read), read.first().map_or("gold.FIELD", String::as_str),
+        escape::name(present.first().map_or("KEY", String::as_str))
     )]
     NoFields {
         /// The line.
         at: Origin,
         /// The keys of the row.
         present: Vec<String>,
+        /// The fields that the run reads, as `gold.answer`, if they are known.
+        read: Vec<String>,
     },
     /// The row is from a result file that has scores only.
     #[error(
@@ -338,6 +341,17 @@ pub enum DataError {
         found: char,
     },
 }
+
+fn of_the_run(fields: &[String]) -> String {
+    match fields {
+        [] => String::new(),
+        fields => {
+            format!(" that the run reads, {}", escape::names(fields.iter().map(String::as_str)))
+        }
+    }
+}
+
+dsrs_metrics_values::debug_as_display!(DataError);
 
 /// The keys of a row, for a message.
 struct Keys<'a>(&'a [String]);

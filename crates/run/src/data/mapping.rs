@@ -94,7 +94,7 @@ impl FromStr for Mapping {
 }
 
 /// Why a string is not a [`Mapping`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
     /// There is no `=`.
@@ -124,3 +124,5 @@ pub enum MappingError {
         field: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(MappingError);

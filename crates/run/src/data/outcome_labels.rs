@@ -25,7 +25,7 @@ pub struct LabelledExample {
 }
 
 /// Why training data cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LabelsError {
     /// The file or one of its lines is invalid.
@@ -66,6 +66,8 @@ pub enum LabelsError {
         error: OutcomeCoupledError,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(LabelsError);
 
 /// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is computed by the
 /// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`load_jsonl`].

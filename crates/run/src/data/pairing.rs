@@ -99,13 +99,15 @@ impl Pairing {
     ) -> Result<Pair, DataError> {
         let mut row = match self.are_examples {
             true => validated_example(row, &at)?,
-            false => validated_row(row, &at, &self.mappings)?,
+            false => validated_row(row, &at, &self.mappings, self.selection.as_ref())?,
         };
-        let values: Vec<_> =
-            self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();
-        for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {
+        let value = |path| (row.find(path).cloned(), row.is_string(path));
+        let values: Vec<_> = self.mappings.iter().map(|mapping| value(mapping.path())).collect();
+        for ((mapping, used), (value, is_string)) in
+            self.mappings.iter().zip(&self.used).zip(values)
+        {
             mark(used, value.is_some());
-            row.set(mapping, value, &at)?;
+            row.set(mapping, value, is_string, &at)?;
         }
         Ok(row.into_pair(at, |at| {
             let mut id = String::new();

@@ -149,6 +149,8 @@ pub(crate) fn attribute_columns(columns: &Fields) -> Fields {
         columns.iter().filter_map(attribute).collect()
     };
     attributes.textual = is_textual;
+    let name = |column: &String| column.strip_prefix(ATTRIBUTES).map(str::to_owned);
+    attributes.strings = columns.strings.iter().filter_map(name).collect();
     attributes
 }
 

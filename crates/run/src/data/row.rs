@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
 use super::result_row::Added;
+use super::selection::FieldSelection;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
@@ -85,13 +86,14 @@ pub(super) fn validated_row(
     row: Row,
     at: &Origin,
     mappings: &[Mapping],
+    selection: Option<&FieldSelection>,
 ) -> Result<ValidRow, DataError> {
     let mut object = into_object(row, at)?;
     let added = object.take_results(at, !mappings.is_empty())?;
     if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
         let present = object.attributes.keys().map(str::to_owned).collect();
-        let at = at.clone();
-        return Err(DataError::NoFields { at, present });
+        let read = selection.map(FieldSelection::fields).unwrap_or_default();
+        return Err(DataError::NoFields { at: at.clone(), present, read });
     }
     let row = object.validate(at, |side| {
         let name = side.to_string();
@@ -227,6 +229,15 @@ impl ValidRow {
         }
     }
 
+    /// Returns `true` if the cell at a path is known to be a string.
+    pub(super) fn is_string(&self, path: &str) -> bool {
+        let sides = [("gold.", &self.gold), ("pred.", &self.pred), ("", &self.attributes)];
+        let added = self.added.as_ref().map(|added| ("", &added.fields));
+        sides.into_iter().chain(added).any(|(prefix, fields)| {
+            path.strip_prefix(prefix).is_some_and(|name| fields.strings.iter().any(|it| it == name))
+        })
+    }
+
     /// Whether the row is from a format with columns.
     pub(super) fn is_flat(&self) -> bool {
         self.is_flat
@@ -263,12 +274,13 @@ impl ValidRow {
         }
     }
 
-    /// Sets the field or id that the mapping names. Without a value the field is removed, since a field
-    /// of the same name in the row has another meaning.
+    /// Sets the field or id that the mapping names; `is_string` is that of its path. Without a value the field is removed,
+    /// since a field of the same name in the row has another meaning.
     pub(super) fn set(
         &mut self,
         mapping: &Mapping,
         value: Option<Value>,
+        is_string: bool,
         at: &Origin,
     ) -> Result<(), DataError> {
         let (side, field) = match mapping.target() {
@@ -280,6 +292,10 @@ impl ValidRow {
             Target::Field(Side::Gold, field) => (&mut self.gold, field),
             Target::Field(Side::Pred, field) => (&mut self.pred, field),
         };
+        side.strings.retain(|name| name != field);
+        if is_string {
+            side.strings.push(field.clone());
+        }
         match value {
             Some(value) => side.insert(field, value),
             None => side.remove(field),

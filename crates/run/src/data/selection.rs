@@ -64,6 +64,12 @@ impl FieldSelection {
         }
     }
 
+    /// Returns the fields with their sides, as `gold.answer`.
+    pub(super) fn fields(&self) -> Vec<String> {
+        let fields = |side| self.names(side).iter().map(move |name| format!("{side}.{name}"));
+        fields(Side::Gold).chain(fields(Side::Pred)).collect()
+    }
+
     fn names(&self, side: Side) -> &[&'static str] {
         match side {
             Side::Gold => &self.gold,

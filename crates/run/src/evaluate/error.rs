@@ -11,7 +11,7 @@ use crate::core::score::error::MetricError;
 use crate::messages::escape;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluateError {
     /// There is no metric.
@@ -197,6 +197,8 @@ pub enum EvaluateError {
         message: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(EvaluateError);
 
 impl EvaluateError {
     /// Creates the error of a row that cannot be read.

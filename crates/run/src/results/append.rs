@@ -16,7 +16,7 @@ use crate::messages::escape;
 
 /// Why metrics cannot be added to a run.
 #[doc(hidden)]
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum AppendError {
     #[error(
         "{}: the identity of its metrics is unknown: {reason}; restore the manifest, or write the scores to another file \
@@ -42,6 +42,8 @@ pub enum AppendError {
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
 }
+
+dsrs_metrics_values::debug_as_display!(AppendError);
 
 /// A result file to which metrics are added. The new file has all scores; it appears under its name when it is complete.
 #[doc(hidden)]

@@ -18,7 +18,7 @@ impl From<ResultsError> for std::io::Error {
 }
 
 /// Why a result file cannot be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
     /// A row has no scores, so the file contains something else: data to score, or labels.
@@ -132,6 +132,8 @@ pub enum ResultsError {
     #[error(transparent)]
     Data(#[from] DataError),
 }
+
+dsrs_metrics_values::debug_as_display!(ResultsError);
 
 impl ResultsError {
     /// Names the interruption, which a parser reports as the end of its input.

@@ -29,7 +29,7 @@ pub enum AggregationMethod {
 }
 
 /// An error in the aggregation of values.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AggregationError {
     /// There are no values.
@@ -53,6 +53,8 @@ pub enum AggregationError {
         percent: f64,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(AggregationError);
 
 /// Returns a valid percentage: 100 times a value that looks like a fraction, or else 10.
 fn suggested(percent: f64) -> String {

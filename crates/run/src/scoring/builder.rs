@@ -19,6 +19,19 @@ use crate::core::spec::MetricTier;
 use crate::evaluate::{Evaluate, EvaluateBuilder, Gate};
 
 /// The configuration of a [`Scorer`].
+///
+/// ```
+/// use dsrs_metrics::scoring::{AggregationMethod, ScoringConfig};
+///
+/// let config = ScoringConfig {
+///     threshold: 0.5,
+///     num_rollouts: 3,
+///     aggregation: AggregationMethod::Median,
+///     budget_msats: Some(1000),
+///     ..ScoringConfig::default()
+/// };
+/// assert_eq!(config.num_rollouts, 3);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScoringConfig {

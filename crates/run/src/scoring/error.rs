@@ -8,7 +8,7 @@ use crate::core::spec::{MetricTier, ScoreRange};
 use crate::evaluate::EvaluateError;
 
 /// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScorerError {
     /// There is no metric.
@@ -131,6 +131,8 @@ pub enum ScorerError {
         message: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ScorerError);
 
 impl From<NotReady> for ScorerError {
     fn from(NotReady { metric, reason }: NotReady) -> Self {

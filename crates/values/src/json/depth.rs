@@ -7,9 +7,11 @@ use serde_json::Value;
 pub const MAX_DEPTH: usize = 128;
 
 /// A value is nested deeper than [`MAX_DEPTH`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a value nested more than {MAX_DEPTH} levels deep")]
 pub struct TooDeep;
+
+crate::debug_as_display!(TooDeep);
 
 /// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
 pub fn is_too_deep(value: &Value) -> bool {

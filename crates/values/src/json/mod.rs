@@ -1,9 +1,10 @@
-//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, a scanner that skips values, dotted paths, comparison field
-//! by field, and how a value is named in a message.
+//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, lists as Python writes them, a scanner that skips
+//! values, dotted paths, comparison field by field, and how a value is named in a message.
 
 pub mod depth;
 pub mod describe;
 pub mod equality;
+pub mod literal;
 pub mod numbers;
 pub mod path;
 pub mod scanner;

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
+
+/// The name of a newtype by which a deserializer of cells learns that no list or object is expected.
+pub const SCALAR: &str = "$dsrs_metrics::scalar";
 
 /// Reads a string or a whole number, or another scalar if it is allowed, in its written form.
 pub struct WrittenScalar {
@@ -15,11 +18,25 @@ pub struct WrittenScalar {
     pub write_float: Option<fn(f64) -> String>,
 }
 
+impl WrittenScalar {
+    /// Reads the value.
+    ///
+    /// # Errors
+    /// The value is of another type.
+    pub fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Cow<'de, str>, D::Error> {
+        from.deserialize_newtype_struct(SCALAR, self)
+    }
+}
+
 impl<'de> Visitor<'de> for WrittenScalar {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.expected)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+        from.deserialize_any(self)
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {

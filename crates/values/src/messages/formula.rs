@@ -1,21 +1,25 @@
 //! Strings in CSV files that a spreadsheet would evaluate as a formula.
 //!
-//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text. The
-//! escape is lossless: a string that already begins with apostrophes before such a character gets one more.
+//! Spreadsheets evaluate a cell by its first character (OWASP, "CSV Injection"). A leading apostrophe marks it as text. A
+//! string that begins like a list or object gets one too, so that it is read as a string again. The escape is lossless: a
+//! string that already begins with apostrophes before such a character gets one more.
 
 use std::borrow::Cow;
+
+use crate::json::literal::may_be_literal;
 
 /// The characters that begin a formula. Some spreadsheets read the full-width forms as the usual ones.
 const TRIGGERS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// Whether the string is a formula after any number of apostrophes.
-fn is_formula(text: &str) -> bool {
-    text.trim_start_matches('\'').starts_with(TRIGGERS)
+/// Returns `true` if the string is a formula, or begins like a list or object, after any number of apostrophes.
+fn needs_escape(text: &str) -> bool {
+    let text = text.trim_start_matches('\'');
+    text.starts_with(TRIGGERS) || may_be_literal(text)
 }
 
-/// Returns the string with a leading apostrophe if it is a formula, also one after apostrophes.
+/// Returns the string with a leading apostrophe if it, or what follows its apostrophes, could be read otherwise.
 pub fn escaped(text: &str) -> Cow<'_, str> {
-    match is_formula(text) {
+    match needs_escape(text) {
         true => Cow::Owned(format!("'{text}")),
         false => Cow::Borrowed(text),
     }
@@ -24,7 +28,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
 /// Returns the string whose escaped form is `text`. A string that [`escaped`] cannot return is unchanged.
 pub fn unescaped(text: &str) -> &str {
     match text.strip_prefix('\'') {
-        Some(inner) if is_formula(inner) => inner,
+        Some(inner) if needs_escape(inner) => inner,
         _ => text,
     }
 }
@@ -53,7 +57,10 @@ mod tests {
             assert_eq!(escaped(formula), format!("'{formula}"));
             assert_eq!(escaped(&format!("'{formula}")), format!("''{formula}"));
         }
-        for harmless in ["", "a=b", "0-5", " =1", "'", "'tis", "''", "\"=1\"", "[1]", "é"] {
+        for list in ["[1]", " ['a']", "{\"a\": 1}", "array([1])"] {
+            assert_eq!(escaped(list), format!("'{list}"));
+        }
+        for harmless in ["", "a=b", "0-5", " =1", "'", "'tis", "''", "\"=1\"", "a[1]", "é"] {
             assert_eq!((&*escaped(harmless), unescaped(harmless)), (harmless, harmless));
         }
     }

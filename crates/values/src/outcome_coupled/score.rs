@@ -79,7 +79,7 @@ impl Default for OutcomeCoupledScorer {
 }
 
 /// Why a step or a set of labels cannot be scored.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutcomeCoupledError {
     /// The utility is outside [-1, 1], or is NaN.
@@ -124,6 +124,8 @@ pub enum OutcomeCoupledError {
         error: Box<OutcomeCoupledError>,
     },
 }
+
+crate::debug_as_display!(OutcomeCoupledError);
 
 impl OutcomeCoupledScorer {
     /// Creates a scorer with other weights.

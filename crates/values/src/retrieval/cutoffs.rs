@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
 /// Invalid cutoff ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidCutoffs {
     /// The list of ranks is empty.
@@ -36,6 +36,8 @@ pub enum InvalidCutoffs {
     #[error("duplicate cutoff rank {0}; remove one")]
     Duplicate(usize),
 }
+
+crate::debug_as_display!(InvalidCutoffs);
 
 impl Cutoffs {
     /// Creates cutoffs at these ranks.

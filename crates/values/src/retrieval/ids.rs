@@ -30,7 +30,7 @@ pub type DocumentId<'a> = Cow<'a, str>;
 pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
 /// A grade is NaN or infinite.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("expected a finite grade of `{id}`, found {grade}")]
 pub struct InvalidGrade {
     /// The document's id.
@@ -38,6 +38,8 @@ pub struct InvalidGrade {
     /// Its grade.
     pub grade: f64,
 }
+
+crate::debug_as_display!(InvalidGrade);
 
 impl<'a> Relevant<'a> {
     /// Creates a set of documents of grade 1.
@@ -184,6 +186,6 @@ impl<'de> Deserialize<'de> for Written<'de> {
             allows_bools: false,
             write_float: None,
         };
-        deserializer.deserialize_any(id).map(Self)
+        id.read(deserializer).map(Self)
     }
 }

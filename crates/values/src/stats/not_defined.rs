@@ -13,9 +13,11 @@ use std::borrow::Cow;
 /// pairs.add(1.0, 0.7);
 /// assert_eq!(pairs.spearman(), Err(NotDefined::from("all gold values are equal")));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotDefined(Cow<'static, str>);
+
+crate::debug_as_display!(NotDefined);
 
 conversions! {
     &'static str => NotDefined: |reason| Self(reason.into());

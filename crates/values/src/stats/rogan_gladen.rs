@@ -72,7 +72,7 @@ impl CorrectedRate {
 }
 
 /// The reason why a rate cannot be corrected.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, thiserror::Error)]
 pub enum NotCorrectable {
     /// Nothing was observed.
     #[error("not enough rows: no row has a verdict")]
@@ -96,6 +96,8 @@ pub enum NotCorrectable {
         specificity: f64,
     },
 }
+
+crate::debug_as_display!(NotCorrectable);
 
 /// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
 /// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.

@@ -45,6 +45,8 @@ pub use words::{Searchable, count_tokens, count_words};
 ///
 /// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong,
 /// since nothing was compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;
+
+crate::debug_as_display!(NoReferences);

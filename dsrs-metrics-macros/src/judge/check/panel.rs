@@ -113,7 +113,7 @@ pub(super) fn check_models(models: &Models, errors: &mut Errors) -> Option<usize
         match &literal.lit {
             syn::Lit::Str(text) if text.value().split_once(':').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty()) => {}
             syn::Lit::Str(text) => errors.at(text, format!("expected `provider:model`, found `{}`; write `\"openai:{}\"`", text.value(), text.value().trim_matches(':'))),
-            other => errors.at(other, format!("expected a string, found `{}`; write `\"openai:gpt-5-mini\"`, or `default` for the configured model", as_written(other))),
+            other => errors.at(other, format!("expected a string, found `{}`; write `\"openai:gpt-6-luna\"`, or `default` for the configured model", as_written(other))),
         }
     }
     models.count()

@@ -98,10 +98,16 @@ pub enum RowName {
 }
 
 /// The error of [`MetricReport::check`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct NotScored {
     message: String,
+}
+
+impl fmt::Debug for NotScored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
 }
 
 impl MetricReport {

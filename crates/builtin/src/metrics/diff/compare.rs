@@ -6,7 +6,10 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::DiffStrictness;
+use crate::core::rows::fields::FieldType as _;
+use crate::core::rows::named_values::Fields;
 use crate::core::score::check::{Check, Unscored};
+use crate::core::spec::Side;
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 
@@ -37,16 +40,25 @@ pub(super) fn compare(
     }))
 }
 
-/// Returns the expected strings, at least one.
-pub(super) fn expected(gold: &Value) -> Result<Vec<Cow<'_, str>>, Unscored> {
-    match gold {
-        Value::Array(texts) if texts.is_empty() => {
+/// Returns the expected strings of a gold row, at least one. A cell that is no list of strings is a string.
+pub(super) fn expected<'r>(row: &'r Fields, field: &str) -> Result<Vec<Cow<'r, str>>, Unscored> {
+    let gold = field::value(row, Side::Gold, field)?;
+    let texts: Option<Vec<_>> = match gold {
+        Value::Array(texts) if texts.iter().all(Value::is_string) => {
+            Some(texts.iter().map(field::written).collect())
+        }
+        Value::String(_) if row.is_cell(field) => {
+            let texts = <Vec<String>>::read(gold, true).ok();
+            texts.map(|texts| texts.into_iter().map(Cow::Owned).collect())
+        }
+        _ => None,
+    };
+    match texts {
+        Some(texts) if texts.is_empty() => {
             Err(Unscored::because("the list of expected answers is empty: give at least one"))
         }
-        Value::Array(texts) if texts.iter().all(Value::is_string) => {
-            Ok(texts.iter().map(field::written).collect())
-        }
-        one => Ok(vec![field::written(one)]),
+        Some(texts) => Ok(texts),
+        None => Ok(vec![field::written(gold)]),
     }
 }
 

@@ -195,7 +195,7 @@ impl Diff {
     }
 
     fn compared(&self, call: MetricCall<'_>) -> Result<Check, Unscored> {
-        let expected = expected(field::value(&call.gold.data, Side::Gold, &self.field)?)?;
+        let expected = expected(&call.gold.data, &self.field)?;
         let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
         let language = self.language.language().map_err(Unscored::Because)?;
         compare(self.strictness, language, &expected, &found, call.is_explained())
@@ -203,7 +203,7 @@ impl Diff {
 
     /// Returns the judge's result for answers that differ.
     async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
-        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
+        let expected = expected(&gold.data, &self.field)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
         let expected: Vec<String> = expected.into_iter().map(Into::into).collect();
         let input = EquivalenceOfAnswersInput {

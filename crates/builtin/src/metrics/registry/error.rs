@@ -5,7 +5,7 @@ use crate::core::metric::params::ParamError;
 use crate::messages::suggest;
 
 /// Why a metric cannot be added to a [`Registry`](super::Registry).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
     /// Another metric has the same name.
@@ -24,8 +24,10 @@ pub enum RegistryError {
     },
 }
 
+dsrs_metrics_values::debug_as_display!(RegistryError);
+
 /// Why a [`Registry`](super::Registry) cannot create a metric.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
     /// The registry has no metric of this name.
@@ -54,6 +56,8 @@ pub enum CreateError {
         nearest: Option<String>,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(CreateError);
 
 impl CreateError {
     pub(super) fn of_params(error: ParamError) -> Self {

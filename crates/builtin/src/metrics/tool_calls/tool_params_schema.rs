@@ -159,7 +159,7 @@ struct Tool {
 }
 
 /// The schema of a tool is not a valid JSON Schema.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of tool `{tool}` is invalid: {reason}")]
 pub struct InvalidSchema {
     /// The tool.
@@ -167,6 +167,8 @@ pub struct InvalidSchema {
     /// The error, with its JSON pointer in the schema.
     pub reason: String,
 }
+
+dsrs_metrics_values::debug_as_display!(InvalidSchema);
 
 impl ToolSchemas {
     /// Compiles schemas, given as pairs of a tool's name and its schema.

@@ -12,7 +12,7 @@ use crate::spec::{MetricTier, ScoreRange};
 /// assert_eq!(error.mistake, Mistake::StrictWithoutThreshold);
 /// assert_eq!(error.to_string(), "composite `overlap`: `strict` requires a threshold; set one");
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[error("composite `{composite}`: {mistake}")]
 pub struct CompositeError {
     /// The composite's name.
@@ -20,6 +20,8 @@ pub struct CompositeError {
     /// The rule that it breaks.
     pub mistake: Mistake,
 }
+
+dsrs_metrics_values::debug_as_display!(CompositeError);
 
 /// The rule that a composite breaks.
 ///
@@ -31,7 +33,7 @@ pub struct CompositeError {
 /// let mistake = Composite::builder("blend", blend).build().unwrap_err().mistake;
 /// assert_eq!(mistake, Mistake::WeightsSum { sum: 0.75 });
 /// ```
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Mistake {
     /// A combination has no components.
@@ -195,3 +197,5 @@ pub enum Mistake {
     #[error("`strict` requires a threshold; set one")]
     StrictWithoutThreshold,
 }
+
+dsrs_metrics_values::debug_as_display!(Mistake);

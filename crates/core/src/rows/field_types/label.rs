@@ -49,13 +49,13 @@ const LABEL: WrittenScalar = WrittenScalar {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Label<'a> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(LABEL).map(Self)
+        LABEL.read(from).map(Self)
     }
 }
 
 impl<'de> Deserialize<'de> for Truth {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let label = from.deserialize_any(LABEL)?;
+        let label = LABEL.read(from)?;
         match label.trim().to_ascii_lowercase().as_str() {
             "true" | "1" => Ok(Self(true)),
             "false" | "0" => Ok(Self(false)),

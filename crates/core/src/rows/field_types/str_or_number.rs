@@ -34,7 +34,7 @@ const NUMBER_OR_STRING: WrittenScalar = WrittenScalar {
 
 impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NUMBER_OR_STRING).map(Self)
+        NUMBER_OR_STRING.read(deserializer).map(Self)
     }
 }
 

@@ -144,7 +144,7 @@ fn description(facts: &Facts<'_>, metric: &str) -> String {
     }
 }
 
-/// `openai:gpt-5-mini at https://..` as a model.
+/// `openai:gpt-6-luna at https://..` as a model.
 fn judge(model: &str) -> Value {
     let (id, endpoint) = model.split_once(" at ").unwrap_or((model, ""));
     let mut details = unknown_deployment();

@@ -226,12 +226,18 @@ impl UndecodedRow for Record<'_> {
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (index, (name, column)) in self.chunk.header.columns.iter().enumerate() {
             let text = self.text(index, name)?;
-            match column {
-                Column::Id if text.is_empty() => {}
-                Column::Id => row.id = Some(text.into()),
-                Column::Field(Side::Gold, field) => _ = gold.insert(field, text),
-                Column::Field(Side::Pred, field) => _ = pred.insert(field, text),
-                Column::Attribute => _ = row.attributes.insert(name, text),
+            let (fields, name) = match column {
+                Column::Id => {
+                    row.id = (!text.is_empty()).then(|| text.into());
+                    continue;
+                }
+                Column::Field(Side::Gold, field) => (&mut gold, field),
+                Column::Field(Side::Pred, field) => (&mut pred, field),
+                Column::Attribute => (&mut row.attributes, name),
+            };
+            fields.insert(name, text);
+            if text.len() < self.range(index).len() {
+                fields.strings.push(name.clone());
             }
         }
         row.gold = (!gold.is_empty()).then_some(Shape::Map(gold));
@@ -245,6 +251,8 @@ impl UndecodedRow for Record<'_> {
         let (targets, text) = (header.targets.as_ref()?, self.valid_text()?);
         let Pair { id, gold, pred, attributes, run, .. } = row;
         (*attributes, *run) = (Fields::default(), None);
+        gold.data.strings.clear();
+        pred.data.strings.clear();
         let (mut keys, mut gold_len, mut pred_len) = (DecodedKeys::default(), 0, 0);
         for (index, target) in targets {
             let cell = self.unescaped(&text[self.range(*index)]);
@@ -261,6 +269,9 @@ impl UndecodedRow for Record<'_> {
                     };
                     json::set_string(fields.rewrite_static(*len, name)?, cell);
                     *len += 1;
+                    if cell.len() < self.range(*index).len() {
+                        fields.strings.push((*name).to_owned());
+                    }
                     keys.has_sides = true;
                 }
                 Target::Attribute(_) if header.are_of_results && cell.is_empty() => {}

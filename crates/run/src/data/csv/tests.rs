@@ -60,6 +60,7 @@ fn of_run(pair: &Pair, attributes: bool) -> impl PartialEq + std::fmt::Debug {
         id,
         fields,
         [gold.data.textual, pred.data.textual],
+        [gold.data.strings.clone(), pred.data.strings.clone()],
         pair.attributes.get("topic").cloned(),
         of_all,
         origin,
@@ -112,6 +113,19 @@ fn rows_of_result_files_have_what_a_run_reads() {
 }
 
 #[test]
+fn a_mapped_cell_of_a_result_file_with_an_apostrophe_is_a_string() {
+    let text = b"id,gold.answer,pred.answer,attributes.topic,em,em.outcome,em.cost_msats\n\
+        1,a,'[b],'[c],1,scored,0\n2,a,[b],[c],1,scored,0\n";
+    let reader =
+        whole(&["gold.answer=topic", "gold.other=attributes.topic", "gold.pred=pred.answer"]);
+    let strings = |row: &Result<Pair, String>| row.as_ref().unwrap().gold.data.strings.clone();
+    let rows = read(&reader, text);
+    assert_eq!(strings(&rows[0]), ["answer", "other", "pred"]);
+    assert_eq!(strings(&rows[1]), Vec::<String>::new());
+    assert_eq!(rows[0].as_ref().unwrap().gold.get("answer").unwrap(), "[c]");
+}
+
+#[test]
 fn records_are_whole_at_any_length() {
     let row = |id: usize, text: String| format!("{id},\"{text}\",b\r\n");
     let rows = [3, 200_000, 65_000, 0, 70_000].map(|length| "x\ny\"\"".repeat(length / 4));
@@ -128,6 +142,7 @@ const CELLS: &[&[u8]] = &[
     b"a",
     b"",
     b"'=b",
+    b"'[1]",
     b"scored",
     b"program_failed",
     b"[]",

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a journal cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
     /// The directory or its file cannot be opened or read.
@@ -74,6 +74,8 @@ pub enum JournalError {
         reason: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(JournalError);
 
 impl JournalError {
     pub(super) fn open(dir: &Path, error: &io::Error) -> Self {

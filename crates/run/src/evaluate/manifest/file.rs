@@ -37,7 +37,7 @@ const CHECKSUM: &str = "checksum";
 const MAX_LENGTH: u64 = 64 << 20;
 
 /// Why a manifest, or a result file with one, cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManifestError {
     /// The manifest cannot be read.
@@ -101,6 +101,8 @@ pub enum ManifestError {
         file: PathBuf,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(ManifestError);
 
 impl Manifest {
     /// Returns the content of the file beside a result file.

@@ -290,11 +290,11 @@ impl<S: Eq + Hash> ResultScore<S> {
     /// # let file = std::env::temp_dir().join(format!("dsrs-doc-replied-by-{}.jsonl", std::process::id()));
     /// std::fs::write(&file, concat!(
     ///     r#"{"id": "q1", "scores": {"polite": {"outcome": "scored", "value": 1, "metadata": {"judges": [{"#,
-    ///     r#""judge": "openai:gpt-5-mini", "replied_by": [{"model": "gpt-5-mini-2025-08-07", "replies": 2}]}]}}}}"#,
+    ///     r#""judge": "openai:gpt-6-luna", "replied_by": [{"model": "gpt-6-luna-2026-09-22", "replies": 2}]}]}}}}"#,
     /// ))?;
     /// let results = Results::read(&file)?;
     /// let replied_by = results.rows()[0].scores["polite"].replied_by();
-    /// assert_eq!((replied_by[0].model, replied_by[0].replies), ("gpt-5-mini-2025-08-07", 2));
+    /// assert_eq!((replied_by[0].model, replied_by[0].replies), ("gpt-6-luna-2026-09-22", 2));
     /// # std::fs::remove_file(file)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

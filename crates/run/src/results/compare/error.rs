@@ -7,7 +7,7 @@ use crate::messages::suggest::nearest;
 use crate::results::error::ResultsError;
 
 /// Why two runs cannot be compared.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
     /// A run cannot be read.
@@ -230,6 +230,8 @@ pub enum CompareError {
         of_b: String,
     },
 }
+
+dsrs_metrics_values::debug_as_display!(CompareError);
 
 /// The largest number of ids in a message.
 const SHOWN_IDS: usize = 3;

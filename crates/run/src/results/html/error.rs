@@ -7,7 +7,7 @@ use crate::messages::suggest::nearest;
 use crate::results::{CompareError, ResultsError};
 
 /// Why a report cannot be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum HtmlError {
     /// The two runs cannot be compared.
@@ -57,6 +57,8 @@ pub enum HtmlError {
     #[error("the page cannot be rendered: {0}")]
     Template(#[from] minijinja::Error),
 }
+
+dsrs_metrics_values::debug_as_display!(HtmlError);
 
 /// The question for the name that was meant, if one is similar.
 fn meant(name: &str, known: &[String]) -> Option<String> {

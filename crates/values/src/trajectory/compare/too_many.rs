@@ -1,7 +1,7 @@
 //! The error of trajectories that are too long to be compared.
 
 /// Two trajectories have too many different calls to be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("too many {what} to compare: {called} called, {expected} expected; {instead}")]
 pub struct TooManyCalls {
     pub(super) what: String,
@@ -9,3 +9,5 @@ pub struct TooManyCalls {
     pub(super) expected: usize,
     pub(super) instead: &'static str,
 }
+
+crate::debug_as_display!(TooManyCalls);

@@ -1,7 +1,7 @@
 //! The error of a value that is not a trajectory.
 
 /// The error of a value that is not a trajectory.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrajectoryError {
     /// The value has none of the forms of a trajectory.
@@ -36,6 +36,8 @@ pub enum TrajectoryError {
         reason: String,
     },
 }
+
+crate::debug_as_display!(TrajectoryError);
 
 /// Returns the error of a part of the whole value.
 pub(super) fn whole<T>(reason: String) -> Result<T, TrajectoryError> {

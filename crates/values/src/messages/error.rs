@@ -1,0 +1,59 @@
+//! `Debug` of errors, which `main` prints if it returns one: the message for people, not the variant.
+
+use std::error::Error;
+use std::fmt;
+
+/// Writes the message of an error, and those of its sources that it does not contain.
+///
+/// # Errors
+/// The formatter's.
+pub fn write_with_sources(error: &dyn Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let message = cause.to_string();
+        if !text.contains(&message) {
+            text = format!("{text}: {message}");
+        }
+        source = cause.source();
+    }
+    f.write_str(&text)
+}
+
+/// Implements `Debug` for error types: their message, with its sources.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_display {
+    ($($error:ty),*) => {$(
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                $crate::messages::error::write_with_sources(self, f)
+            }
+        }
+    )*};
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    #[derive(thiserror::Error)]
+    enum Failure {
+        #[error("cannot read `a`: {0}")]
+        Shown(#[source] io::Error),
+        #[error("cannot read `a`")]
+        Hidden(#[source] io::Error),
+        #[error("run 1 failed")]
+        Nested(#[source] Box<Self>),
+    }
+    crate::debug_as_display!(Failure);
+
+    #[test]
+    fn debug_is_the_message_with_each_source_once() {
+        let cause = || io::Error::other("no such file");
+        assert_eq!(format!("{:?}", Failure::Shown(cause())), "cannot read `a`: no such file");
+        assert_eq!(format!("{:#?}", Failure::Hidden(cause())), "cannot read `a`: no such file");
+        let nested = Failure::Nested(Box::new(Failure::Hidden(cause())));
+        assert_eq!(format!("{nested:?}"), "run 1 failed: cannot read `a`: no such file");
+    }
+}
