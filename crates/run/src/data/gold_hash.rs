@@ -5,6 +5,7 @@ use serde_json::Value;
 use twox_hash::XxHash3_128;
 
 use crate::json::equality::sorted;
+use crate::json::literal::{may_be_literal, python_to_json};
 
 /// Returns the hash of a gold row; `None` if the row has no value.
 #[must_use]
@@ -33,17 +34,26 @@ pub fn gold_hash(gold: &Value) -> Option<u64> {
     (!is_empty).then(|| hash.finish_128() as u64)
 }
 
-/// Returns a value as a cell of CSV has it; empty for `null`. A cell that has a list or an object is that value.
+/// Returns a value as a cell of CSV has it; empty for `null`. A cell that has a list or an object, as JSON or Python writes it, is
+/// that value.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(cell) if cell.starts_with(['[', '{']) => {
-            serde_json::from_str(cell).map_or_else(|_| cell.clone(), |value: Value| text(&value))
-        }
-        Value::String(text) => text.clone(),
+        Value::String(cell) => match literal(cell) {
+            Some(value) => sorted(&value).to_string(),
+            None => cell.clone(),
+        },
         Value::Bool(_) | Value::Number(_) => value.to_string(),
         Value::Array(_) | Value::Object(_) => sorted(value).to_string(),
     }
+}
+
+fn literal(cell: &str) -> Option<Value> {
+    if !may_be_literal(cell) {
+        return None;
+    }
+    let python = || serde_json::from_str(&python_to_json(cell)?).ok();
+    serde_json::from_str(cell).ok().or_else(python)
 }
 
 #[cfg(test)]
@@ -60,6 +70,8 @@ mod tests {
         });
         assert_eq!(gold_hash(&row), gold_hash(&cells));
         assert_eq!(gold_hash(&json!("42")), gold_hash(&json!(42)));
+        let of_python = json!({"answers": "['Rome', \"it's\", None]"});
+        assert_eq!(gold_hash(&of_python), gold_hash(&json!({"answers": ["Rome", "it's", null]})));
     }
 
     #[test]
