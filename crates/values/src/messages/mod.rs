@@ -1,5 +1,6 @@
-//! Parts of messages: errors, escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes.
+//! Parts of messages: errors, escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes, rounded numbers.
 
+pub mod decimals;
 pub mod error;
 pub mod escape;
 pub mod formula;
