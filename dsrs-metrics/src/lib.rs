@@ -161,6 +161,7 @@ pub mod __private {
 /// Requires the feature `cli`.
 ///
 /// ```no_run
+/// # const _: &str = "fn main"; // so that rustdoc adds none
 /// use dsrs_metrics::prelude::*;
 ///
 /// /// Whether the answer names its sources.
@@ -174,13 +175,23 @@ pub mod __private {
 ///
 /// A metric replaces the built-in metric of the same name. Two metrics of the user with the same
 /// name are an error when the program starts.
+///
+/// Write it outside of all functions. Inside a function it would define a `main` that nothing calls, so it does not compile:
+///
+/// ```compile_fail,E0277
+/// fn main() {
+///     dsrs_metrics::main![];
+/// }
+/// ```
 #[cfg(feature = "cli")]
 #[macro_export]
 macro_rules! main {
     ($($metrics:tt)*) => {
-        fn main() -> ::std::process::ExitCode {
-            $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*))
+        fn main() -> $crate::cli::MainExit {
+            $crate::cli::main(|registry| $crate::__private::added_metrics!(registry, $($metrics)*)).into()
         }
+        // Within a function, it is the `main` of the module.
+        const _: () = $crate::cli::is_main(self::main);
     };
 }
 

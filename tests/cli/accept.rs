@@ -29,7 +29,7 @@ fn baseline_of(metrics: &[&str], eval: &str, scores: &[u8]) -> String {
         "library": { "version": "0.1.0", "features": [] }
     });
     let header = json!({
-        "eval": eval, "format": 1, "rows": scores.len(), "run": run, "xxh3": hash(&rows)
+        "eval": eval, "format": 2, "rows": scores.len(), "run": run, "xxh3": hash(&rows)
     });
     format!("{header}\n{rows}")
 }

@@ -181,11 +181,28 @@ fn missing_labels() {
 }
 
 #[test]
-fn labels_of_one_class() {
+fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
-    assert_snapshot!(folder.agree_error("r.jsonl --label ok --labels l.jsonl"),
-        @"l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 compared rows");
+    assert_snapshot!(folder.run("agree r.jsonl --label ok --labels l.jsonl"), @"
+    judge against ok
+    12 rows: 2 compared, 8 without label, 2 without score (1 metric_failed, 1 abstained)
+    accuracy            50.00% (1/2)          95% interval 9.45% to 90.55%
+    Cohen's kappa       0.0000 (2 rows)       not enough rows for an interval, it needs 10
+    sensitivity         50.00% (1/2)          95% interval 9.45% to 90.55%
+    passed              60.00% (6/10)         95% interval 31.27% to 83.18%
+    label  given
+           fail  pass
+    fail      0     0
+    pass      1     1
+    intervals: Wilson for shares
+    Spearman (2 rows): not enough rows, it needs 3
+    specificity (0 rows): not enough rows, it needs 1
+    passed, corrected (10 rows): not enough rows: no compared row should fail by its label
+
+    identity unknown: it has no manifest
+    -- exit code 0 --
+    ");
 }
 
 #[test]

@@ -118,6 +118,23 @@ fn an_id_of_the_wrong_type() {
 }
 
 #[test]
+fn an_empty_id_is_refused_and_an_empty_cell_is_none() {
+    let expected = "`id`: expected a string or a number, found an empty string";
+    let row = r#"{"id": "", "gold": {}, "pred": {"answer": "1"}}"#;
+    assert_eq!(error_of_second_row(row), format!("rows.jsonl:2: {expected}"));
+    assert_eq!(error_of("rows.json", format!("[{row}]")), format!("rows.json:1: {expected}"));
+    let folder = Folder::with("rows.csv", "id,qid,pred.answer\n,,1\n");
+    let error = folder.score_error("rows.csv -m obeys --map id=qid");
+    assert_eq!(error, format!("rows.csv:2: {expected}"));
+    folder.printed("score rows.csv -m obeys --out o.jsonl");
+    assert!(folder.read("o.jsonl").starts_with(r#"{"id":"2","#), "the line is the id");
+    let scores = r#""scores":{"em":{"outcome":"scored","value":1.0}}}"#;
+    folder.write("a.jsonl", format!("{{\"id\":\"a\",{scores}\n"));
+    folder.write("b.jsonl", format!("{{\"id\":\"\",{scores}\n"));
+    assert_eq!(folder.error("compare", "a.jsonl b.jsonl"), format!("b.jsonl:1: {expected}"));
+}
+
+#[test]
 fn a_duplicate_id() {
     assert_snapshot!(error_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
         @"duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run");

@@ -31,7 +31,7 @@ fn two_runs() -> Folder {
 impl Folder {
     /// The error of `compare ARGS`.
     #[track_caller]
-    fn compare_error(&self, args: &str) -> String {
+    pub(crate) fn compare_error(&self, args: &str) -> String {
         let ran = self.run(&format!("compare {args}"));
         assert_eq!(ran.code, Some(2), "{ran:?}");
         ran.error()

@@ -240,10 +240,40 @@ fn a_closed_terminal_does_not_end_a_run_under_nohup() {
 fn the_files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n");
     let mut child = start(&folder, "score - -m obeys --out scores.jsonl");
-    wait_until(|| folder.files().len() == 4);
+    wait_until(|| folder.files().len() == 6);
     child.send("-KILL");
     child.child.wait().unwrap();
-    assert_eq!(folder.files().len(), 4, "two temporary files and the spool are left behind");
+    assert_eq!(
+        folder.files().len(),
+        6,
+        "two temporary files, their locks and the spool are left behind"
+    );
     folder.printed("score rows.jsonl -m obeys --out scores.jsonl");
     assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl", "scores.jsonl.manifest.json"]);
+}
+
+#[test]
+fn trap_55_a_second_run_that_writes_the_same_file_is_refused_before_its_first_row() {
+    let row = "{\"gold\": {}, \"pred\": {\"answer\": \"1\"}}\n";
+    let folder = Folder::with("rows.jsonl", row);
+    folder.printed("score rows.jsonl -m obeys --with-rows --out o.jsonl");
+    let refused = |args: &str, named: &str| {
+        let expected = format!(
+            "{named}: another run is writing it; wait until that ends, or write another file"
+        );
+        assert_eq!(folder.score_error(args), expected, "{args}");
+    };
+    for first in ["--out o.jsonl", "--summary o.jsonl"] {
+        let before = fs::read(folder.path("o.jsonl")).unwrap();
+        let mut child = start(&folder, &format!("score - -m obeys {first}"));
+        wait_until(|| folder.files().iter().any(|name| name.ends_with(".tmp")));
+        refused("rows.jsonl -m obeys --out o.jsonl", "cannot write `o.jsonl`");
+        refused("o.jsonl -m same_text --append", "cannot write `o.jsonl`");
+        refused("rows.jsonl -m obeys --junit o.jsonl", "--junit o.jsonl: cannot be written");
+        assert_eq!(fs::read(folder.path("o.jsonl")).unwrap(), before);
+        child.child.stdin.take().unwrap().write_all(row.as_bytes()).unwrap();
+        assert_eq!(child.finish().code, Some(0));
+    }
+    assert_eq!(folder.files(), ["o.jsonl", "o.jsonl.manifest.json", "rows.jsonl"]);
+    assert!(folder.read("o.jsonl").starts_with("metric,"));
 }

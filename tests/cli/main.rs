@@ -34,6 +34,7 @@ mod metrics_table;
 mod missing;
 mod names;
 mod outputs;
+mod pairs;
 mod proxies;
 mod readme;
 mod real_rows;

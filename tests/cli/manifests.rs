@@ -90,3 +90,42 @@ fn a_git_repository_that_cannot_be_read_is_a_warning() {
     assert_eq!(folder.read("a.jsonl"), folder.read("b.jsonl"));
     assert!(folder.read("b.jsonl.manifest.json").contains("fatal: not a git repository"));
 }
+
+#[test]
+fn at_each_moment_of_a_replacement_the_old_or_the_new_run_is_read() {
+    let folder = scored();
+    folder.printed("score rows.jsonl -m em --out b.jsonl");
+    let read = |name: &str| fs::read(folder.path(name)).unwrap();
+    let [old, new] =
+        ["a.jsonl", "b.jsonl"].map(|run| (read(run), read(&format!("{run}.manifest.json"))));
+    // The files at the moments of a kill: result file, manifest, staged manifest, and the run that is read.
+    for (result, manifest, run) in [
+        (&old.0, Some(&old.1), "a.jsonl"),
+        (&new.0, Some(&old.1), "b.jsonl"),
+        (&new.0, None, "b.jsonl"),
+        (&new.0, Some(&new.1), "b.jsonl"),
+    ] {
+        fs::write(folder.path("o.jsonl"), result).unwrap();
+        fs::write(folder.path(".o.jsonl.manifest.json.new"), &new.1).unwrap();
+        match manifest {
+            Some(manifest) => fs::write(folder.path("o.jsonl.manifest.json"), manifest).unwrap(),
+            None => fs::remove_file(folder.path("o.jsonl.manifest.json")).unwrap(),
+        }
+        let same = || {
+            let ran = folder.run(&format!("compare {run} o.jsonl"));
+            assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{run}");
+            assert!(!ran.out.contains("identity unknown"), "{}", ran.out);
+        };
+        same();
+        // A run that is refused has finished the replacement.
+        let error = folder.run("score o.jsonl -m f1,em --append").err;
+        assert!(error.starts_with("error: o.jsonl: the run has scores of `"), "{error}");
+        assert_eq!(
+            read("o.jsonl.manifest.json"),
+            if run == "a.jsonl" { &*old.1 } else { &*new.1 },
+            "{run}"
+        );
+        assert!(!folder.files().iter().any(|name| name.starts_with('.')), "{:?}", folder.files());
+        same();
+    }
+}

@@ -48,7 +48,7 @@ fn rows_of_scores_as_jsonl() {
     folder.run("score rows.jsonl -m same_text --out scores.jsonl");
     let mut scores = lines(&folder.read("scores.jsonl"));
     let ids: Vec<_> = scores.iter().map(|row| &row["id"]).collect();
-    assert_eq!(ids, ["a", "b", "4", "7"]);
+    assert_eq!(ids, ["a", "b", "3", "7"]);
     let score = json!({
         "outcome": "scored", "value": 0.0, "passed": false, "confidence": 1.0, "details": null,
         "feedback": null, "cost_msats": 0,
@@ -59,7 +59,9 @@ fn rows_of_scores_as_jsonl() {
     let references: Vec<_> = scores.iter_mut().map(|row| row["manifest"].take()).collect();
     assert_eq!(references[..3], [Value::Null, Value::Null, Value::Null]);
     scores[3].as_object_mut().unwrap().remove("manifest");
+    scores[3].as_object_mut().unwrap().remove("gold_hash");
     assert_eq!(scores[3], row);
+    assert_eq!(scores[2]["positional"], json!(true));
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn a_csv_result_file_is_valid_input() {
     assert_eq!(
         folder.read("scores.csv").lines().next().unwrap(),
         "id,attributes.topic,same_text,same_text.outcome,same_text.passed,same_text.confidence,\
-         same_text.details,same_text.feedback,same_text.cost_msats,manifest"
+         same_text.details,same_text.feedback,same_text.cost_msats,gold_hash,positional,manifest"
     );
     let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
     let again = folder.printed(&format!("score scores.csv -m distance {maps}"));
@@ -100,7 +102,7 @@ fn the_same_rows_in_every_format() {
 }
 
 #[test]
-fn rows_without_ids_are_identified_by_line_or_position() {
+fn rows_without_ids_are_identified_by_their_number() {
     let row = r#"{"pred": {"answer": "1"}}"#;
     let folder = Folder::with("one.jsonl", format!("\n{row}\n{row}\n"));
     folder.write("two.csv", "pred.answer,note\n1,\"two\nlines\"\n\n1,one\n");
@@ -109,11 +111,11 @@ fn rows_without_ids_are_identified_by_line_or_position() {
         let scores = lines(&folder.read("scores.jsonl"));
         scores.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(ids("one.jsonl"), ["2", "3"]);
-    assert_eq!(ids("two.csv"), ["2", "5"]);
+    assert_eq!(ids("one.jsonl"), ["1", "2"]);
+    assert_eq!(ids("two.csv"), ["1", "2"]);
     folder.write("three.json", format!("[\n\n{row}, {row}]"));
     assert_eq!(ids("three.json"), ["1", "2"]);
-    let both = ["one.jsonl:2", "one.jsonl:3", "two.csv:2", "two.csv:5"];
+    let both = ["one.jsonl:1", "one.jsonl:2", "two.csv:1", "two.csv:2"];
     assert_eq!(ids("one.jsonl two.csv"), both);
 }
 

@@ -1,7 +1,7 @@
 //! Input that is piped, long, or has very long rows: memory stays bounded.
 
 use insta::assert_snapshot;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Stdio};
 
 use crate::{Folder, Ran, Words, scorer};
@@ -94,6 +94,46 @@ fn memory_does_not_grow_with_the_rows() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.out, "same_text  100.00% [99.96, 100.00] (10000/10000, 0 failed)\n");
     assert!(peak < 50 * MIB, "200 MB of rows took {} MiB", peak / MIB);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_the_rows_of_a_junit_file() {
+    let (mut child, mut stdin) = piped("- -m same_text -q --junit -");
+    let text = "x".repeat(10_000);
+    for _ in 0..10_000 {
+        let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
+        writeln!(stdin, "{row}").unwrap();
+    }
+    drop(stdin);
+    // The pipe is full long before the last case, so the process still runs.
+    let (mut out, mut xml) = (child.stdout.take().unwrap(), vec![0; 1_000]);
+    out.read_exact(&mut xml).unwrap();
+    let peak = peak_memory(&child);
+    out.read_to_end(&mut xml).unwrap();
+    assert!(child.wait().unwrap().success());
+    let xml = String::from_utf8(xml).unwrap();
+    assert_eq!(xml.matches("<testcase ").count(), 10_000);
+    assert!(peak < 50 * MIB, "200 MB of rows took {} MiB", peak / MIB);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn objects_that_no_metric_reads_do_not_fill_the_memory() {
+    // 19 MB, which need 1.5 GB as values.
+    let objects = "{\"a\":0},".repeat(19_000_000 / 8);
+    let row = format!(r#"{{"gold": {{}}, "pred": {{"answer": "1"}}, "log": [{objects}0]}}"#);
+    let folder = Folder::with("rows.jsonl", &row);
+    folder.write("rows.json", format!("[{row}]"));
+    for args in ["rows.jsonl", "rows.json", "rows.jsonl --out o.jsonl"] {
+        let file = args.split(' ').next().unwrap();
+        let limit = "ulimit -v 900000; exec \"$0\" score";
+        let mut command = std::process::Command::new("/bin/sh");
+        command.args(["-c", &format!("{limit} {args} -m obeys")]).arg(scorer().get_program());
+        let ran = Ran::from(command.current_dir(folder.path("")).output().unwrap());
+        let error = "expected a row of at most 8388608 JSON values, where an object counts as 20, found more; split the row, or write its long lists as strings";
+        assert_eq!((ran.code, &*ran.err), (Some(2), &*format!("error: {file}:1: {error}\n")));
+    }
 }
 
 #[test]

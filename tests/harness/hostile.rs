@@ -88,13 +88,15 @@ fn a_row_with_too_many_values_is_not_parsed() {
     };
     let limit = 8 << 20;
     let message = format!(
-        "rows:1: the row has more than {limit} JSON values, the limit for one row; split it, or write long lists as strings"
+        "rows:1: expected a row of at most {limit} JSON values, where an object counts as 20, found more; split the row, or write its long lists as strings"
     );
-    for (format, content) in
-        [(Format::Jsonl, row(limit)), (Format::Json, format!("[{}]", row(limit)))]
-    {
-        let error = first_error(&DataReader::new(), format, content);
-        assert_eq!(error, message);
+    // An object needs the memory of 20 other values.
+    let objects = format!("{{\"pred\": {{}}, \"log\": [{}0]}}", "{\"\":0},".repeat(limit / 20));
+    for row in [row(limit), objects] {
+        for (format, content) in [(Format::Json, format!("[{row}]")), (Format::Jsonl, row)] {
+            let error = first_error(&DataReader::new(), format, content);
+            assert_eq!(error, message);
+        }
     }
     let long = format!("{{\"pred\": {{\"a\": \"{}\"}}}}", ",".repeat(2 * limit + 100));
     let reader = DataReader::new().read_from("rows", Format::Jsonl, Cursor::new(long));

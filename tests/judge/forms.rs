@@ -34,6 +34,77 @@ fn the_spec_is_a_constant() {
     assert_eq!(SemanticRecallPrecisionJudge::default().num_judges(), 1);
 }
 
+/// Grade the answer.
+#[judge(score = rescale(grade, 1..=5), reasoning = false)]
+struct Rescaled {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    grade: f64,
+}
+
+/// The names of the outputs are those of the expression.
+macro_rules! scored {
+    ($name:ident: ($a:ident, $b:ident, $stars:ident, $good:ident, $tone:ident, $other:ident) $score:expr) => {
+        /// Grade the answer.
+        #[judge(score = $score, reasoning = false)]
+        struct $name {
+            #[input(pred)]
+            answer: String,
+            #[output(range = 0.0..=1.0)]
+            $a: f64,
+            #[output(range = 0.25..=1.0)]
+            $b: f64,
+            #[output(range = 1..=5)]
+            $stars: u8,
+            #[output]
+            $good: bool,
+            #[output(labels = ["friendly", "neutral", "rude"])]
+            $tone: String,
+            #[output]
+            $other: f64,
+        }
+    };
+}
+scored!(ByMean: (a, b, stars, good, tone, other) (a + b) / 2.0);
+scored!(ByHarmonicMean: (a, b, stars, good, tone, other) harmonic_mean(a, b));
+scored!(ByStars: (a, b, stars, good, tone, other) f64::from(stars - 1) / 4.0);
+scored!(ByDifference: (a, b, stars, good, tone, other) a - 2.0 * b);
+scored!(ByVerdict: (a, b, stars, good, tone, other) f64::from(u8::from(good)) * a);
+scored!(ByTone: (a, b, stars, good, tone, other) match &*tone { "friendly" => 1.0, "neutral" => 0.5, _ => 0.0 });
+scored!(ByBranch: (a, b, stars, good, tone, other) if good { a } else { -1.0 });
+scored!(ByLimit: (a, b, stars, good, tone, other) other.clamp(0.0, 2.0).max(0.5));
+scored!(ByOther: (a, b, stars, good, tone, other) a + other);
+scored!(ByQuotient: (a, b, stars, good, tone, other) b / a);
+scored!(ByShadowed: (a, b, stars, good, tone, other) match other { a => a });
+
+#[tokio::test]
+async fn a_score_has_the_range_of_its_expression() {
+    let range = |min, max| Some(ScoreRange { min, max });
+    for (spec, expected) in [
+        (RescaledJudge::SPEC, range(0.0, 1.0)),
+        (ByMeanJudge::SPEC, range(0.125, 1.0)),
+        (ByHarmonicMeanJudge::SPEC, range(0.0, 1.0)),
+        (ByStarsJudge::SPEC, range(0.0, 1.0)),
+        (ByDifferenceJudge::SPEC, range(-2.0, 0.5)),
+        (ByVerdictJudge::SPEC, range(0.0, 1.0)),
+        (ByToneJudge::SPEC, range(0.0, 1.0)),
+        (ByBranchJudge::SPEC, range(-1.0, 1.0)),
+        (ByLimitJudge::SPEC, range(0.5, 2.0)),
+        (ByOtherJudge::SPEC, None),
+        (ByQuotientJudge::SPEC, None),
+        (ByShadowedJudge::SPEC, None),
+    ] {
+        assert_eq!(spec.range, expected, "{}", spec.name);
+    }
+    let judge = RescaledJudge::default().with_lm(ScriptedLm::new().otherwise(r#"{ "grade": 6 }"#));
+    let error = judge.evaluate(&example! {}, &prediction! { "answer" => "a" }).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "metric `rescaled`: scripted:lm: the score computed from the answer must be in 0.0..=1.0, found 1.25"
+    );
+}
+
 #[test]
 fn the_struct_is_kept_and_input_and_output_types_are_generated() {
     let whole = SemanticRecallPrecision {

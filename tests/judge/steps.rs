@@ -217,14 +217,21 @@ async fn a_number_of_a_step_is_within_its_range() {
 }
 
 #[tokio::test]
-async fn a_reply_of_the_last_call_cannot_replace_a_step() {
+async fn a_reply_of_the_last_call_cannot_replace_a_step_and_ignores_other_keys_of_items() {
     let lm = ScriptedLm::new().otherwise(|request: &LmRequest| match is_step(request) {
-        true => json!({ "statements": TWO }),
-        false => json!({ "verdicts": [verdict(1, true), verdict(2, true)], "statements": [] }),
+        true => json!({ "statements": TWO, "count": 2 }),
+        false => {
+            let mut verdicts = [verdict(1, true), verdict(2, false)];
+            verdicts[0]["sure"] = json!(true);
+            json!({ "verdicts": verdicts, "statements": [] })
+        }
     });
     let (gold, pred) = rows();
-    let error = SupportedJudge::default().with_lm(lm).evaluate(&gold, &pred).await.unwrap_err();
-    assert!(error.to_string().contains("unexpected `statements`"), "{error}");
+    let judge = SupportedJudge::default().with_lm(lm);
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
+    let entry = &scored.metadata().unwrap()["judges"][0];
+    assert_eq!((scored.score.value, &entry["ignored_keys"]), (0.5, &json!(3)));
+    assert_eq!(entry["answers"][0]["statements"], json!(TWO));
 }
 
 #[tokio::test]

@@ -130,6 +130,17 @@ async fn bad_replies_are_errors_in_words() {
             reply(&json!([{ "index": 0, "embedding": [1] }, { "index": 7, "embedding": [2] }])),
             "expected an index below 2, found 7",
         ),
+        (
+            reply(&json!([])).with_prefix(
+                "{\"data\": [{ \"embedding\": [1] }], \"data\": [{ \"embedding\": [2] }]}",
+            ),
+            "duplicate key `data`",
+        ),
+        (
+            reply(&json!([]))
+                .with_prefix("{\"data\": [{ \"embedding\": [1], \"embedding\": [2] }]}"),
+            "duplicate key `embedding`",
+        ),
         (Answer::chat("yes"), "expected a list `data`"),
         (Answer::html(200, "<html>"), "expected JSON, found `text/html`"),
         (

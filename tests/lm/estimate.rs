@@ -111,14 +111,14 @@ async fn estimated(
     total
 }
 
-/// The numbers of calls, of equal calls and of cached replies.
-fn calls(total: &CallEstimate) -> (u64, u64, u64) {
-    (total.calls, total.equal_calls, total.cached_calls)
+/// The numbers of calls and of cached replies.
+fn calls(total: &CallEstimate) -> (u64, u64) {
+    (total.calls, total.cached_calls)
 }
 
-/// The most for replies, repairs and further attempts.
-fn msats(total: &CallEstimate) -> (u64, u64, u64) {
-    (total.replies_msats, total.repairs_msats, total.retries_msats)
+/// The most for replies, and in the worst case.
+fn msats(total: &CallEstimate) -> (u64, u64) {
+    (total.replies_msats, total.worst_case_msats)
 }
 
 /// Answers all of these judges.
@@ -141,8 +141,7 @@ async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() 
     let judge = PoliteJudge::default;
     let answers = ["a", "b", "c"];
     let before = estimated(judge(), None, &answers, model()).await;
-    assert_eq!((calls(&before), msats(&before)), ((3, 0, 0), (300, 300, 5 * 600)));
-    assert_eq!((before.worst_case_msats, before.cached_msats), (3600, 0));
+    assert_eq!((calls(&before), msats(&before)), ((3, 0), (300, 6 * 600)));
     assert_eq!(server.received().len(), 0);
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no cache is created");
 
@@ -151,8 +150,7 @@ async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() 
     let file = dir.path().join(ReplyCache::FILE);
     let content = std::fs::read(&file).unwrap();
     let after = estimated(judge(), None, &answers, model()).await;
-    assert_eq!((calls(&after), msats(&after)), ((1, 0, 2), (100, 100, 5 * 200)));
-    assert_eq!(after.cached_msats, 200);
+    assert_eq!((calls(&after), msats(&after)), ((1, 2), (100, 6 * 200)));
     let refreshed = model().cache_mode(CacheMode::Refresh);
     assert_eq!(estimated(judge(), None, &answers, refreshed).await, before);
     assert_eq!(server.received().len(), 3);
@@ -165,13 +163,13 @@ async fn panels_both_orders_and_repeats_are_counted() {
     let model = || model(&server, dir.path());
     let panel = || PoliteJudge::builder().models(["default"; 3]).build();
     let three = estimated(panel(), Some(2), &["a", "b"], model()).await;
-    assert_eq!((calls(&three), msats(&three)), ((12, 0, 0), (1200, 1200, 0)), "without retries");
+    assert_eq!((calls(&three), msats(&three)), ((12, 0), (1200, 2400)), "without retries");
     let both = estimated(BetterJudge::default(), None, &["a", "b"], model()).await;
-    assert_eq!((calls(&both), msats(&both)), ((4, 0, 0), (40, 40, 0)));
+    assert_eq!((calls(&both), msats(&both)), ((4, 0), (40, 80)));
     // Of a panel that is partly in the cache, the other judges are still called.
     evaluate(PoliteJudge::default(), None, &["a", "b"], model().build().unwrap()).await;
     let rest = estimated(panel(), None, &["a", "b"], model()).await;
-    assert_eq!((calls(&rest), msats(&rest)), ((4, 0, 2), (400, 400, 0)));
+    assert_eq!((calls(&rest), msats(&rest)), ((4, 2), (400, 800)));
 }
 
 #[tokio::test]
@@ -180,9 +178,9 @@ async fn equal_calls_are_counted_since_a_reply_without_an_answer_is_not_stored()
     let model = || model(&server, dir.path());
     let judge = PoliteJudge::default;
     let equal = estimated(judge(), None, &["a", "a", "a", "b"], model()).await;
-    assert_eq!((calls(&equal), equal.replies_msats), ((4, 2, 0), 400));
+    assert_eq!((calls(&equal), equal.replies_msats), ((4, 0), 400));
     let off = model().cache_mode(CacheMode::Off);
-    assert_eq!(calls(&estimated(judge(), None, &["a", "a"], off).await), (2, 0, 0));
+    assert_eq!(calls(&estimated(judge(), None, &["a", "a"], off).await), (2, 0));
 }
 
 /// A judge behind another judge: if its reply is not known, the gate may open.
@@ -196,20 +194,20 @@ async fn behind_a_gate_whatever_may_be_called_is_counted() {
     };
     let answers = ["kind", "rude"];
     let unknown = estimated(graded(), None, &answers, model()).await;
-    assert_eq!((calls(&unknown), msats(&unknown)), ((4, 0, 0), (220, 220, 0)));
+    assert_eq!((calls(&unknown), msats(&unknown)), ((4, 0), (220, 440)));
     evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
     let known = estimated(graded(), None, &answers, model()).await;
-    assert_eq!((calls(&known), msats(&known)), ((1, 0, 2), (10, 10, 0)), "the gate rejects `rude`");
+    assert_eq!((calls(&known), msats(&known)), ((1, 2), (10, 20)), "the gate rejects `rude`");
     evaluate(graded(), None, &answers, model().build().unwrap()).await;
     let all = estimated(graded(), None, &answers, model()).await;
-    assert_eq!((calls(&all), msats(&all)), ((0, 0, 3), (0, 0, 0)));
+    assert_eq!((calls(&all), msats(&all)), ((0, 3), (0, 0)));
     // A composite in a composite, and a component that scores at once.
     let nested = || {
         let parts = weighted([(component(Em), 0.5), (component(graded()), 0.5)]);
         Composite::builder("nested", parts).build().unwrap()
     };
     let without = model().cache_mode(CacheMode::Off);
-    assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0, 0));
+    assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0));
 }
 
 /// A polite answer is graded, and any other one is compared in both orders.
@@ -222,10 +220,10 @@ async fn all_branches_of_a_tree_are_counted_until_the_answer_of_its_node_is_know
     let model = || model(&server, dir.path());
     let answers = ["kind", "rude"];
     let unknown = estimated(Branched, None, &answers, model()).await;
-    assert_eq!((calls(&unknown), msats(&unknown)), ((8, 0, 0), (260, 260, 0)));
+    assert_eq!((calls(&unknown), msats(&unknown)), ((8, 0), (260, 520)));
     evaluate(PoliteJudge::default(), None, &answers, model().build().unwrap()).await;
     let known = estimated(Branched, None, &answers, model()).await;
-    assert_eq!((calls(&known), msats(&known)), ((3, 0, 2), (30, 30, 0)), "1 grade, 2 orders");
+    assert_eq!((calls(&known), msats(&known)), ((3, 2), (30, 60)), "1 grade, 2 orders");
 }
 
 /// A function that makes a score of the error of a call.
@@ -305,5 +303,5 @@ async fn the_repair_of_a_cached_reply_is_one_call() {
     let model = || model(&server, dir.path());
     evaluate(PoliteJudge::default(), None, &["a"], model().build().unwrap()).await;
     let repair = estimated(PoliteJudge::default(), None, &["a"], model()).await;
-    assert_eq!((calls(&repair), msats(&repair)), ((1, 0, 1), (100, 0, 0)));
+    assert_eq!((calls(&repair), msats(&repair)), ((1, 1), (100, 100)));
 }

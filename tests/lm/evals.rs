@@ -275,7 +275,7 @@ async fn trap_22_an_eval_that_was_killed_continues_from_its_journal() {
 #[eval(
     devset = rows("replayed"),
     metrics(polite_judge),
-    gate(polite >= 0.8, failed <= 0.0),
+    gate(polite >= 0.8),
     live = "openai:my-model",
     replay = "evals/replayed.replay.jsonl"
 )]
@@ -328,15 +328,16 @@ async fn an_eval_is_recorded_once_and_runs_offline_as_an_ordinary_test() {
         (recorded.clone(), sent)
     );
 
-    // A call that was not recorded is an error that names it.
+    // A call that was not recorded is an error that names it, although the other rows pass the gate.
     let text = String::from_utf8(recorded).unwrap();
     let without: Vec<&str> =
         text.lines().filter(|line| !line.contains("only only replayed")).collect();
     std::fs::write(&replay, without.join("\n") + "\n").unwrap();
     let (code, text) = run("no", true);
     assert_ne!(code, Some(0));
-    assert!(
-        text.contains("call not recorded in ") && text.contains("only only replayed"),
-        "{text}"
+    let missing = format!(
+        "eval `replayed`: openai:my-model: call not recorded in {}: purpose `shout version 1`, last message `only only replayed`; record it: DSRS_UPDATE=new cargo test\n",
+        replay.display()
     );
+    assert!(text.contains(&missing), "{text}");
 }

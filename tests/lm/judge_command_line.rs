@@ -1,6 +1,7 @@
 //! Judges on the command line, with a local server.
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use dsrs_metrics_tests::schema;
 use serde_json::{Value, json};
@@ -304,4 +305,21 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
     let ran = run("1 usd", "many").await;
     let message = "invalid DSRS_MSATS_PER_USD `many`: expected a positive number";
     assert!(ran.err.contains(message), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_signal_while_a_run_waits_for_the_cache_is_an_interruption() {
+    let dir = tempfile::tempdir().unwrap();
+    let _open = dsrs_metrics::lm::ReplyCache::open(dir.path(), 1 << 30).unwrap();
+    std::fs::write(dir.path().join("rows.jsonl"), rows(1)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
+    command.env("DSRS_CACHE", dir.path()).env("OPENAI_API_KEY", "k").current_dir(dir.path());
+    command.args(["score", "rows.jsonl", "-m", "polite", "--lm", MODEL]);
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("waiting for the reply cache "), "{line}");
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -10,6 +10,7 @@ mod embeddings;
 mod errors;
 mod estimate;
 mod estimate_command;
+mod estimate_shipped;
 mod evals;
 mod exports;
 mod fault_table;

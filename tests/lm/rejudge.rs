@@ -141,7 +141,7 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
         judges.run(&["rejudge", "old.jsonl", "--lm", "openai:other", "--estimate", "--json"]).await;
     let estimate: Value = serde_json::from_str(&Judges::succeeded(estimate)).unwrap();
     assert_eq!((&estimate["rows"], judges.server.received().len()), (&json!(142), calls));
-    assert_eq!(schema::assert_strict("estimate", &estimate), (3, 42));
+    assert_eq!(schema::assert_strict("estimate", &estimate), (3, 30));
     let labels: String = heritage()
         .iter()
         .map(|row| format!("{}\n", json!({ "id": row["id"], "good": row["correct"] })))
@@ -273,4 +273,80 @@ async fn what_cannot_be_judged_again_is_an_error_before_a_call() {
         before <= calls + 1 && judges.server.received().len() <= before + 1,
         "no row was judged"
     );
+}
+
+#[tokio::test]
+async fn scores_that_the_labels_cannot_be_compared_with_are_an_error_before_a_call() {
+    let judges = Judges::start(|_, _| json!({ "statements": [] })).await;
+    // Every score of the run is 1, but the metric has no verdict, so another judge may return any number.
+    let row = |id: usize| {
+        let pred = json!({ "response": format!("answer {id}") });
+        format!("{}\n", json!({ "id": id.to_string(), "gold": {}, "pred": pred, "good": id == 1 }))
+    };
+    std::fs::write(judges.path("rows.jsonl"), row(0) + &row(1)).unwrap();
+    let score = ["score", "rows.jsonl", "-m", "true_statements", "--lm", "openai:old", "-q"];
+    Judges::succeeded(
+        judges.run(&[&score[..], &["--out", "old.jsonl", "--with-rows"]].concat()).await,
+    );
+    let before = judges.server.received().len();
+    for (args, error) in [
+        (
+            &["--label", "good"][..],
+            "error: `true_statements` against `good`: the labels are verdicts, and the scores have none; write --threshold X\n",
+        ),
+        (
+            &["--label", "good", "--threshold", "60"],
+            "error: --threshold 60: expected a score from 0 to 1, the range of `true_statements`; write --threshold 0.6 or --threshold 60%\n",
+        ),
+        (
+            &["--label", "good", "--positive", "yes"],
+            "error: `true_statements` against `good`: expected a passing label (`yes`) in at least one row, found `false`\n",
+        ),
+        (
+            &["--out", "missing/new.jsonl"],
+            "error: cannot write `missing/new.jsonl`: No such file or directory (os error 2)\n",
+        ),
+    ] {
+        let rejudge = ["rejudge", "old.jsonl", "--lm", "openai:new"];
+        let ran = judges.run(&[&rejudge[..], args].concat()).await;
+        assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", error), "{args:?}");
+        assert_eq!(judges.server.received().len(), before, "{args:?}");
+    }
+    let threshold =
+        ["rejudge", "old.jsonl", "--lm", "openai:new", "--label", "good", "--threshold", "0.5"];
+    Judges::succeeded(judges.run(&threshold).await);
+}
+
+#[tokio::test]
+async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
+    let judges = Judges::start(|_, _| json!({ "reasoning": "", "polite": true })).await;
+    std::fs::write(judges.path("rows.jsonl"), rows_for_judge()).unwrap();
+    for folder in ["folder.jsonl", "run.jsonl.manifest.json", "journal.jsonl"] {
+        std::fs::create_dir(judges.path(folder)).unwrap();
+    }
+    std::fs::write(judges.path("file"), "").unwrap();
+    for (args, error) in [
+        (&["--out", "missing/out.jsonl"][..], "cannot write `missing/out.jsonl`: "),
+        (&["--out", "folder.jsonl"], "cannot write `folder.jsonl`: it is a directory"),
+        (&["--out", "run.jsonl"], "cannot write `run.jsonl.manifest.json`: it is a directory"),
+        (&["--out", "run.txt"], "unknown extension"),
+        (&["--junit", "missing/junit.xml"], "missing/junit.xml"),
+        (&["--markdown", "folder.jsonl"], "folder.jsonl"),
+        (&["--summary", "missing/summary.csv"], "missing/summary.csv"),
+        (&["--journal", "file"], "file"),
+        (&["--otlp", "localhost:4318"], "invalid URL of a collector `localhost:4318`"),
+        (&["--fail-under", "polit=0.5"], "--fail-under polit"),
+        (&["--fail-under", "polite=2"], "--fail-under polite=2"),
+        (&["--append"], "rows.jsonl"),
+        (
+            &["--budget", "9 sat", "--param", "polite.models=default,openai:gpt-5-mini"],
+            "openai:old: no price for this model, so the budget cannot be enforced",
+        ),
+    ] {
+        let score = ["score", "rows.jsonl", "-m", "polite", "--lm", "openai:old", "-q"];
+        let ran = judges.run(&[&score[..], args].concat()).await;
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(error), "{args:?}: {}", ran.err);
+        assert_eq!(judges.server.received().len(), 0, "{args:?}");
+    }
 }

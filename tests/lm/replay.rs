@@ -383,11 +383,51 @@ async fn a_damaged_file_is_named_with_its_line_and_not_overwritten() {
 #[tokio::test]
 async fn a_file_that_cannot_be_written_is_an_error_and_remains() {
     let dir = tempfile::tempdir().unwrap();
-    let replay = Replay::recording(dir.path().join("new/x.replay"), false).unwrap();
-    fs::write(dir.path().join("new"), "mine").unwrap();
-    let error = replay.finish().unwrap_err().to_string();
-    let start = format!("cannot write the recorded calls {}/new/x.replay: ", dir.path().display());
-    assert!(error.starts_with(&start), "{error}");
-    assert!(error.ends_with("; check the folder and its permissions"), "{error}");
-    assert_eq!(fs::read_to_string(dir.path().join("new")).unwrap(), "mine");
+    let (folder, file) = (dir.path().join("new"), dir.path().join("new/x.replay"));
+    let replay = Replay::recording(&file, false).unwrap();
+    fs::remove_dir_all(&folder).unwrap();
+    fs::write(&folder, "mine").unwrap();
+    let of_system = Path::new("/proc/x.replay");
+    let before_a_call = Replay::recording(of_system, true).unwrap_err();
+    for (file, error) in [(&*file, replay.finish().unwrap_err()), (of_system, before_a_call)] {
+        let error = error.to_string();
+        let start = format!("cannot write the recorded calls {}: ", file.display());
+        assert!(error.starts_with(&start), "{error}");
+        assert!(error.ends_with("; check the folder and its permissions"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(folder).unwrap(), "mine");
+}
+
+#[tokio::test]
+#[cfg(unix)]
+async fn trap_55_a_second_recording_and_a_pipe_are_refused_before_any_call() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("new/x.replay");
+    let first = Arc::new(Replay::recording(&file, false).unwrap());
+    for keep in [true, false] {
+        assert_eq!(
+            Replay::recording(&file, keep).unwrap_err().to_string(),
+            format!(
+                "cannot write the recorded calls {}: another run is writing it; wait until that ends, or write another file",
+                file.display()
+            )
+        );
+    }
+    let lm = Run::with(&server).set_up(Lm::builder(MODEL)).build().unwrap();
+    first.scope(lm.complete(&ask("?"))).await.unwrap();
+    first.finish().unwrap();
+    let second = Arc::new(Replay::recording(&file, true).unwrap());
+    second.scope(lm.complete(&ask("!"))).await.unwrap();
+    assert_eq!(second.finish().unwrap(), summary(1, 0, 1));
+    assert_eq!(Replay::read(&file).unwrap().finish().unwrap(), summary(0, 0, 2));
+
+    let pipe = dir.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let expected = format!(
+        "cannot read the recorded calls {}: expected a regular file, found a pipe, socket or device",
+        pipe.display()
+    );
+    assert_eq!(Replay::read(&pipe).unwrap_err().to_string(), expected);
+    assert_eq!(Replay::recording(&pipe, true).unwrap_err().to_string(), expected);
 }

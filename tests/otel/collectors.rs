@@ -83,6 +83,32 @@ async fn a_status_that_the_protocol_does_not_repeat_loses_the_batch_at_once() {
 }
 
 #[tokio::test]
+async fn a_response_that_is_not_a_collectors_confirms_nothing() {
+    for (body, found) in [
+        ("<html>Please log in</html>", "<html>Please log in</html>"),
+        ("aaaaaaaaa", "aaaaaaaaa"),
+        (
+            r#"{"partialSuccess":{"rejectedLogRecords":"3"}}"#,
+            r#"{"partialSuccess":{"rejectedLogRecords":"3"}}"#,
+        ),
+        ("\u{1}", "other bytes"),
+    ] {
+        let receiver = Receiver::start(Reply::Status(200, body));
+        let (delivery, _) = delivered(&receiver.url).await;
+        let reason = format!(
+            "expected a response of OTLP, found {found}; check that the URL is a collector's"
+        );
+        assert_eq!((delivery.lost_events(), delivery.error), (100, Some(reason)));
+        assert_eq!(receiver.headers().len(), 1, "one request");
+    }
+    for body in ["", "{}", r#"{"partialSuccess":{}}"#] {
+        let receiver = Receiver::start(Reply::Status(200, body));
+        let (delivery, _) = delivered(&receiver.url).await;
+        assert_eq!((delivery.lost_events(), delivery.error), (0, None), "{body}");
+    }
+}
+
+#[tokio::test]
 async fn a_redirect_is_not_followed() {
     let receiver = Receiver::start(Reply::Redirect("/elsewhere"));
     let (delivery, _) = delivered(&receiver.url).await;

@@ -1,6 +1,7 @@
 //! A collector on the loopback interface: an OTLP receiver over HTTP that decodes requests with the published protobufs.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -140,8 +141,13 @@ async fn receive(
     State(receiver): State<Receiver>,
     uri: Uri,
     headers: HeaderMap,
-    body: Bytes,
+    mut body: Bytes,
 ) -> Response {
+    if headers.contains_key("content-encoding") {
+        let mut text = Vec::new();
+        flate2::read::GzDecoder::new(&*body).read_to_end(&mut text).unwrap();
+        body = text.into();
+    }
     let reply = receiver.with(|it| {
         it.headers.push(headers);
         it.reply

@@ -17,7 +17,7 @@ use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
-use crate::value_parsers::{duration, embedder, finite, model, tag};
+use crate::value_parsers::{duration, embedder, finite, id_path, model, tag};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -54,7 +54,7 @@ pub(super) struct ListArguments {
 /// Score rows of gold labels and predictions
 ///
 /// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. The id of a
-/// row without one is its line, or its position in a JSON array. In CSV the columns are `id`,
+/// row without one is its number in the file, counted from 1. In CSV the columns are `id`,
 /// `gold.FIELD` and `pred.FIELD`. Rows of another shape are mapped with --map.
 ///
 /// A row is invalid input if it lacks a field that a metric requires, or has it in a type that the
@@ -303,6 +303,9 @@ pub(super) struct AgreeArguments {
     /// Read the labels from this file, whose rows have the same ids
     #[arg(long, value_name = "DATA")]
     pub(super) labels: Option<PathBuf>,
+    /// The column with the ids of the labels, or a dotted path to it; by default `id`
+    #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
+    pub(super) id: Option<String>,
     /// Compare only these metrics, separated by commas; NAME.PART is a part, component or metadata
     /// entry of a metric
     #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]

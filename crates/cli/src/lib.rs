@@ -61,6 +61,35 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
     })
 }
 
+/// What `dsrs_metrics::main!` returns from `main`, and no other function does.
+#[doc(hidden)]
+pub struct MainExit(ExitCode);
+
+impl From<ExitCode> for MainExit {
+    fn from(code: ExitCode) -> Self {
+        Self(code)
+    }
+}
+
+impl std::process::Termination for MainExit {
+    fn report(self) -> ExitCode {
+        self.0
+    }
+}
+
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`dsrs_metrics::main!` defines the function `main`, and nothing calls it inside another function",
+    label = "write `dsrs_metrics::main!` outside of all functions, and remove `fn main`"
+)]
+pub trait OfMain {}
+
+impl OfMain for MainExit {}
+
+/// Checks that `main` is the one that `dsrs_metrics::main!` defines.
+#[doc(hidden)]
+pub const fn is_main<R: OfMain>(_: fn() -> R) {}
+
 /// Runs one command; `args` starts with the name of the program.
 ///
 /// Results are printed to standard output, everything else to standard error. The exit code is 0 on

@@ -1,6 +1,7 @@
 //! An output of a command besides its result: a file, or standard output instead of the result's text.
 
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use super::error::CliError;
@@ -34,10 +35,12 @@ impl Output {
     }
 
     /// Writes the file, if it is one.
-    pub(super) fn write(&self, content: io::Result<String>) -> Result<(), CliError> {
+    pub(super) fn write(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), CliError> {
         let Some(file) = &self.file else { return Ok(()) };
-        let write = |content: String| file.write(|out| out.write_all(content.as_bytes()));
-        content.and_then(write).map_err(|reason| CliError::Unwritable {
+        file.write(write).map_err(|reason| CliError::Unwritable {
             option: self.option,
             file: self.path.clone(),
             reason,

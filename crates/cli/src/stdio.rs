@@ -37,9 +37,28 @@ pub(super) fn print_generated(text: &str) -> io::Result<()> {
     write(text)
 }
 
-/// Writes an XML document to standard output.
-pub(super) fn print_xml(xml: &str) -> io::Result<()> {
-    write(&reference_escaped(xml))
+/// Standard output as the writer of an XML document.
+#[derive(Default)]
+pub(super) struct XmlOutput {
+    text: Vec<u8>,
+}
+
+impl Write for XmlOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.text.extend_from_slice(bytes);
+        if self.text.len() > 1 << 16 {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // The rest of the last character may follow.
+        let end = str::from_utf8(&self.text).map_or_else(|error| error.valid_up_to(), str::len);
+        let rest = self.text.split_off(end);
+        let text = std::mem::replace(&mut self.text, rest);
+        write(&reference_escaped(&String::from_utf8_lossy(&text)))
+    }
 }
 
 /// Writes one line to standard error. Line breaks become spaces, since messages contain error messages

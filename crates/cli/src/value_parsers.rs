@@ -52,6 +52,12 @@ pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
         .ok_or("expected provider:model, as in openai:text-embedding-3-small, or static:FOLDER")
 }
 
+/// Parses `id=PATH`.
+pub(super) fn id_path(text: &str) -> Result<String, &'static str> {
+    let path = text.strip_prefix("id=").filter(|path| !path.is_empty());
+    path.map(str::to_owned).ok_or("expected id=PATH, as in id=question")
+}
+
 /// Parses `KEY=VALUE`.
 pub(super) fn tag(text: &str) -> Result<(String, String), &'static str> {
     let tag = text.split_once('=').filter(|(key, _)| !key.is_empty());

@@ -7,6 +7,8 @@ mod import;
 
 use dsrs_metrics_core as core;
 use dsrs_metrics_run::{data, evaluate, results};
+#[cfg(feature = "inspect")]
+use dsrs_metrics_values::text;
 use dsrs_metrics_values::{json, messages, trajectory};
 
 pub use export::{Export, ExportError, ExportFormat};

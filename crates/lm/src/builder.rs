@@ -417,8 +417,7 @@ impl LmBuilder {
         ///     lm.budget(LmBudget::msats(100))
         /// };
         /// let request = LmRequest::new("example").user("?");
-        /// let error = builder().build()?.complete(&request).await.unwrap_err();
-        /// assert_eq!(error.kind(), &LmErrorKind::Unpriced);
+        /// assert_eq!(builder().build().unwrap_err().kind(), &LmErrorKind::Unpriced);
         /// // The call is made. Nothing listens at the address.
         /// let error = builder().allow_unpriced(true).build()?.complete(&request).await.unwrap_err();
         /// assert!(matches!(error.kind(), LmErrorKind::Unreachable { .. }));
@@ -484,13 +483,18 @@ impl LmBuilder {
     /// ```
     ///
     /// # Errors
-    /// [`LmError`], if the provider is unknown, the key is missing, a setting is invalid, or the
-    /// cache cannot be opened.
+    /// [`LmError`], if the provider is unknown, the key is missing, a setting is invalid, a model has no
+    /// price under a budget, or the cache cannot be opened.
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
         let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
         let target = self.target()?;
+        // Before any call, and not only before the first one of this model.
+        let needs_price = self.budget.is_some() && !self.allow_unpriced && !replay::is_replaying();
+        if needs_price && prices.get(&target.id).is_none() {
+            return Err(LmError::new(target.id, LmErrorKind::Unpriced));
+        }
         if let Some(estimate) = self.estimate.clone() {
             let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
@@ -616,10 +620,8 @@ impl LmBuilder {
             inner: client,
             estimate,
             prices,
-            needs_price: self.budget.is_some() && !self.allow_unpriced,
-            attempts: self.retry.max_attempts,
+            attempts: self.retry.max_attempts.max(1),
             stored,
-            is_cached: self.cache_mode != CacheMode::Off,
         };
         Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))
     }

@@ -1,15 +1,16 @@
 //! The estimate of a run: which calls it would make, and the most that they can cost.
 //!
-//! `layers/estimated.rs` counts the calls in place of a client. Judges add the repair that may follow a call.
+//! `layers/estimated.rs` counts the calls instead of making them. A judge adds the repair that may follow a call, and asks its next
+//! question with the [longest reply](longest_reply).
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
-use super::key::Hash;
+use super::layers::DEFAULT_MAX_TOKENS;
 use super::lock::lock;
 use super::{LanguageModel, LmError, LmErrorKind, LmRequest};
 
@@ -66,15 +67,27 @@ pub(super) fn is_repair() -> bool {
     IS_REPAIR.try_with(|()| ()).is_ok()
 }
 
+/// Returns a text that counts with more tokens than what a later call can show of a reply limited to `max_tokens`.
+///
+/// A byte counts as a token. Numbering the items of a list takes at most three more tokens for each token of the list.
+#[doc(hidden)]
+#[must_use]
+pub fn longest_reply(max_tokens: Option<u32>) -> String {
+    /// A judge reads no longer reply.
+    const MAX_BYTES: usize = 1 << 20;
+    let tokens = max_tokens.unwrap_or(DEFAULT_MAX_TOKENS) as usize;
+    "x".repeat(tokens.saturating_mul(4).min(MAX_BYTES))
+}
+
 /// Calls that models would make, and the most that they can cost. Clones share the counts.
 ///
 /// A model that is built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no call: it returns the replies that the
 /// cache has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
 /// panels and composites then evaluate everything that can follow any reply. The counts do not depend on the order of calls.
 ///
-/// The amounts are an upper bound for judges, panels, repeats and composites, except if a provider charges more tokens than a call
-/// allows. A function of yours that calls a model, and calls one again after the reply, is counted up to the first call without a
-/// reply. The second tier of a `Scorer` is counted only for rows that the first tier is known to accept.
+/// The amounts are an upper bound for judges with all of their steps, panels, repeats and composites, unless a provider charges more
+/// tokens than a call allows. If a function of yours calls a model again after a reply, only its first call without a reply is counted.
+/// The second tier of a `Scorer` is counted only for rows that the first tier is known to accept.
 ///
 /// ```
 /// use dsrs_metrics::judge::Models;
@@ -102,14 +115,8 @@ pub(super) fn is_repair() -> bool {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct LmEstimate {
-    state: Arc<Mutex<State>>,
-}
-
-#[derive(Debug, Default)]
-struct State {
     /// By purpose and model.
-    calls: BTreeMap<(String, String), CallEstimate>,
-    seen: HashSet<Hash>,
+    calls: Arc<Mutex<BTreeMap<(String, String), CallEstimate>>>,
 }
 
 /// Estimated calls, and the most that they can cost in millisatoshis.
@@ -118,24 +125,16 @@ struct State {
 pub struct CallEstimate {
     /// The calls whose reply is not in the cache, including probes, without repairs and further attempts.
     pub calls: u64,
-    /// Of these, the calls that are equal to an earlier call of the run. The cache answers them, unless the first reply was
-    /// truncated or refused. 0 without a cache.
-    pub equal_calls: u64,
     /// The calls whose reply is in the cache.
     pub cached_calls: u64,
     /// Of `calls`, those whose request does not limit the reply. They count with the limit that a budget sets, 4,096 tokens.
     pub unlimited_calls: u64,
     /// The number of `calls` to models without a price. The amounts do not include them.
     pub unpriced_calls: u64,
-    /// The most that `cached_calls` would cost if each was made once: what the cache saves.
-    pub cached_msats: u64,
     /// The most that `calls` can cost if each is answered at the first attempt by a valid reply.
     pub replies_msats: u64,
-    /// The most that a repair of each call can cost in addition, since a judge repeats a call once if its reply is not valid.
-    pub repairs_msats: u64,
-    /// The most that further attempts can cost in addition, if each attempt fails after the provider charged it.
-    pub retries_msats: u64,
-    /// The sum of `replies_msats`, `repairs_msats` and `retries_msats`.
+    /// The most that `calls` can cost if each reply is invalid once, so that a judge repeats the call, and each attempt at a call
+    /// fails after the provider charged it.
     pub worst_case_msats: u64,
 }
 
@@ -143,20 +142,15 @@ impl CallEstimate {
     fn add(&mut self, other: &Self) {
         let sums = [
             (&mut self.calls, other.calls),
-            (&mut self.equal_calls, other.equal_calls),
             (&mut self.cached_calls, other.cached_calls),
             (&mut self.unlimited_calls, other.unlimited_calls),
             (&mut self.unpriced_calls, other.unpriced_calls),
-            (&mut self.cached_msats, other.cached_msats),
             (&mut self.replies_msats, other.replies_msats),
-            (&mut self.repairs_msats, other.repairs_msats),
-            (&mut self.retries_msats, other.retries_msats),
+            (&mut self.worst_case_msats, other.worst_case_msats),
         ];
         for (sum, more) in sums {
             *sum = sum.saturating_add(more);
         }
-        let parts = [self.replies_msats, self.repairs_msats, self.retries_msats];
-        self.worst_case_msats = parts.into_iter().fold(0, u64::saturating_add);
     }
 }
 
@@ -195,14 +189,14 @@ impl LmEstimate {
     /// let request = LmRequest::new("example").user("?").with_sampling(limit);
     /// lm.complete(&request).await.unwrap_err();
     /// let total = estimate.total();
-    /// assert_eq!((total.replies_msats, total.retries_msats, total.worst_case_msats), (100, 200, 300));
+    /// assert_eq!((total.replies_msats, total.worst_case_msats), (100, 300));
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
     pub fn total(&self) -> CallEstimate {
         let mut total = CallEstimate::default();
-        lock(&self.state).calls.values().for_each(|calls| total.add(calls));
+        lock(&self.calls).values().for_each(|calls| total.add(calls));
         total
     }
 
@@ -225,16 +219,11 @@ impl LmEstimate {
     /// ```
     #[must_use]
     pub fn by_purpose(&self) -> BTreeMap<(String, String), CallEstimate> {
-        lock(&self.state).calls.clone()
+        lock(&self.calls).clone()
     }
 
     pub(super) fn add(&self, purpose: &str, model: &str, calls: &CallEstimate) {
         let key = (purpose.to_owned(), model.to_owned());
-        lock(&self.state).calls.entry(key).or_default().add(calls);
-    }
-
-    /// Returns whether an equal call was made before.
-    pub(super) fn is_repeated(&self, hash: Hash) -> bool {
-        !lock(&self.state).seen.insert(hash)
+        lock(&self.calls).entry(key).or_default().add(calls);
     }
 }

@@ -72,6 +72,9 @@ mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
 
+#[cfg(feature = "lm")]
+#[doc(hidden)]
+pub use self::cache::ON_WAIT;
 pub use self::call_observer::{CallObserver, ObservedCall};
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;

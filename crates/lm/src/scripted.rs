@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,7 +17,7 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 ///
 /// A reply may be an error. The first rule that applies is used: [`when`] in the order of the
 /// calls, then [`replies`] one after another, then [`otherwise`]. If none applies, the call fails
-/// with [`LmErrorKind::Unscripted`].
+/// with [`LmErrorKind::Unscripted`]. Clones share the list of replies, the number of calls and the recorded requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -41,8 +41,9 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 /// assert_eq!(lm.complete(&ask("b")).await?.text, "second");
 /// assert_eq!(lm.complete(&ask("c")).await?.text, "1 messages");
 ///
-/// assert_eq!(lm.calls(), 5);
-/// assert_eq!(&*lm.requests()[2].messages[0].content, "a");
+/// let clone = lm.clone();
+/// assert_eq!(clone.calls(), 5);
+/// assert_eq!(&*clone.requests()[2].messages[0].content, "a");
 /// # Ok(())
 /// # }
 /// ```
@@ -50,17 +51,18 @@ use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 /// [`when`]: Self::when
 /// [`replies`]: Self::replies
 /// [`otherwise`]: Self::otherwise
+#[derive(Clone)]
 pub struct ScriptedLm {
     id: String,
-    rules: Vec<(String, ScriptedReply)>,
-    queue: Mutex<VecDeque<ScriptedReply>>,
-    otherwise: Option<ScriptedReply>,
+    rules: Vec<(String, Arc<ScriptedReply>)>,
+    queue: Arc<Mutex<VecDeque<ScriptedReply>>>,
+    otherwise: Option<Arc<ScriptedReply>>,
     latency: Duration,
     usage: Usage,
     cost_msats: Option<u64>,
     remember: usize,
-    calls: AtomicU64,
-    requests: Mutex<VecDeque<LmRequest>>,
+    calls: Arc<AtomicU64>,
+    requests: Arc<Mutex<VecDeque<LmRequest>>>,
 }
 
 impl ScriptedLm {
@@ -85,14 +87,14 @@ impl ScriptedLm {
         Self {
             id: "scripted:lm".to_owned(),
             rules: Vec::new(),
-            queue: Mutex::default(),
+            queue: Arc::default(),
             otherwise: None,
             latency: Duration::ZERO,
             usage: Usage::default(),
             cost_msats: None,
             remember: usize::MAX,
-            calls: AtomicU64::new(0),
-            requests: Mutex::default(),
+            calls: Arc::default(),
+            requests: Arc::default(),
         }
     }
 
@@ -131,7 +133,7 @@ impl ScriptedLm {
     /// ```
     #[must_use]
     pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
-        self.rules.push((pattern.into(), reply.into_reply()));
+        self.rules.push((pattern.into(), Arc::new(reply.into_reply())));
         self
     }
 
@@ -169,7 +171,7 @@ impl ScriptedLm {
     /// ```
     #[must_use]
     pub fn otherwise<Kind>(mut self, reply: impl IntoReply<Kind>) -> Self {
-        self.otherwise = Some(reply.into_reply());
+        self.otherwise = Some(Arc::new(reply.into_reply()));
         self
     }
 
@@ -295,7 +297,7 @@ impl ScriptedLm {
             return reply(request);
         }
         let next = lock(&self.queue).pop_front();
-        match next.as_ref().or(self.otherwise.as_ref()) {
+        match next.as_ref().or(self.otherwise.as_deref()) {
             Some(reply) => reply(request),
             None => {
                 Err(LmError::new(&*self.id, LmErrorKind::Unscripted { prompt: end_of(request) }))

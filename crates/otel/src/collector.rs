@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dsrs_metrics_values::messages::escape;
+use http::header::CONTENT_TYPE;
 use http::{Request, Response, StatusCode};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
 use reqwest::redirect::Policy;
+use serde_json::{Map, Value, json};
 
 use crate::endpoint::OtelError;
 
@@ -70,7 +72,14 @@ impl Collector {
         }
         let status = response.status();
         if status.is_success() {
-            return Ok((status, body.into()));
+            let content_type = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+            return match content_type {
+                _ if body.is_empty() || accepts_all(&body) => Ok((status, Bytes::new())),
+                Some(other) if other.starts_with("text/") || other.contains("json") => {
+                    Err(Exchange::Refused(unreadable(&body)))
+                }
+                _ => Ok((status, body.into())),
+            };
         }
         let reason = status_reason(status, &body);
         // The statuses that the protocol allows to repeat.
@@ -116,15 +125,35 @@ fn reason(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Returns `status 401: missing token`.
-fn status_reason(status: StatusCode, body: &[u8]) -> String {
+/// Returns whether a response is JSON, as some collectors send it, and rejects no record.
+fn accepts_all(body: &[u8]) -> bool {
+    serde_json::from_slice(body).is_ok_and(|body: Map<String, Value>| {
+        body.get("partialSuccess").is_none_or(|partial| *partial == json!({}))
+    })
+}
+
+/// Returns the reason why a response with a success status does not confirm a batch.
+pub(crate) fn unreadable(body: &[u8]) -> String {
+    let found = text(body).unwrap_or_else(|| "other bytes".to_owned());
+    format!("expected a response of OTLP, found {found}; check that the URL is a collector's")
+}
+
+/// Returns the beginning of a body, if it is text.
+fn text(body: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(body).map(str::trim).unwrap_or_default();
     // Otherwise it is protobuf.
     let is_text = !text.contains(|it: char| it.is_control() && !it.is_whitespace());
-    let mut message = format!("status {}", status.as_u16());
-    if is_text && !text.is_empty() {
+    (is_text && !text.is_empty()).then(|| {
         let mut text = text.to_owned();
         escape::truncate(&mut text, MAX_MESSAGE_BYTES);
+        text
+    })
+}
+
+/// Returns `status 401: missing token`.
+fn status_reason(status: StatusCode, body: &[u8]) -> String {
+    let mut message = format!("status {}", status.as_u16());
+    if let Some(text) = text(body) {
         message.push_str(": ");
         message.push_str(&text);
     }

@@ -1,10 +1,12 @@
-//! The URL of a collector, and the errors of settings.
+//! The URL of a collector, the variables of the exporters, and their errors.
 
 use std::env;
 use std::fmt;
+use std::str::FromStr as _;
 use std::time::Duration;
 
 use dsrs_metrics_values::messages::escape;
+use http::{HeaderName, HeaderValue};
 use reqwest::Url;
 
 /// The variable of the base URL of the collector.
@@ -127,6 +129,46 @@ pub(crate) fn timeout() -> Result<Duration, OtelError> {
             expected: "a number of milliseconds, as in 10000",
         }),
     }
+}
+
+/// Checks the variables whose invalid values the exporters ignore, for both signals and for one.
+pub(crate) fn check_variables() -> Result<(), OtelError> {
+    for variable in [
+        "OTEL_EXPORTER_OTLP_COMPRESSION",
+        "OTEL_EXPORTER_OTLP_LOGS_COMPRESSION",
+        "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
+    ] {
+        let is_known =
+            |found: &str| ["gzip", "none"].iter().any(|it| found.eq_ignore_ascii_case(it));
+        if let Some(found) = self::variable(variable).filter(|found| !is_known(found.trim())) {
+            return Err(OtelError::Variable { variable, found, expected: "gzip or none" });
+        }
+    }
+    for variable in [
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    ] {
+        let headers = self::variable(variable).unwrap_or_default();
+        if let Some(place) = headers.split(',').position(|header| !is_header(header.trim())) {
+            // The header may be a key, so it is not shown.
+            let found = format!("header {}", place + 1);
+            let expected = "name=value, headers separated by commas, values percent-encoded, as in authorization=Bearer%20KEY";
+            return Err(OtelError::Variable { variable, found, expected });
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether the exporters send this header, or it is empty, as after a comma at the end.
+fn is_header(header: &str) -> bool {
+    let Some((name, value)) = header.split_once('=') else { return header.is_empty() };
+    let codes = value.split('%').skip(1).filter_map(|code| code.get(..2));
+    let mut bytes = codes.filter_map(|code| u8::from_str_radix(code, 16).ok());
+    !value.trim().is_empty()
+        && HeaderName::from_str(name.trim()).is_ok()
+        && HeaderValue::from_str(value.trim()).is_ok()
+        && bytes.all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// Returns the value of a variable; an empty one is not set.

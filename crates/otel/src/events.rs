@@ -14,7 +14,7 @@ use opentelemetry_sdk::logs::{SdkLogger, SdkLoggerProvider};
 use crate::builder::OtelEventsBuilder;
 use crate::chat_span;
 use crate::delivery::Delivery;
-use crate::endpoint::{Endpoint, OtelError, timeout};
+use crate::endpoint::{Endpoint, OtelError, check_variables, timeout};
 use crate::evaluation_event::{Detail, EvaluatedRow, EvaluatedSpan, EvaluationEvent, error_type};
 use crate::outbox::{Enqueue, Outbox};
 use crate::run_attributes::RunAttributes;
@@ -81,6 +81,7 @@ impl OtelEvents {
     ) -> Result<Self, OtelError> {
         let endpoint = Endpoint::new(url)?;
         let timeout = limit.map_or_else(timeout, Ok)?;
+        check_variables()?;
         let (outbox, waiting) = Outbox::new(endpoint.base(), queue_bytes);
         Sender::new(waiting, &endpoint, timeout)?.start()?;
         let outbox = Arc::new(outbox);

@@ -17,7 +17,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
 use prost::Message as _;
 use tokio::time::{sleep, sleep_until};
 
-use crate::collector::{Collector, Exchange};
+use crate::collector::{Collector, Exchange, unreadable};
 use crate::endpoint::{Endpoint, OtelError};
 use crate::outbox::{Answer, Content, Event, Item, Settled, Signal, Waiting};
 
@@ -146,7 +146,8 @@ impl Sender {
         let request = async |it: &Self| {
             let result = it.logs.export(LogBatch::new(&records)).await;
             it.sent(&result, |body| {
-                let partial = ExportLogsServiceResponse::decode(body).ok()?.partial_success?;
+                let partial = ExportLogsServiceResponse::decode(body).ok()?.partial_success;
+                let partial = partial.unwrap_or_default();
                 Some((partial.rejected_log_records, partial.error_message))
             })
         };
@@ -164,7 +165,8 @@ impl Sender {
         let request = async |it: &Self| {
             let result = it.spans.export(batch.clone()).await;
             it.sent(&result, |body| {
-                let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success?;
+                let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success;
+                let partial = partial.unwrap_or_default();
                 Some((partial.rejected_spans, partial.error_message))
             })
         };
@@ -213,7 +215,7 @@ impl Sender {
         }
     }
 
-    /// Returns the result of an export. `partial` reads the number of rejected records of a response.
+    /// Returns the result of an export. `partial` reads the number of rejected records of a response, and its message.
     fn sent(
         &self,
         result: &OTelSdkResult,
@@ -221,7 +223,9 @@ impl Sender {
     ) -> Sent {
         match (self.collector.take_last(), result) {
             (Some(Exchange::Accepted(body)), Ok(())) => {
-                let (rejected, message) = partial(&body).unwrap_or_default();
+                let Some((rejected, message)) = partial(&body) else {
+                    return Sent::Answered(Answer::refused(unreadable(&body)));
+                };
                 let rejected = u64::try_from(rejected).unwrap_or_default();
                 let error = match (rejected, message.is_empty()) {
                     (0, true) => None,

@@ -15,7 +15,7 @@ pub mod results;
 pub mod scoring;
 
 use dsrs_metrics_core::{self as core, composite, lm};
-use dsrs_metrics_values::{json, messages, stats};
+use dsrs_metrics_values::{json, messages, named_files, stats};
 
 #[doc(hidden)]
 pub use crate::evaluate::DevsetRow;

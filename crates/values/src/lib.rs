@@ -41,6 +41,8 @@ macro_rules! conversions {
 pub mod files;
 pub mod json;
 pub mod messages;
+#[doc(hidden)]
+pub mod named_files;
 pub mod outcome_coupled;
 pub mod retrieval;
 pub mod stats;

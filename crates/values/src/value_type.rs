@@ -2,7 +2,7 @@
 //! metrics.
 
 use crate::retrieval::{Cutoffs, Relevant, Retrieved};
-use crate::trajectory::{ArgsRules, Trajectory};
+use crate::trajectory::{ArgsRules, ExpectedTrajectory, Trajectory};
 use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -330,6 +330,10 @@ impl ValueType for Trajectory {
         ValueKind::ListOf(&TypeHelp::NONE),
         ValueKind::Object,
     ]);
+}
+
+impl ValueType for ExpectedTrajectory {
+    const HELP: TypeHelp = Trajectory::HELP;
 }
 
 #[cfg(test)]

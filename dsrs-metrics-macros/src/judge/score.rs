@@ -38,6 +38,14 @@ fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
     }
 }
 
+/// Returns whether a name in the expression may be another value than the output of this name.
+pub(super) fn binds_output(judge: &Judge, expr: &Expr) -> bool {
+    let mut bound = Bound::default();
+    bound.visit_expr(expr);
+    let is_output = |name: &Ident| judge.answered().any(|output| output.field.ident == *name);
+    bound.has_items || bound.names.iter().any(is_output)
+}
+
 /// The names that patterns in an expression bind.
 #[derive(Default)]
 struct Bound {

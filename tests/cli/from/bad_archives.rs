@@ -293,7 +293,7 @@ fn an_archive_of_something_else_and_a_later_version_are_named() {
     let other = [Member::new("word/document.xml", "<a/>")];
     let error_of = error(&archive(&other));
     assert!(
-        error_of.starts_with("expected a log of inspect_ai (.eval or .json), found a ZIP archive"),
+        error_of.starts_with("expected a log of inspect_ai (.eval or .json), found a ZIP archive without `header.json`"),
         "{error_of}"
     );
     let mut members = good();
@@ -333,4 +333,89 @@ fn a_failed_sample_failed_by_each_metric_of_the_log() {
     assert_eq!(compared["metrics"]["s"]["n"], 3);
     assert_eq!(compared["metrics"]["s"]["failed"], json!({"a": 1, "b": 1}));
     assert_eq!(compared["metrics"]["s"]["a"], 0.5);
+}
+
+/// The header of a log of three samples, two epochs each.
+fn counting(total: u64) -> String {
+    let eval =
+        r#""task":"t","model":"m/a","dataset":{"sample_ids":["q1",2]},"config":{"epochs":2}"#;
+    format!(
+        r#"{{"version":2,"status":"success","eval":{{{eval}}},"results":{{"total_samples":{total},"scores":[]}}}}"#
+    )
+}
+
+#[test]
+fn samples_that_the_header_counts_and_the_log_lacks_are_named() {
+    let members = |total| {
+        vec![
+            Member::new("samples/q1_epoch_1.json", sample("q1", 1, "1")),
+            Member::new("samples/q1_epoch_2.json", sample("q1", 2, "1")),
+            Member::new("samples/2_epoch_1.json", sample("2", 1, "1")),
+            Member::new("samples/2_epoch_x.json", sample("2", 2, "1")),
+            Member::new("header.json", counting(total)),
+        ]
+    };
+    let notes = |total| {
+        let folder = Folder::with("a.eval", archive(&members(total)));
+        let (format, epochs) = (ForeignFormat::Inspect, Epochs::Repeats);
+        let notes = import_file(format, epochs, &folder.path("a.eval"), &folder.path("rows.jsonl"))
+            .unwrap();
+        (notes, folder.read("rows.jsonl.manifest.json").contains(r#""ending": "stopped""#))
+    };
+    let unread =
+        "the member `samples/2_epoch_x.json` is not read, because its name is not that of a sample"
+            .to_owned();
+    let missing =
+        "the header counts 4 samples, and the log has 3 without `2 (epoch 2)`; copy the file again"
+            .to_owned();
+    assert_eq!(notes(4), (vec![missing, unread.clone()], true));
+    assert_eq!(notes(3), (vec![unread], false));
+}
+
+#[test]
+fn a_key_is_read_as_json_and_once() {
+    let mut members = good();
+    let escaped =
+        String::from_utf8(sample("q2", 1, "0.5")).unwrap().replace("scores", "\\u0073cores");
+    members[1].content = escaped.into_bytes();
+    let expected = [("q1".to_owned(), json!(1.0)), ("q2".to_owned(), json!(0.5))];
+    assert_eq!(values(&archive(&members)), expected);
+    let twice = String::from_utf8(sample("q2", 1, "0.5")).unwrap();
+    let twice = twice.replace(r#""scores":{"#, r#""scores":{"s":{"value":1},"#);
+    members[1].content = twice.into_bytes();
+    let error = error(&archive(&members));
+    assert!(error.starts_with("sample q2, epoch 1: duplicate key `s`"), "{error}");
+}
+
+#[test]
+fn a_sample_without_the_score_of_others_is_a_failure() {
+    for (number, without) in [(0, r#""scores":null"#), (1, r#""scores":{}"#)] {
+        let mut members = good();
+        let content = String::from_utf8(members[number].content.clone()).unwrap();
+        let start = content.find(r#""scores""#).unwrap();
+        let end = content.find(r#","events""#).unwrap();
+        members[number].content =
+            [&content[..start], without, &content[end..]].concat().into_bytes();
+        let folder = Folder::with("a.eval", archive(&members));
+        let rows = imported(&folder);
+        let row: Value = serde_json::from_str(rows.lines().nth(number).unwrap()).unwrap();
+        assert_eq!(row["scores"]["s"]["outcome"], "metric_failed");
+        let reason = "metric `s`: no score in the file, which has one for other rows";
+        assert_eq!(row["scores"]["s"]["error"], reason);
+    }
+}
+
+/// inspect_ai writes empty arguments and the error of the parser where the model's arguments were not JSON.
+#[test]
+fn arguments_that_were_not_json_are_not_empty() {
+    let call = r#"{"id":"c","function":"f","arguments":{},"parse_error":"Error parsing {","type":"function"}"#;
+    let messages = format!(
+        r#""messages":[{{"role":"assistant","content":"","tool_calls":[{call}]}}],"events""#
+    );
+    let mut members = good();
+    let content = String::from_utf8(members[0].content.clone()).unwrap();
+    members[0].content = content.replace(r#""events""#, &messages).into_bytes();
+    let folder = Folder::with("a.eval", archive(&members));
+    let row: Value = serde_json::from_str(imported(&folder).lines().next().unwrap()).unwrap();
+    assert_eq!(row["pred"]["trajectory"][0]["tool_calls"][0]["args"], "Error parsing {");
 }

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
+use serde_json::Value;
+
 use super::{lm_eval, log};
 use crate::Folder;
 
@@ -78,7 +81,7 @@ fn damaged_samples_of_lm_eval_are_named_with_their_line() {
 }
 
 #[test]
-fn nan_among_samples_is_no_score_and_infinity_a_failure() {
+fn a_score_of_a_sample_that_is_not_a_number_is_a_failure() {
     let line = |id: u32, value: &str| {
         format!(
             r#"{{"doc_id":{id},"target":"a","filtered_resps":["a"],"metrics":["acc"],"acc":{value}}}"#
@@ -90,8 +93,114 @@ fn nan_among_samples_is_no_score_and_infinity_a_failure() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let compared: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let acc = &compared["metrics"]["acc"];
-    assert_eq!((&acc["n"], &acc["failed"]["a"]), (&2.into(), &1.into()));
-    assert!(ran.err.contains("left out, since their values are not numbers: `acc`"), "{}", ran.err);
+    assert_eq!((&acc["n"], &acc["failed"]["a"]), (&4.into(), &3.into()));
+    assert!(!ran.err.contains("left out"), "{}", ran.err);
+}
+
+/// The error of the first of two samples of lm-eval, of which the other one has a score.
+fn error_of_score(first: &str) -> String {
+    let second = r#"{"doc_id":1,"target":"a","filtered_resps":["a"],"metrics":["acc"],"acc":1.0}"#;
+    let folder = Folder::with("samples_t_d.jsonl", format!("{first}\n{second}"));
+    let out = folder.path("rows.jsonl");
+    import_file(ForeignFormat::LmEval, Epochs::Repeats, &folder.path("samples_t_d.jsonl"), &out)
+        .unwrap();
+    let row: Value =
+        serde_json::from_str(folder.read("rows.jsonl").lines().next().unwrap()).unwrap();
+    let score = &row["scores"]["acc"];
+    assert_eq!(score["outcome"], "metric_failed", "{row}");
+    score["error"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_sample_without_the_score_of_others_is_a_failure() {
+    let sample = |end: &str| format!(r#"{{"doc_id":0,"target":"a","filtered_resps":["a"],{end}}}"#);
+    for (end, expected) in [
+        (r#""metrics":["acc"],"acc":"0.0""#, r#"the score is the string "0.0", not a number"#),
+        (r#""metrics":["acc"],"acc":[0.0]"#, "the score is a list, not a number"),
+        (r#""metrics":["acc"],"acc":NaN"#, "the score is missing, null or NaN, not a number"),
+        (
+            r#""metrics":["acc"],"acc":-Infinity"#,
+            r#"the score is the string "-Infinity", not a number"#,
+        ),
+        (r#""metrics":["acc"]"#, "the score is missing, null or NaN, not a number"),
+        (r#""metrics":[],"acc":0.0"#, "no score in the file, which has one for other rows"),
+        (r#""acc":"0.0""#, "no score in the file, which has one for other rows"),
+    ] {
+        assert_eq!(error_of_score(&sample(end)), format!("metric `acc`: {expected}"), "{end}");
+    }
+}
+
+#[test]
+fn a_mistake_in_the_first_line_is_not_another_format() {
+    for (format, content, expected) in [
+        (
+            "lm-eval",
+            r#"{"doc_id":null,"acc":1.0}"#,
+            "line 1: no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id":1,"acc":1.0"#,
+            "line 1: EOF while parsing an object at line 1 column 21",
+        ),
+        (
+            "lm-eval",
+            r#"{"doc_id":1,"acc":1.0,"acc":0.0}"#,
+            "line 1: duplicate key `acc` at line 1 column 32",
+        ),
+        (
+            "otlp",
+            r#"{"resourceSpans":7}"#,
+            "line 1: invalid type: integer `7`, expected a sequence at line 1 column 18",
+        ),
+        (
+            "atif",
+            r#"{"schema_version":"2","steps":[]}"#,
+            "line 1: no `schema_version` of ATIF; expected a trajectory",
+        ),
+        (
+            "inspect",
+            r#"{"version":3,"eval":{"task":"t","model":"m"}}"#,
+            "version 3 of the format; expected at most 2: update dsrs-metrics",
+        ),
+        (
+            "inspect",
+            "PK\u{5}\u{6}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+            "expected a log of inspect_ai (.eval or .json), found a ZIP archive without `header.json`",
+        ),
+    ] {
+        assert_eq!(error(format, content), expected, "{format}: {content}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped_in_each_format() {
+    let marked = |content: &[u8]| [b"\xef\xbb\xbf", content].concat();
+    let (samples, log) =
+        (fs::read(lm_eval("weak", "sums")).unwrap(), fs::read(log("graded.json")).unwrap());
+    let atif = super::trajectories::TRAJECTORIES.as_bytes().to_vec();
+    let spans = super::spans::TRACES.as_bytes().to_vec();
+    let over_lines =
+        serde_json::from_str::<Value>(super::spans::TRACES.lines().next().unwrap()).unwrap();
+    let over_lines = serde_json::to_string_pretty(&over_lines).unwrap().into_bytes();
+    for (format, content) in [
+        (ForeignFormat::LmEval, samples),
+        (ForeignFormat::Inspect, log),
+        (ForeignFormat::Atif, atif),
+        (ForeignFormat::Otlp, spans),
+        (ForeignFormat::Otlp, over_lines),
+    ] {
+        let rows = [content.clone(), marked(&content)].map(|content| {
+            let folder = Folder::with("file", content);
+            import_file(format, Epochs::Repeats, &folder.path("file"), &folder.path("rows.jsonl"))
+                .unwrap();
+            folder.read("rows.jsonl")
+        });
+        assert!(rows[0].lines().count() > 0);
+        assert_eq!(rows[0], rows[1], "{format:?}");
+    }
+    let other = error("lm-eval", marked(br#"{"resourceSpans":[]}"#));
+    assert!(other.ends_with("found spans of OpenTelemetry (`--from otlp`)"), "{other}");
 }
 
 #[test]
@@ -103,7 +212,7 @@ fn an_attribute_of_a_span_may_be_deep_within_the_limit_of_json() {
             "]}}".repeat(levels)
         );
         format!(
-            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"t","spanId":"a","attributes":[{{"key":"gen_ai.x","value":{value}}}]}}]}}]}}]}}"#
+            r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"t","spanId":"a","attributes":[{{"key":"gen_ai.operation.name","value":{{"stringValue":"execute_tool"}}}},{{"key":"gen_ai.x","value":{value}}}]}}]}}]}}]}}"#
         )
     };
     let folder = Folder::with("file.jsonl", deep(30));

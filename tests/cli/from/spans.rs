@@ -1,5 +1,6 @@
 //! Spans of OpenTelemetry: a row for each root, with a trajectory.
 
+use dsrs_metrics::runs::formats::{Epochs, ForeignFormat, import_file};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
@@ -75,6 +76,7 @@ fn document(spans: &[(&str, &str, &str, u64)]) -> String {
         json!({
             "traceId": trace, "spanId": id, "parentSpanId": parent, "name": format!("span {id}"),
             "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1).to_string(),
+            "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "execute_tool"}}],
         })
     };
     let spans: Vec<_> = spans.iter().map(span).collect();
@@ -170,4 +172,196 @@ fn invalid_spans_are_named() {
     assert_eq!(error(&id), "t.json: line 1: a span without `traceId` or `spanId`; write both");
     let none = r#"{"resourceSpans":[]}"#;
     assert_eq!(error(none), "t.json: no span in the file; write the spans of at least one trace");
+}
+
+/// A trace of spans below a root without attributes, each one second after the other.
+fn trace(spans: &[Value]) -> String {
+    let attribute = |(key, value): (&String, &Value)| {
+        let value = match value {
+            Value::Number(_) => json!({ "intValue": value.to_string() }),
+            value => json!({ "stringValue": value }),
+        };
+        json!({ "key": key, "value": value })
+    };
+    let root = json!({});
+    let spans = [&root].into_iter().chain(spans).zip(1_u64..).map(|(attributes, number)| {
+        let attributes: Vec<Value> = attributes.as_object().unwrap().iter().map(attribute).collect();
+        json!({
+            "traceId": "t", "spanId": format!("s{number}"), "parentSpanId": if number == 1 { "" } else { "s1" },
+            "name": format!("span {number}"), "startTimeUnixNano": number.to_string(), "endTimeUnixNano": number.to_string(),
+            "attributes": attributes,
+        })
+    });
+    let spans: Vec<Value> = spans.collect();
+    json!({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).to_string()
+}
+
+/// A question, a call, its result and an answer, in the conventions of three programs.
+#[test]
+fn each_convention_becomes_the_same_trajectory() {
+    let args = r#"{"q":"louvre"}"#;
+    let open_llmetry = [
+        json!({"gen_ai.system": "openai", "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Where?",
+            "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "",
+            "gen_ai.completion.0.tool_calls.0.id": "k", "gen_ai.completion.0.tool_calls.0.name": "search",
+            "gen_ai.completion.0.tool_calls.0.arguments": args, "gen_ai.usage.prompt_tokens": 10, "gen_ai.usage.completion_tokens": 5}),
+        json!({"traceloop.span.kind": "tool", "traceloop.entity.name": "search",
+            "traceloop.entity.input": r#"{"args":[],"kwargs":{"q":"louvre"}}"#, "traceloop.entity.output": "Paris"}),
+        json!({"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "Where?", "gen_ai.prompt.1.role": "assistant",
+            "gen_ai.prompt.1.tool_calls.0.id": "k", "gen_ai.prompt.1.tool_calls.0.name": "search",
+            "gen_ai.prompt.1.tool_calls.0.arguments": args, "gen_ai.prompt.2.role": "tool", "gen_ai.prompt.2.tool_call_id": "k",
+            "gen_ai.prompt.2.content": "Paris", "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "In Paris.",
+            "gen_ai.usage.prompt_tokens": 20, "gen_ai.usage.completion_tokens": 3}),
+    ];
+    let (message, call) = ("llm.output_messages.0.message", "message.tool_calls.0.tool_call");
+    let open_inference = [
+        json!({"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.contents.0.message_content.type": "text",
+            "llm.input_messages.0.message.contents.0.message_content.text": "Where?", (format!("{message}.role")): "assistant",
+            (format!("llm.output_messages.0.{call}.id")): "k", (format!("llm.output_messages.0.{call}.function.name")): "search",
+            (format!("llm.output_messages.0.{call}.function.arguments")): args,
+            "llm.token_count.prompt": 10, "llm.token_count.completion": 5}),
+        json!({"openinference.span.kind": "TOOL", "tool.name": "search", "input.value": args, "output.value": "Paris"}),
+        json!({"openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user",
+            "llm.input_messages.0.message.content": "Where?", (format!("{message}.role")): "assistant",
+            (format!("{message}.content")): "In Paris.", "llm.token_count.prompt": 20, "llm.token_count.completion": 3}),
+    ];
+    let question = json!({"role": "user", "content": [{"type": "text", "text": "Where?"}]});
+    let vercel = [
+        json!({"ai.operationId": "ai.generateText", "ai.response.text": "In Paris.", "ai.usage.promptTokens": 30}),
+        json!({"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json!([question]).to_string(),
+            "ai.response.toolCalls": json!([{"toolCallType": "function", "toolCallId": "k", "toolName": "search", "args": args}]).to_string(),
+            "ai.usage.promptTokens": 10, "ai.usage.completionTokens": 5}),
+        json!({"ai.operationId": "ai.toolCall", "ai.toolCall.name": "search", "ai.toolCall.id": "k", "ai.toolCall.args": args,
+            "ai.toolCall.result": "Paris"}),
+        json!({"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json!([question,
+                {"role": "assistant", "content": [{"type": "tool-call", "toolCallId": "k", "toolName": "search", "input": {"q": "louvre"}}]},
+                {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "k", "output": {"type": "text", "value": "Paris"}}]},
+            ]).to_string(), "ai.response.text": "In Paris.", "ai.usage.inputTokens": 20, "ai.usage.outputTokens": 3}),
+    ];
+    let expected = json!([
+        {"role": "user", "content": "Where?"},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "k", "name": "search", "args": {"q": "louvre"}}]},
+        {"role": "tool", "tool_call_id": "k", "content": "Paris"},
+        {"role": "assistant", "content": "In Paris."}
+    ]);
+    for spans in [&open_llmetry[..], &open_inference[..], &vercel[..]] {
+        let (rows, warnings) = rows(&trace(spans));
+        assert_eq!(rows[0]["pred"], json!({"answer": "In Paris.", "trajectory": expected}));
+        assert_eq!((&rows[0]["gold"], &*warnings), (&json!({"question": "Where?"}), ""));
+        assert_eq!((&rows[0]["input_tokens"], &rows[0]["output_tokens"]), (&30.into(), &8.into()));
+    }
+}
+
+#[test]
+fn a_trace_without_messages_has_no_trajectory() {
+    let unknown = trace(&[json!({"gen_ai.prompt": "x"})]);
+    let silent = trace(&[
+        json!({"gen_ai.operation.name": "chat"}),
+        json!({"openinference.span.kind": "LLM"}),
+    ]);
+    for (content, warning) in [
+        (
+            unknown,
+            "no span has `gen_ai.operation.name` (OpenTelemetry), `traceloop.span.kind` (OpenLLMetry), \
+                   `openinference.span.kind` (OpenInference), `ai.operationId` (Vercel's AI SDK)",
+        ),
+        (
+            silent,
+            "the spans of OpenInference and OpenTelemetry have no messages and no calls; record their content",
+        ),
+    ] {
+        let folder = Folder::with("t.json", content);
+        let ran = folder
+            .run("score --from otlp t.json -m no_loops --with-rows --max-errors 9 --out out.jsonl");
+        let warning = format!("warning: t.json: 1 row has no trajectory: {warning}\n");
+        assert!(ran.err.starts_with(&warning), "{}", ran.err);
+        let row: Value = serde_json::from_str(folder.read("out.jsonl").trim_end()).unwrap();
+        assert_eq!(
+            (&row["pred"], &row["scores"]["no_loops"]["value"]),
+            (&json!({}), &json!(0.0)),
+            "{row}"
+        );
+    }
+}
+
+#[test]
+fn a_part_of_an_unknown_type_is_named() {
+    let message =
+        json!([{"role": "user", "parts": [{"type": "words", "content": "x"}]}]).to_string();
+    let content =
+        trace(&[json!({"gen_ai.operation.name": "chat", "gen_ai.input.messages": message})]);
+    assert_snapshot!(error(&content),
+        @"t.json: trace t: span s1: its messages: message 1: block 1: expected a block of the type `text`, `tool_use`, `tool_result` or another system's name for one of them, found `words`; write one of these, and remove what is no part of the message");
+}
+
+/// The outcome and the value or the error of a score that a span has under the attribute `gen_ai.evaluation.score.value`.
+fn scored(value: &str) -> (String, Value) {
+    let event = |value: &str| {
+        format!(
+            r#"{{"name":"gen_ai.evaluation.result","attributes":[{{"key":"gen_ai.evaluation.name","value":{{"stringValue":"rel"}}}}{value}]}}"#
+        )
+    };
+    let span = |id: &str, event: &str| {
+        format!(r#"{{"traceId":"{id}","spanId":"{id}","attributes":[],"events":[{event}]}}"#)
+    };
+    let key = r#","#.to_owned() + r#"{"key":"gen_ai.evaluation.score.value","value":"#;
+    let first = match value {
+        "" => String::new(),
+        "no value" => event(""),
+        value => event(&format!("{key}{value}}}")),
+    };
+    let spans = [span("a", &first), span("b", &event(&format!("{key}{{\"doubleValue\":1}}}}")))];
+    let content =
+        format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{}]}}]}}]}}"#, spans.join(","));
+    let folder = Folder::with("t.json", content);
+    let out = folder.path("rows.jsonl");
+    import_file(ForeignFormat::Otlp, Epochs::Repeats, &folder.path("t.json"), &out).unwrap();
+    let row: Value =
+        serde_json::from_str(folder.read("rows.jsonl").lines().next().unwrap()).unwrap();
+    let score = &row["scores"]["rel"];
+    let shown = score.get("value").filter(|it| it.is_number()).unwrap_or(&score["error"]).clone();
+    (score["outcome"].as_str().unwrap_or_default().to_owned(), shown)
+}
+
+/// Protobuf's JSON may have numbers as strings. Whatever is not a number is a failure with its text.
+#[test]
+fn a_score_that_is_not_a_number_is_a_failure() {
+    for (value, expected) in [
+        (r#"{"doubleValue":0}"#, json!(0.0)),
+        (r#"{"doubleValue":"0"}"#, json!(0.0)),
+        (r#"{"doubleValue":"2.5e-1"}"#, json!(0.25)),
+        (r#"{"intValue":"0"}"#, json!(0.0)),
+    ] {
+        assert_eq!(scored(value), ("scored".to_owned(), expected), "{value}");
+    }
+    for (value, expected) in [
+        (r#"{"doubleValue":"NaN"}"#, r#"the score is the string "NaN", not a number"#),
+        (r#"{"doubleValue":"Infinity"}"#, r#"the score is the string "Infinity", not a number"#),
+        (r#"{"doubleValue":null}"#, "the score is missing, null or NaN, not a number"),
+        (r#"{"stringValue":"0"}"#, r#"the score is the string "0", not a number"#),
+        (r#"{"boolValue":false}"#, "the score is the boolean false, not a number"),
+        (r#"{"doubleValue":0,"intValue":"1"}"#, "the score is an object, not a number"),
+        (r#"{"arrayValue":{"values":[{"doubleValue":0}]}}"#, "the score is a list, not a number"),
+        ("no value", "the score is missing, null or NaN, not a number"),
+        ("", "no score in the file, which has one for other rows"),
+    ] {
+        let (outcome, error) = scored(value);
+        let error = error.as_str().unwrap_or_default().to_owned();
+        assert_eq!(
+            (&*outcome, &*error),
+            ("metric_failed", &*format!("metric `rel`: {expected}")),
+            "{value}"
+        );
+    }
+}
+
+#[test]
+fn two_values_of_one_attribute_are_an_error() {
+    let twice = trace(&[json!({"gen_ai.operation.name": "chat"})]).replace(
+        r#""stringValue":"chat"}}"#,
+        r#""stringValue":"chat"}},{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}}"#,
+    );
+    assert_snapshot!(error(&twice),
+        @r#"t.json: line 1: span s2: expected one value of the attribute `gen_ai.operation.name`, found the string "chat" and the string "execute_tool"; write one"#);
 }

@@ -89,6 +89,24 @@ fn numbers_out_of_range_are_rejected() {
     assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { percent: 0.5 }));
 }
 
+#[metric(tier = truth)]
+fn same(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool {
+    answer == other
+}
+
+#[metric(tier = truth)]
+async fn same_later(#[gold] answer: &str, #[pred("answer")] other: &str) -> bool {
+    answer == other
+}
+
+#[test]
+fn a_truth_metric_that_makes_no_call_needs_no_cost_under_a_budget() {
+    let scorer = Scorer::builder().metric(Same).budget_msats(100).build().unwrap();
+    assert_eq!(scorer.config().budget_msats, Some(100));
+    let error = rejection(Scorer::builder().metric(SameLater).budget_msats(100));
+    assert_eq!(error, ScorerError::Unpriced { metric: "same_later".to_owned() });
+}
+
 #[test]
 fn trap_23_a_metric_without_a_cost_cannot_escape_the_budget() {
     let local = ScriptedMetric::truth("test_pass", 0);

@@ -195,9 +195,22 @@ async fn a_reply_without_probabilities_of_its_values_fails() {
             graded(&[("7", 0.3), ("x", 0.6)]),
             "the values of `grade` have together a probability of 0.30 at the place of its answer, and at least 0.5 is required",
         ),
-        (graded(&[("7", f64::NAN), ("8", 0.5)]), "NaN is not a log probability"),
-        (graded(&[("7", 2.0)]), "0.6931471805599453 is not a log probability"),
-        (graded(&[("7", f64::INFINITY)]), "inf is not a log probability"),
+        (
+            graded(&[("7", f64::NAN), ("8", 0.5)]),
+            "expected log probabilities whose probabilities have a sum of at most 1, found NaN",
+        ),
+        (
+            graded(&[("7", 2.0)]),
+            "expected log probabilities whose probabilities have a sum of at most 1, found 2.00",
+        ),
+        (
+            graded(&[("7", 0.9), ("8", 0.6), ("x", 0.1)]),
+            "expected log probabilities whose probabilities have a sum of at most 1, found 1.60",
+        ),
+        (
+            graded(&[("7", f64::INFINITY)]),
+            "expected log probabilities whose probabilities have a sum of at most 1, found inf",
+        ),
     ];
     for (reply, reason) in cases {
         let judge = GradedJudge::default().with_lm(replies(&reply));

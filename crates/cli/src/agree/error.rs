@@ -23,6 +23,16 @@ pub(crate) enum AgreeError {
     #[error("{at}: duplicate id `{id}`, first in line {first}; ids must be unique within a file")]
     DuplicateId { at: Origin, id: String, first: u64 },
     #[error(
+        "{at}: expected an `id`, found a label without one{}",
+        advice(column.as_deref(), *has_positional)
+    )]
+    LabelWithoutId { at: Origin, column: Option<String>, has_positional: bool },
+    #[error(
+        "{at}: expected an id at `{}`, found neither a string nor a number; the row has {}",
+        escape::name(path), escape::names(keys.iter().map(String::as_str))
+    )]
+    NoId { at: Origin, path: String, keys: Vec<String> },
+    #[error(
         "{}: no id matches {}: expected ids such as `{result}`, found ids such as `{label}`",
         labels.display(), results.display()
     )]
@@ -37,11 +47,6 @@ pub(crate) enum AgreeError {
         file.display()
     )]
     NothingInCommon { file: PathBuf, metric: String, field: String, scored: u64, labelled: u64 },
-    #[error(
-        "{}: `{metric}` against `{field}`: expected at least two different labels, found `{label}` in all {rows} compared rows",
-        file.display()
-    )]
-    OneClass { file: PathBuf, metric: String, field: String, rows: u64, label: String },
     #[error("{at}: `{metric}` against `{field}`: {error}")]
     NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
     #[error(transparent)]
@@ -50,6 +55,17 @@ pub(crate) enum AgreeError {
     Data(#[from] DataError),
     #[error(transparent)]
     Cli(#[from] CliError),
+}
+
+/// What to write so that labels have ids. The positions of rows are no ids: a label may be at another one.
+fn advice(column: Option<&str>, has_positional: bool) -> String {
+    match column {
+        _ if has_positional => {
+            "; the results have no ids either, so score again with --map id=COLUMN, and write it here too".to_owned()
+        }
+        Some(column) => format!("; write --map id={}", escape::name(column)),
+        None => "; no column has an id of the results, so write --map id=COLUMN for both".to_owned(),
+    }
 }
 
 /// A line, or a whole file.

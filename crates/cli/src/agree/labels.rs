@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::error::AgreeError;
 use super::results::Results;
 use crate::agreement::Label;
 use crate::core::rows::pair::Origin;
-use crate::data::ObjectRows;
+use crate::data::{ObjectRow, ObjectRows, gold_hash};
 use crate::hint::Hint;
-use crate::json::describe::found;
+use crate::json::describe::{found, text};
 use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.
@@ -61,19 +61,29 @@ pub(crate) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeErro
     label(&row.at(), field, row.attributes.textual, row.field(field))
 }
 
-/// Reads the labels of a file, and returns them in the order of these ids.
-pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, AgreeError> {
+/// Reads the labels of a file, and returns them in the order of these ids. `id` is the path to the id of a label.
+pub(super) fn read(
+    file: &Path,
+    field: &str,
+    id: Option<&str>,
+    of: &Results,
+) -> Result<Labels, AgreeError> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let (mut first, mut different) = (None, Vec::new());
     let (results, rows) = (&of.file, &of.rows);
-    for (place, row) in ObjectRows::open(file, None)?.enumerate() {
+    for row in ObjectRows::open(file, None)? {
         let row = row?;
         let label = label(&row.at, field, row.textual, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
-        let other = row.gold().filter(|gold| rows.differs(&row.id, place, gold, row.is_flat));
-        different.extend(other.map(|_| row.id.clone()));
-        let (id, at) = (row.id, row.at);
+        let id = id_of(&row, id, file, of)?;
+        let place = rows.find(&id, labels.places.len());
+        let own = place.and_then(|place| rows.gold_hash(place));
+        let other = row.gold().as_ref().and_then(gold_hash);
+        if own.zip(other).is_some_and(|(own, other)| own != other) {
+            different.push(id.clone());
+        }
+        let at = row.at;
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
             return Err(AgreeError::DuplicateId { at, id, first: before.line });
@@ -101,6 +111,55 @@ pub(super) fn read(file: &Path, field: &str, of: &Results) -> Result<Labels, Agr
     }
     labels.without_row = by_id.len() as u64;
     Ok(labels)
+}
+
+/// Returns the id of a label: its own, or the value at a path.
+///
+/// # Errors
+/// A row has no id. Its position is not one: the results may have other rows, in another order.
+fn id_of(
+    row: &ObjectRow,
+    path: Option<&str>,
+    file: &Path,
+    of: &Results,
+) -> Result<String, AgreeError> {
+    let found = match path {
+        None if row.has_id => return Ok(row.id.clone()),
+        None => None,
+        Some(path) => row.find(path),
+    };
+    match (found, path) {
+        (Some(Value::String(id)), _) if !id.is_empty() => Ok(id.clone()),
+        (Some(Value::Number(id)), _) => Ok(id.to_string()),
+        (_, Some(path)) => {
+            let (at, path) = (row.at.clone(), path.to_owned());
+            Err(AgreeError::NoId { at, path, keys: row.keys().map(str::to_owned).collect() })
+        }
+        (_, None) => {
+            let at = row.at.clone();
+            let has_positional = of.rows.has_positional();
+            Err(AgreeError::LabelWithoutId {
+                at,
+                column: fitting_column(file, of)?,
+                has_positional,
+            })
+        }
+    }
+}
+
+/// Returns the column of a file with the most ids of these results, if it has any.
+fn fitting_column(file: &Path, of: &Results) -> Result<Option<String>, AgreeError> {
+    let mut known: IndexMap<String, u64> = IndexMap::new();
+    for (place, row) in ObjectRows::open(file, None)?.enumerate() {
+        let row = row?;
+        for column in row.keys() {
+            let id = row.find(column).cloned().and_then(text);
+            let is_id = id.is_some_and(|id| of.rows.find(&id, place).is_some());
+            *known.entry(column.to_owned()).or_default() += u64::from(is_id);
+        }
+    }
+    let best = known.into_iter().filter(|(_, ids)| *ids > 0);
+    Ok(best.reduce(|a, b| if b.1 > a.1 { b } else { a }).map(|(column, _)| column))
 }
 
 fn label(

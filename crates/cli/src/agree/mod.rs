@@ -44,6 +44,9 @@ struct Report<'a> {
     label: &'a str,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
+    /// Whether labels of a file and rows without ids were paired by position.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    paired_by_position: bool,
     /// What the run measured, if the results have a manifest.
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<&'a RunManifest>,
@@ -80,7 +83,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     let mut results = results::read(file.named(), &args.metrics, &args.label)?;
     args.from.check_has_scores(&args.results, results.known.len())?;
     check_metrics(&results, args)?;
-    let labels = labels_of(&mut results, &args.label, args.labels.as_deref())?;
+    let labels = labels_of(&mut results, &args.label, args.labels.as_deref(), args.id.as_deref())?;
     let mut metrics = IndexMap::new();
     for name in results.metrics() {
         let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
@@ -93,6 +96,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         rows: results.rows.len(),
         label: &args.label,
         labels_without_row: labels.without_row,
+        paired_by_position: args.labels.is_some() && results.rows.has_positional(),
         run: results.manifest.as_ref().ok().map(|manifest| &manifest.run),
         unknown_identity: results.manifest.as_ref().err().map(String::as_str),
         metrics,
@@ -107,8 +111,9 @@ pub(super) fn labels(
     results: &Path,
     label: &str,
     labels: Option<&Path>,
+    id: Option<&str>,
 ) -> Result<Labels, AgreeError> {
-    labels_of(&mut results::read(results.into(), &[], label)?, label, labels)
+    labels_of(&mut results::read(results.into(), &[], label)?, label, labels, id)
 }
 
 /// Returns the labels in the file, or else in the results.
@@ -116,18 +121,14 @@ fn labels_of(
     results: &mut Results,
     label: &str,
     file: Option<&Path>,
+    id: Option<&str>,
 ) -> Result<Labels, AgreeError> {
     let labels = match file {
-        Some(file) => labels::read(file, label, results)?,
+        Some(file) => labels::read(file, label, id, results)?,
         None => std::mem::take(&mut results.labels),
     };
     labels.check(file.unwrap_or(&results.file), label)?;
     Ok(labels)
-}
-
-/// The file that contains the labels.
-fn label_file(args: &AgreeArguments) -> &Path {
-    args.labels.as_ref().unwrap_or(&args.results)
 }
 
 /// Checks that every selected metric has a rating in at least one row.
@@ -178,35 +179,24 @@ fn agreement(
         let (metric, field, error) = (name.to_owned(), args.label.clone(), Box::new(error));
         AgreeError::NotComparable { at, metric, field, error }
     })?;
-    check_compared(&agreement, name, ratings, labels, args)?;
+    check_compared(&agreement, name, labels, args)?;
     Ok(agreement)
 }
 
-/// Checks that rows were compared and have at least two different labels.
+/// Checks that any row was compared.
 fn check_compared(
     agreement: &Agreement,
     name: &str,
-    ratings: &[Rating],
     labels: &Labels,
     args: &AgreeArguments,
 ) -> Result<(), AgreeError> {
-    let (metric, field) = (name.to_owned(), args.label.clone());
-    let pairs = ratings.iter().zip(&labels.labels);
-    let mut compared = pairs
-        .filter(|(rating, label)| !rating.is_missing() && **label != Label::Missing)
-        .map(|(_, label)| label);
-    let Some(first) = compared.next() else {
-        let labelled = labels.labels.iter().filter(|label| **label != Label::Missing).count();
-        let scored = agreement.compared + agreement.without_label;
-        let (file, labelled) = (args.results.clone(), labelled as u64);
-        return Err(AgreeError::NothingInCommon { file, metric, field, scored, labelled });
-    };
-    if agreement.compared > 1 && compared.all(|label| label == first) {
-        let (file, rows) = (label_file(args).to_path_buf(), agreement.compared);
-        let label = first.to_string();
-        return Err(AgreeError::OneClass { file, metric, field, rows, label });
+    if agreement.compared > 0 {
+        return Ok(());
     }
-    Ok(())
+    let (file, metric, field) = (args.results.clone(), name.to_owned(), args.label.clone());
+    let labelled = labels.labels.iter().filter(|label| **label != Label::Missing).count() as u64;
+    let scored = agreement.without_label;
+    Err(AgreeError::NothingInCommon { file, metric, field, scored, labelled })
 }
 
 impl Report<'_> {
@@ -218,11 +208,12 @@ impl Report<'_> {
                 0 => String::new(),
                 rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
+            let position = if self.paired_by_position { ", paired by position" } else { "" };
             let (name, label) = (escape::name(name), escape::name(label));
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
             let replies = JudgeReplies::of_each(judged_by);
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
-            format!("{name} against {label}{by}\n{identity}{replies}{agreement}\n")
+            format!("{name} against {label}{by}{position}\n{identity}{replies}{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
         if let Some(run) = self.run {

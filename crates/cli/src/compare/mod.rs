@@ -2,6 +2,7 @@
 
 mod args;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use dsrs_metrics_formats::Epochs;
@@ -112,7 +113,9 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
         _ => print(&comparison.to_string()),
     };
     let printed = printed.map_err(CliError::StandardOutput);
-    let written = markdown.map_or(Ok(()), |markdown| markdown.write(Ok(comparison.markdown())));
+    let written = markdown.map_or(Ok(()), |markdown| {
+        markdown.write(|out| out.write_all(comparison.markdown().as_bytes()))
+    });
     warn_of_unknown_directions(registry, &comparison, [&a, &b], args);
     let judged = match args.fail_if_worse {
         true => judge(&comparison, args),

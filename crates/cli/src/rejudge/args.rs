@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::args::{Param, RunOptions};
 use crate::limit::Limit;
+use crate::value_parsers::id_path;
 
 /// Let another model judge the rows of a run, and compare both judges
 ///
@@ -39,6 +40,9 @@ pub(crate) struct RejudgeArguments {
     /// Read the labels from this file, whose rows have the same ids
     #[arg(long, value_name = "DATA", requires = "label")]
     pub(super) labels: Option<PathBuf>,
+    /// The column with the ids of the labels, or a dotted path to it; by default `id`
+    #[arg(long = "map", value_name = "id=PATH", requires = "labels", value_parser = id_path)]
+    pub(super) id: Option<String>,
     /// A score of at least this is a pass, or of at most this if lower is better: 0.6 or 60%
     #[arg(long, value_name = "X", allow_negative_numbers = true, requires = "label")]
     pub(super) threshold: Option<Limit>,

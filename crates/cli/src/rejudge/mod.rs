@@ -24,7 +24,8 @@ use crate::evaluate::{Ending, EvaluationResult};
 use crate::messages::escape;
 use crate::metrics::Registry;
 use crate::results::{
-    CompareError, Comparison, FormatVersion, MetricComparison, Results, ResultsError,
+    CompareError, Comparison, ComparisonBuilder, FormatVersion, MetricComparison, Results,
+    ResultsError,
 };
 
 pub(super) use args::RejudgeArguments;
@@ -79,14 +80,16 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     let old = Results::read(&args.run)?;
     let score = judges::arguments(registry, &old, args)?;
     let labels = args.label.as_deref();
-    let labels =
-        labels.map(|field| agree::labels(&args.run, field, args.labels.as_deref())).transpose()?;
+    let labels = labels
+        .map(|field| agree::labels(&args.run, field, args.labels.as_deref(), args.id.as_deref()))
+        .transpose()?;
     let metrics = score::configure(registry, &score)?;
     files.check_metrics(&metrics)?;
     #[cfg(feature = "lm")]
     if args.options.lm.estimate {
         return Ok(score::estimate(metrics, &score)?);
     }
+    check_comparable(registry, &old, &score.metrics, labels.as_ref(), args)?;
     let models = RunModels::new(&args.options.lm, 0)?;
     models.settings().scope_sync(|| judges::check(&old, &metrics, &score.metrics))?;
     let warnings = models.unused_warnings(&args.options.lm, &metrics);
@@ -106,6 +109,32 @@ pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCo
     printed.map_err(CliError::StandardOutput)?;
     violations.iter().for_each(print_error);
     Ok(if violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Checks before the first call that the new scores will be comparable with those of the run, and both with the labels.
+fn check_comparable(
+    registry: &Registry,
+    run: &Results,
+    metrics: &[String],
+    labels: Option<&Labels>,
+    args: &RejudgeArguments,
+) -> Result<(), Error> {
+    let builder = comparison(run, args);
+    builder.clone().metrics(metrics.iter().map(String::as_str)).of(run, run)?;
+    if let Some(labels) = labels {
+        let measured = closeness(registry, run, None, metrics, labels, args)?;
+        builder.closer([run, run], &measured)?;
+    }
+    Ok(())
+}
+
+/// Returns the settings of the comparison of a run with another judge.
+fn comparison(run: &Results, args: &RejudgeArguments) -> ComparisonBuilder {
+    let builder = Comparison::builder().seed(args.seed);
+    match run.manifest().and_then(|manifest| manifest.run.group.as_ref()) {
+        Some(field) => builder.group(field),
+        None => builder,
+    }
 }
 
 /// Returns the exit code of a run that did not judge all rows, which is not compared.
@@ -172,16 +201,13 @@ impl<'a> Report<'a> {
         args: &'a RejudgeArguments,
     ) -> Result<Self, Error> {
         let [old, new] = runs;
-        let mut builder = Comparison::builder().seed(args.seed);
-        if let Some(field) = old.manifest().and_then(|manifest| manifest.run.group.as_ref()) {
-            builder = builder.group(field);
-        }
+        let builder = comparison(old, args);
         let names = metrics.iter().map(String::as_str);
         let runs_builder = builder.clone().metrics(names.clone()).allow_different(names);
         let comparison = runs_builder.of(old, new)?;
         let labels = match (labels, &args.label) {
             (Some(labels), Some(label)) => {
-                let measured = closeness(registry, runs, metrics, labels, args)?;
+                let measured = closeness(registry, old, Some(new), metrics, labels, args)?;
                 let closer = builder.closer(runs, &measured)?.into_iter().map(|comparison| {
                     let name = comparison.name.clone();
                     let measure = match measured.get(&name) {
@@ -223,10 +249,12 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Returns how close both judges are to the labels, in the rows of the old run.
+/// Returns how close both judges are to the labels, in the rows of the old run. Without a new run, each score without a verdict counts
+/// as another one, since it may be any number.
 fn closeness(
     registry: &Registry,
-    [old, new]: [&Results; 2],
+    old: &Results,
+    new: Option<&Results>,
     metrics: &[String],
     labels: &Labels,
     args: &RejudgeArguments,
@@ -235,10 +263,13 @@ fn closeness(
     let mut measured = IndexMap::new();
     for name in metrics {
         let mut rows = Vec::with_capacity(2 * old.rows().len());
-        for run in [old, new] {
+        for run in [Some(old), new] {
             for (row, label) in old.rows().iter().zip(&labels.labels) {
-                let score = run.row(&row.id).and_then(|row| row.scores.get(name));
-                let rating = score.map_or(Rating::from(None::<bool>), agree::rating_of);
+                let score = run.unwrap_or(old).row(&row.id).and_then(|row| row.scores.get(name));
+                let rating = match score.map_or(Rating::from(None::<bool>), agree::rating_of) {
+                    Rating::Score(_) if run.is_none() => Rating::Score(0.5),
+                    rating => rating,
+                };
                 rows.push((rating, label.clone()));
             }
         }

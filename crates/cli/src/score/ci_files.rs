@@ -1,6 +1,9 @@
 //! `--junit`, `--markdown` and `--summary`: output for CI systems and dashboards, in files or on standard output.
 
-use std::io;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::limits;
@@ -8,10 +11,12 @@ use super::not_passed::NotPassed;
 use crate::args::ScoreArguments;
 use crate::error::CliError;
 use crate::evaluate::EvaluationResult;
+use crate::evaluate::report::real_path;
+use crate::files::is_standard;
 use crate::metrics::Registry;
 use crate::output::Output;
-use crate::results::{Results, markdown_with_rows, summary_csv};
-use crate::stdio::{print, print_xml};
+use crate::results::{Results, manifest_path, markdown_with_rows, summary_csv};
+use crate::stdio::{XmlOutput, print};
 
 /// A format, and the output of the option that names it.
 pub(super) struct CiFile<'r> {
@@ -20,8 +25,8 @@ pub(super) struct CiFile<'r> {
 }
 
 enum Format<'r> {
-    /// With the limits of metrics in this registry.
-    JUnit(&'r Registry),
+    /// With the limits of metrics in this registry, and the rows of a result file.
+    JUnit(&'r Registry, RowFile),
     /// With the rows that do not pass.
     Markdown(Arc<NotPassed>),
     Summary,
@@ -32,8 +37,9 @@ pub(super) fn create<'r>(
     registry: &'r Registry,
     args: &ScoreArguments,
 ) -> Result<Vec<CiFile<'r>>, CliError> {
+    let junit = Format::JUnit(registry, RowFile::beside(args.junit.as_deref()));
     let options = [
-        (Format::JUnit(registry), "--junit", &args.junit),
+        (junit, "--junit", &args.junit),
         (Format::Markdown(Arc::new(NotPassed::new(&args.data))), "--markdown", &args.markdown),
         (Format::Summary, "--summary", &args.summary),
     ];
@@ -48,7 +54,15 @@ impl CiFile<'_> {
     pub(super) fn observer(&self) -> Option<Arc<NotPassed>> {
         match &self.format {
             Format::Markdown(rows) => Some(Arc::clone(rows)),
-            Format::JUnit(_) | Format::Summary => None,
+            Format::JUnit(..) | Format::Summary => None,
+        }
+    }
+
+    /// Returns the result file that the run must write for this file.
+    pub(super) fn row_file(&self) -> Option<&Path> {
+        match &self.format {
+            Format::JUnit(_, rows) => Some(&rows.0),
+            Format::Markdown(_) | Format::Summary => None,
         }
     }
 
@@ -58,8 +72,15 @@ impl CiFile<'_> {
 
     /// Prints the content on standard output.
     pub(super) fn print(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<()> {
-        let content = self.format.content(args, result)?;
-        if matches!(self.format, Format::JUnit(_)) { print_xml(&content) } else { print(&content) }
+        match &self.format {
+            Format::JUnit(registry, rows) => {
+                let mut out = XmlOutput::default();
+                write_junit(registry, rows, args, result, &mut out)?;
+                out.flush()
+            }
+            Format::Markdown(rows) => print(&markdown_with_rows(result, &rows.rows())),
+            Format::Summary => print(&summary_csv(result)?),
+        }
     }
 
     /// Writes the file. An evaluation without rows has no JUnit file.
@@ -68,11 +89,17 @@ impl CiFile<'_> {
         args: &ScoreArguments,
         result: &EvaluationResult,
     ) -> Result<(), CliError> {
-        let has_content = result.rows > 0 || !matches!(self.format, Format::JUnit(_));
-        if has_content && !self.output.is_standard() {
-            self.output.write(self.format.content(args, result))?;
+        let has_content = result.rows > 0 || self.row_file().is_none();
+        if !has_content {
+            return Ok(());
         }
-        Ok(())
+        self.output.write(|out| match &self.format {
+            Format::JUnit(registry, rows) => write_junit(registry, rows, args, result, out),
+            Format::Markdown(rows) => {
+                out.write_all(markdown_with_rows(result, &rows.rows()).as_bytes())
+            }
+            Format::Summary => out.write_all(summary_csv(result)?.as_bytes()),
+        })
     }
 
     /// Returns a note for a run without a result, if the file of an earlier run remains.
@@ -81,25 +108,47 @@ impl CiFile<'_> {
     }
 }
 
-impl Format<'_> {
-    fn content(&self, args: &ScoreArguments, result: &EvaluationResult) -> io::Result<String> {
-        match self {
-            Self::JUnit(registry) => {
-                let name = args.data.first().map(|data| data.display().to_string());
-                let mut results = Results::of(result).map_err(io::Error::other)?;
-                for limits::Gate { threshold, bound, violation } in
-                    limits::gates(registry, result, args)
-                {
-                    let metric = threshold.metric();
-                    let part = &threshold.name[metric.len()..];
-                    let verdict = if violation.is_some() { "failed" } else { "passed" };
-                    let gate = format!("{bound} {}: {verdict}", threshold.limit);
-                    results.add_property(metric, &format!("gate{part}"), gate);
-                }
-                results.with_name(name.unwrap_or_default()).junit()
-            }
-            Self::Markdown(rows) => Ok(markdown_with_rows(result, &rows.rows())),
-            Self::Summary => summary_csv(result),
-        }
+fn write_junit(
+    registry: &Registry,
+    rows: &RowFile,
+    args: &ScoreArguments,
+    result: &EvaluationResult,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let name = args.data.first().map(|data| data.display().to_string());
+    let mut results = Results::figures_of(result);
+    for limits::Gate { threshold, bound, violation } in limits::gates(registry, result, args) {
+        let metric = threshold.metric();
+        let part = &threshold.name[metric.len()..];
+        let verdict = if violation.is_some() { "failed" } else { "passed" };
+        let gate = format!("{bound} {}: {verdict}", threshold.limit);
+        results.add_property(metric, &format!("gate{part}"), gate);
+    }
+    let metrics: Vec<&str> = result.metric_names().collect();
+    results.with_name(name.unwrap_or_default()).write_junit(&metrics, &rows.0, out)
+}
+
+/// A result file that only this command reads. It is removed at the end, and with it its manifest.
+struct RowFile(PathBuf);
+
+impl RowFile {
+    /// Names a hidden file in the folder of the output.
+    fn beside(output: Option<&Path>) -> Self {
+        let file = output.filter(|path| !is_standard(path)).map(real_path);
+        let is_file = |path: &PathBuf| fs::metadata(path).map_or(true, |found| found.is_file());
+        let process = format!("dsrs-metrics-{}.xml", std::process::id());
+        let file = file.filter(is_file).unwrap_or_else(|| std::env::temp_dir().join(process));
+        let mut name = OsString::from(".");
+        name.push(file.file_name().unwrap_or_default());
+        name.push(".rows.jsonl");
+        Self(file.with_file_name(name))
+    }
+}
+
+impl Drop for RowFile {
+    fn drop(&mut self) {
+        // It is missing if the run had no result.
+        let _ = fs::remove_file(manifest_path(&self.0));
+        let _ = fs::remove_file(&self.0);
     }
 }

@@ -101,7 +101,7 @@ impl Estimated {
         for OfPurpose { purpose, model, calls } in &self.by_purpose {
             writeln!(text, "{purpose}, {model}: {}", Calls(calls))?;
         }
-        let CallEstimate { calls, replies_msats, repairs_msats, retries_msats, .. } = self.total;
+        let CallEstimate { calls, replies_msats, worst_case_msats, .. } = self.total;
         let probes = self.by_purpose.iter().filter(|it| it.purpose == PROBE_PURPOSE);
         let probes: u64 = probes.map(|it| it.calls.calls).sum();
         writeln!(
@@ -117,13 +117,8 @@ impl Estimated {
         )?;
         writeln!(
             text,
-            "at most {} msat in the worst case: {repairs_msats} msat more if each reply is repaired, {retries_msats} msat more if each call is charged for every attempt",
-            self.total.worst_case_msats
+            "at most {worst_case_msats} msat in the worst case: each reply is repaired, and each call is charged for every attempt"
         )?;
-        if self.total.cached_calls > 0 {
-            let saved = self.total.cached_msats;
-            writeln!(text, "the replies in the cache save up to {saved} msat")?;
-        }
         self.write_notes(text, args, calls)
     }
 
@@ -162,16 +157,9 @@ struct Calls<'a>(&'a CallEstimate);
 
 impl fmt::Display for Calls<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let CallEstimate { calls, equal_calls, cached_calls, .. } = self.0;
-        f.write_str(&counted(*calls, "call"))?;
-        if *equal_calls > 0 {
-            write!(
-                f,
-                " ({equal_calls} of them equal to an earlier one, which the cache may answer)"
-            )?;
-        }
+        let CallEstimate { calls, cached_calls, .. } = self.0;
         let cached = if *cached_calls == 1 { "cached reply" } else { "cached replies" };
-        write!(f, ", {cached_calls} {cached}")
+        write!(f, "{}, {cached_calls} {cached}", counted(*calls, "call"))
     }
 }
 

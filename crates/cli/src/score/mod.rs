@@ -158,7 +158,7 @@ fn evaluator(
     let mut builder = of_rows(builder, args)
         .failure_score(args.failure_score)
         .display_progress(!args.options.quiet)
-        .keep_results(args.junit.is_some() || args.keep_rows)
+        .keep_results(args.keep_rows)
         .grace_period(args.options.grace);
     for observer in ci_files.iter().filter_map(CiFile::observer) {
         builder = builder.observer(observer);
@@ -183,6 +183,9 @@ fn evaluator(
     }
     if let Some(out) = args.out.as_ref().filter(|_| !args.append) {
         builder = save_to(builder, out)?.escape_formulas(!args.raw_csv).save_rows(args.with_rows);
+    }
+    for rows in ci_files.iter().filter_map(CiFile::row_file) {
+        builder = builder.save_as_jsonl(rows);
     }
     Ok(builder.build()?)
 }

@@ -11,9 +11,11 @@ use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
-use crate::evaluate::EvaluationResult;
+use crate::evaluate::{EvaluationResult, exit_before_first_run};
 use crate::judge::Models;
-use crate::lm::{CacheMode, CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
+use crate::lm::{
+    CacheMode, CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, ON_WAIT, PROBE_PURPOSE,
+};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -36,6 +38,8 @@ impl RunModels {
         paid_msats: u64,
         estimate: Option<LmEstimate>,
     ) -> Result<Self, CliError> {
+        // It is set by the first command of the process.
+        let _ = ON_WAIT.set(exit_before_first_run);
         let budget = args.budget.map(LmBudget::msats);
         if let Some(budget) = &budget {
             budget.add_spent(paid_msats);

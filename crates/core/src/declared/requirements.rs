@@ -363,11 +363,13 @@ async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
     }
 }
 
-/// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.
+/// Returns whether the provider is reachable but busy or failing, in which case no setting would help and rows are retried. Nothing is
+/// known from a call that was only estimated.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {
         LmErrorKind::RateLimited { .. }
         | LmErrorKind::Disconnected { .. }
+        | LmErrorKind::Estimated
         | LmErrorKind::TruncatedReply { .. } => true,
         LmErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
         _ => false,

@@ -65,7 +65,12 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     }
     let read = Reply::find(signature, &assistant);
     let read = read.and_then(|reply| reply.after(&earlier).read::<J::Output>());
-    read.map_err(|flaw| flaw.text)?;
+    let (_, fields) = read.map_err(|flaw| flaw.text)?;
+    if fields.ignored_keys > 0 {
+        return Err(format!(
+            "expected the fields of the outputs, found others in {assistant}; remove them"
+        ));
+    }
     Ok(Demo { user: user(signature, &contents).into(), assistant: assistant.into() })
 }
 

@@ -37,16 +37,17 @@ pub(super) fn number_items(schema: &mut Value) {
     };
 }
 
-/// Returns the items of a reply without their numbers; `schema` is the schema of the list.
+/// Returns the items of a reply without their numbers; `schema` is the schema of the list. Adds the keys beside the value of an item
+/// to `ignored`.
 ///
 /// # Errors
 /// What is wrong, for the model.
 pub(super) fn without_numbers(
-    name: &str,
-    list: &str,
+    (name, list): (&str, &str),
     count: usize,
     schema: &Value,
     value: Value,
+    ignored: &mut Vec<String>,
 ) -> Result<Value, String> {
     let Value::Array(items) = value else {
         return Err(format!("`{name}` must be a list"));
@@ -77,7 +78,8 @@ pub(super) fn without_numbers(
             true => Ok(Value::Object(fields)),
             false => {
                 let value = fields.remove(VALUE);
-                value.filter(|_| fields.is_empty()).ok_or_else(|| {
+                ignored.extend(fields.into_iter().map(|(key, _)| key));
+                value.ok_or_else(|| {
                     format!(
                         "item {expected} of `{name}` must have the fields `{NUMBER}` and `{VALUE}`"
                     )

@@ -221,7 +221,6 @@ fn missing(votes: usize, judges: usize) -> String {
 
 impl JudgeError {
     /// Returns whether the call was only estimated.
-    #[cfg(feature = "lm")]
     pub(super) fn is_estimated(&self) -> bool {
         matches!(self, Self::Model(error) if error.is_estimated())
     }

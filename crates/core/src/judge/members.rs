@@ -21,6 +21,8 @@ const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 pub(super) struct Member {
     pub(super) id: String,
     pub(super) replied_by: ReplyCounts,
+    /// The keys of its replies that no output has.
+    pub(super) ignored_keys: usize,
     pub(super) verdict: Result<Opinion, JudgeError>,
 }
 
@@ -72,8 +74,9 @@ pub(super) fn combine(
         .collect();
     let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
     // Without the judges that the budget does not cover, another panel would judge this row than the others.
-    if let Some(over_budget) = errors().find(|error| error.budget_msats().is_some()) {
-        return Err(over_budget.clone());
+    let is_final = |error: &&JudgeError| error.budget_msats().is_some() || error.is_estimated();
+    if let Some(error) = errors().find(is_final) {
+        return Err(error.clone());
     }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
@@ -209,16 +212,19 @@ fn fields(item: &Value) -> String {
 
 fn metadata(members: &[Member]) -> Map<String, Value> {
     let mut metadata = Map::new();
-    let judge = |Member { id, replied_by, verdict }: &Member| {
+    let judge = |Member { id, replied_by, ignored_keys, verdict }: &Member| {
         let Opinion { value, answers, probabilities, .. } = verdict.as_ref().ok()?;
         let mut judge = json!({ "judge": id, "value": value, "answers": answers });
         if !probabilities.is_empty() {
             judge["probabilities"] = json!(probabilities);
         }
+        if *ignored_keys > 0 {
+            judge["ignored_keys"] = json!(ignored_keys);
+        }
         Some(replied_by.add_to(judge))
     };
     metadata.insert(JUDGES.to_owned(), members.iter().filter_map(judge).collect());
-    let failed = |Member { id, replied_by, verdict }: &Member| {
+    let failed = |Member { id, replied_by, verdict, .. }: &Member| {
         let error = verdict.as_ref().err()?.to_string();
         Some(replied_by.add_to(json!({ "judge": id, "error": error })))
     };

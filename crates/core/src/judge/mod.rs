@@ -55,6 +55,7 @@ mod each;
 mod embed;
 mod error;
 pub(crate) mod forward;
+mod ignored_keys;
 mod json_object;
 mod judged;
 mod members;

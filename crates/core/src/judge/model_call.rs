@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::contract::Judge;
 use super::error::JudgeError;
+use super::ignored_keys::Fields;
 use super::json_object::Flaw;
 use super::prompt::{Demo, Prompt};
 use super::reply::Reply;
@@ -96,13 +97,15 @@ pub(super) struct Question {
     pub(super) replied_by: ReplyCounts,
     /// The parameters that the model does not support, and that were omitted.
     pub(super) omitted: UnsupportedParams,
+    /// The keys of the replies that no output has.
+    pub(super) ignored_keys: usize,
 }
 
 impl Question {
     pub(super) fn new(lm: &dyn LanguageModel, declared_msats: u64) -> Self {
         let omitted = unsupported_params::known_for(lm);
         let (calls, replied_by) = (Calls::default(), ReplyCounts::default());
-        Self { declared_msats, msats: 0, calls, replied_by, omitted }
+        Self { declared_msats, msats: 0, calls, replied_by, omitted, ignored_keys: 0 }
     }
 
     /// Makes the last call.
@@ -125,21 +128,23 @@ impl Question {
         (index, step): (usize, &Step),
         earlier: &Earlier,
     ) -> Result<Value, JudgeError> {
-        let mut fields = self
+        let mut values = self
             .answer(lm, request, |reply| {
                 let reply = Reply::find(&step.call, &reply.text)?.after(earlier);
-                reply.checked(|reply| judge.reads_step(index, reply))
+                let fields = reply.checked(|reply| judge.reads_step(index, reply))?;
+                Ok((fields.values, fields.ignored_keys))
             })
             .await?;
-        Ok(fields.remove(step.name()).unwrap_or_default())
+        Ok(values.remove(step.name()).unwrap_or_default())
     }
 
-    /// Makes a call, and once more with a repair message if `read` finds a flaw in the reply.
+    /// Makes a call, and once more with a repair message if `read` finds a flaw in the reply. `read` also returns the number of ignored
+    /// keys.
     async fn answer<T>(
         &mut self,
         lm: &dyn LanguageModel,
         request: &mut LmRequest,
-        read: impl Fn(&LmReply) -> Result<T, Flaw>,
+        read: impl Fn(&LmReply) -> Result<(T, usize), Flaw>,
     ) -> Result<T, JudgeError> {
         let mut is_repair = false;
         loop {
@@ -151,7 +156,10 @@ impl Question {
             }
             let reply = reply?;
             let flaw = match read(&reply) {
-                Ok(answer) => return Ok(answer),
+                Ok((answer, ignored_keys)) => {
+                    self.ignored_keys += ignored_keys;
+                    return Ok(answer);
+                }
                 Err(flaw) if is_repair => return Err(unreadable(lm, &reply, flaw)),
                 Err(flaw) => flaw,
             };
@@ -224,20 +232,20 @@ impl Question {
     }
 }
 
-/// Returns the verdict, or a flaw that a repair can fix. An error in the score's expression is not a flaw, since
-/// another reply would not help.
+/// Returns the verdict with the number of ignored keys, or a flaw that a repair can fix. An error in the score's expression is not a
+/// flaw, since another reply would not help.
 fn read<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
     reply: &LmReply,
     earlier: Option<&Earlier>,
-) -> Result<Result<Verdict, JudgeError>, Flaw> {
+) -> Result<(Result<Verdict, JudgeError>, usize), Flaw> {
     let signature = J::signature();
     let with_earlier = |reply: Reply<'static>| match earlier {
         Some(earlier) => reply.after(earlier),
         None => reply,
     };
-    let (output, mut answer) =
+    let (output, Fields { values: mut answer, ignored_keys }) =
         with_earlier(Reply::find(signature, &reply.text)?).read::<J::Output>()?;
     let scored = match signature.scoring {
         Scoring::Logprobs(name) => weighed(judge, lm, reply, (name, &answer), with_earlier)
@@ -247,7 +255,7 @@ fn read<J: Judge>(
         }
     };
     answer.extend(earlier.iter().flat_map(|earlier| earlier.values.clone()));
-    Ok(scored.map(|(value, weights)| Verdict { value, answer, weights }))
+    Ok((scored.map(|(value, weights)| Verdict { value, answer, weights }), ignored_keys))
 }
 
 /// Returns the mean of the scores of an answer with each value of the weighed output, by the probabilities of these values.

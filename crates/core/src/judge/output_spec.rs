@@ -129,3 +129,20 @@ impl OutputSpec {
         }
     }
 }
+
+/// Adapts a schema to providers: they require `additionalProperties: false`, and reject formats of numbers.
+pub(super) fn closed(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if matches!(fields.get("type"), Some(kind) if kind == "number" || kind == "integer") {
+                fields.remove("format");
+            }
+            if fields.contains_key("properties") {
+                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
+            fields.values_mut().for_each(closed);
+        }
+        Value::Array(items) => items.iter_mut().for_each(closed),
+        _ => {}
+    }
+}

@@ -8,6 +8,8 @@ use super::prompt::Prompt;
 use super::signature::PromptSettings;
 use super::steps::{Each, Earlier, Empty, Step};
 use super::untrusted::Content;
+#[cfg(feature = "lm")]
+use crate::lm::estimate;
 use crate::lm::{LanguageModel, LmRequest};
 
 /// Sends the questions, each once more with a repair message if the reply is not an answer.
@@ -62,7 +64,14 @@ async fn verdict<J: Judge>(
         }
         let own_msats = step.cost_msats.map(|cost| cost.div_ceil(signature.questions()));
         question.declared_msats = own_msats.unwrap_or(last_msats);
-        let value = question.step(judge, lm, first, (index, step), &earlier).await?;
+        let value = match question.step(judge, lm, first, (index, step), &earlier).await {
+            // Every later call is estimated too.
+            #[cfg(feature = "lm")]
+            Err(error) if error.is_estimated() => {
+                serde_json::json!([estimate::longest_reply(signature.max_tokens)])
+            }
+            value => value?,
+        };
         contents.push(Content::numbered(value.clone()));
         earlier.add(step.name(), value);
     }

@@ -7,7 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::each::{cited, without_numbers};
+use super::ignored_keys::{self, Fields};
 use super::json_object::{Flaw, in_brief, in_short, object};
+use super::output_spec::{OutputSpec, closed};
 use super::signature::Signature;
 use super::steps::Earlier;
 use crate::json::describe::found;
@@ -66,6 +68,8 @@ pub struct Reply<'a> {
     /// Fields whose flaw is known.
     flawed: Vec<&'static str>,
     flaws: Vec<String>,
+    /// Keys that no output has.
+    ignored: Vec<String>,
 }
 
 impl<'a> Reply<'a> {
@@ -79,7 +83,8 @@ impl<'a> Reply<'a> {
 
     /// Returns the reply with these fields.
     pub(super) fn of(signature: &'a Signature, fields: Map<String, Value>) -> Self {
-        Self { signature, fields, earlier: None, flawed: Vec::new(), flaws: Vec::new() }
+        let (flawed, flaws, ignored) = (Vec::new(), Vec::new(), Vec::new());
+        Self { signature, fields, earlier: None, flawed, flaws, ignored }
     }
 
     /// Adds what earlier steps returned, and checks the lists of the reply against theirs.
@@ -94,7 +99,8 @@ impl<'a> Reply<'a> {
             let Some(each) = &output.each else { continue };
             let value = self.fields.get_mut(name).map(Value::take).unwrap_or_default();
             let count = earlier.items_of(each.list);
-            let items = without_numbers(name, each.list, count, &output.schema, value);
+            let items =
+                without_numbers((name, each.list), count, &output.schema, value, &mut self.ignored);
             let items = items.and_then(|items| match output.cites {
                 Some(list) => cited(name, (list, earlier.items_of(list)), items),
                 None => Ok(items),
@@ -112,35 +118,53 @@ impl<'a> Reply<'a> {
     }
 
     /// Checks that the reply has the outputs that `read` reads, and returns its fields.
-    pub(super) fn checked(
-        mut self,
-        read: impl FnOnce(&mut Self) -> bool,
-    ) -> Result<Map<String, Value>, Flaw> {
-        let fields = self.fields.clone();
+    pub(super) fn checked(mut self, read: impl FnOnce(&mut Self) -> bool) -> Result<Fields, Flaw> {
+        let fields = self.fields();
         let is_read = read(&mut self);
-        self.end(is_read.then_some(())).map(|()| fields)
-    }
-
-    /// Returns the output, unless the reply has a flaw or other fields.
-    fn end<T>(mut self, output: Option<T>) -> Result<T, Flaw> {
-        // Sorted, since the order of a map's keys depends on the features of `serde_json`.
-        let mut others: Vec<&String> = self.fields.keys().collect();
-        others.sort();
-        let others: Vec<String> = others.into_iter().take(3).map(|key| in_brief(key, 40)).collect();
-        if !others.is_empty() {
-            self.flaws.push(format!("unexpected `{}`", others.join("`, `")));
-        }
-        match output {
-            Some(output) if self.flaws.is_empty() => Ok(output),
-            _ => Err(Flaw { text: self.flaws.join("; "), is_cut: false }),
-        }
+        self.end(is_read.then_some(fields))
     }
 
     /// Reads the outputs, and returns them with the fields of the reply.
-    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Map<String, Value>), Flaw> {
-        let fields = self.fields.clone();
+    pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Fields), Flaw> {
+        let fields = self.fields();
         let output = O::read(&mut self);
-        self.end(output).map(|output| (output, fields))
+        self.end(output.map(|output| (output, fields)))
+    }
+
+    /// Returns the fields without the keys that no output has.
+    fn fields(&mut self) -> Fields {
+        let signature = self.signature;
+        let of_call = |name: &str| signature.outputs.iter().find(|output| output.name == name);
+        // An offline stand-in also returns the values of the steps.
+        let output = |name: &str| match self.earlier {
+            Some(_) => of_call(name),
+            None => signature.output_spec(name),
+        };
+        ignored_keys::without(self.fields.clone(), output, &mut self.ignored)
+    }
+
+    /// Returns the value of an output without the keys that its schema does not have.
+    fn known(&self, name: &str, value: &Value) -> Value {
+        let mut known = value.clone();
+        if let Some(OutputSpec { schema, .. }) = self.signature.output_spec(name) {
+            ignored_keys::remove(&mut known, schema, schema, &mut Vec::new());
+        }
+        known
+    }
+
+    /// Returns what was read, unless the reply has a flaw. A misspelt key is both missing and unexpected.
+    fn end<T>(mut self, read: Option<T>) -> Result<T, Flaw> {
+        if let Some(read) = read.filter(|_| self.flaws.is_empty()) {
+            return Ok(read);
+        }
+        // Sorted, since the order of a map's keys depends on the features of `serde_json`.
+        self.ignored.sort();
+        let ignored: Vec<String> =
+            self.ignored.iter().take(3).map(|key| in_brief(key, 40)).collect();
+        if !ignored.is_empty() {
+            self.flaws.push(format!("unexpected `{}`", ignored.join("`, `")));
+        }
+        Err(Flaw { text: self.flaws.join("; "), is_cut: false })
     }
 
     /// Reads one output.
@@ -278,7 +302,9 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         if let Some(violation) = reply.violation(name, &value) {
             return reply.flaw(violation);
         }
-        match T::deserialize(&value) {
+        // As it is first, since the type may read more names than its schema has.
+        let known = || reply.known(name, &value);
+        match T::deserialize(&value).or_else(|_| T::deserialize(known())) {
             Ok(answer) => Some(answer),
             Err(error) => {
                 reply.flaw(format!("`{name}` is {}: {}", found(&value), in_short(&error)))
@@ -360,23 +386,6 @@ pub trait Unmet: Answer {}
 /// Returns whether a number is an integer that a double represents exactly.
 fn exact(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
-}
-
-/// Adapts a schema to providers: they require `additionalProperties: false`, and reject formats of numbers.
-fn closed(schema: &mut Value) {
-    match schema {
-        Value::Object(fields) => {
-            if matches!(fields.get("type"), Some(kind) if kind == "number" || kind == "integer") {
-                fields.remove("format");
-            }
-            if fields.contains_key("properties") {
-                fields.entry("additionalProperties").or_insert(Value::Bool(false));
-            }
-            fields.values_mut().for_each(closed);
-        }
-        Value::Array(items) => items.iter_mut().for_each(closed),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -35,9 +35,25 @@ where
     let (result, mut cost_msats) = judgement(judge, input, spec).await;
     let result = match result {
         Ok(judgement) => of_answers(judge, judgement, score, &mut cost_msats).await,
-        Err(error) => Err(error),
+        Err(error) => {
+            #[cfg(feature = "lm")]
+            if error.is_estimated() {
+                estimate_scores(judge, score).await;
+            }
+            Err(error)
+        }
     };
     Judged::new(result, cost_msats)
+}
+
+/// Counts the calls that score the longest answer of each judge.
+#[cfg(feature = "lm")]
+async fn estimate_scores<J: Judge, F: Future>(judge: &J, score: impl Fn(Map<String, Value>) -> F) {
+    let longest = crate::lm::estimate::longest_reply(J::signature().max_tokens);
+    let outputs = || J::signature().outputs.iter().map(|output| output.name.to_owned());
+    for _ in 0..judge.panel().num_judges(J::signature()) {
+        score(outputs().map(|name| (name, json!(longest))).collect()).await;
+    }
 }
 
 async fn of_answers<J, F>(

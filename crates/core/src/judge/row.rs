@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::contract::Judge;
 use super::demos::demos;
 use super::error::JudgeError;
+use super::ignored_keys::Fields;
 use super::judged::{Judged, Judgement, Kind};
 use super::members::{Member, combine, opinion};
 use super::model_call::{Calls, Question, Verdict, hash_without_inputs, request, score, validated};
@@ -177,7 +178,7 @@ fn offline<J: Judge>(
     }
     let text = Value::Object(answer).to_string();
     let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
-    let (output, answer) = read.map_err(|flaw| JudgeError::Unreadable {
+    let (output, Fields { values: answer, .. }) = read.map_err(|flaw| JudgeError::Unreadable {
         lm: OFFLINE_JUDGE.to_owned(),
         flaws: flaw.text,
         reply: text,
@@ -288,13 +289,14 @@ impl Questions {
             // All draws and both orders, also if the first one has no verdict.
             let of_member: Vec<Answered> = results.by_ref().take(questions).collect();
             let mut replied_by = ReplyCounts::default();
+            let ignored_keys = of_member.iter().map(|(_, question)| question.ignored_keys).sum();
             of_member.iter().for_each(|(_, question)| replied_by.add_all(&question.replied_by));
             let verdicts: Result<Vec<Verdict>, _> = of_member
                 .into_iter()
                 .map(|(verdict, _)| validated(lm, verdict?, spec.range))
                 .collect();
             let verdict = verdicts.map(|verdicts| opinion(verdicts, draws, spec));
-            Member { id: lm.id().to_owned(), replied_by, verdict }
+            Member { id: lm.id().to_owned(), replied_by, ignored_keys, verdict }
         });
         let members: Vec<Member> = members.collect();
         let judgement =

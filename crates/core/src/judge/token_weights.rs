@@ -14,6 +14,9 @@ use crate::lm::{LmReply, TokenLogprob, TokenLogprobs};
 /// model returns.
 const LEAST_COVERED: f64 = 0.5;
 
+/// The largest sum of the probabilities of one token's alternatives, which exceeds 1 by rounding.
+const MAX_SUM: f64 = 1.01;
+
 /// The values of an output with their probabilities, all above 0; together they may have less than 1.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weights(pub(super) Vec<(Value, f64)>);
@@ -106,12 +109,16 @@ fn decide(
         let is_own = |other: &TokenLogprob| other.token == token.token;
         let own = TokenLogprob { token: token.token.clone(), logprob: token.logprob };
         let own = (!token.top.iter().any(is_own)).then_some(own);
+        let alternatives = || token.top.iter().chain(&own);
+        let sum: f64 = alternatives().map(|alternative| alternative.logprob.exp()).sum();
+        // Also if one is not a number.
+        if sum.is_nan() || sum > MAX_SUM {
+            return Err(format!(
+                "expected log probabilities whose probabilities have a sum of at most 1, found {sum:.2}"
+            ));
+        }
         let mut chosen = None;
-        for alternative in token.top.iter().chain(&own) {
-            // Sums of probabilities exceed 1 by rounding.
-            if alternative.logprob.is_nan() || alternative.logprob > 0.01 {
-                return Err(format!("{} is not a log probability", alternative.logprob));
-            }
+        for alternative in alternatives() {
             let probability = alternative.logprob.exp().min(1.0);
             let Some(rest) = without_lead(&alternative.token, lead, written.is_empty()) else {
                 continue;

@@ -21,6 +21,8 @@ use crate::rows::named_values::Fields;
 pub struct Pair<G = Example, P = Prediction> {
     /// The row's id, unique within a run.
     pub id: String,
+    /// `true` if the row has no id of its own, and `id` is its position. Rows of two runs are then paired by position.
+    pub is_positional: bool,
     /// The labelled example.
     pub gold: G,
     /// The program's prediction.
@@ -47,7 +49,15 @@ impl<G, P> Pair<G, P> {
     /// assert_eq!((&*pair.id, pair.gold, pair.pred, pair.origin), ("sensor-7", 0.5, 0.25, None));
     /// ```
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
-        Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None, run: None }
+        Self {
+            id: id.into(),
+            is_positional: false,
+            gold,
+            pred,
+            attributes: Fields::default(),
+            origin: None,
+            run: None,
+        }
     }
 }
 

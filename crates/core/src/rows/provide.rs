@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::retrieval::{Relevant, Retrieved};
 use crate::rows::fields::{MaybeOwned, Optional, Owned, Raw, ReadAs, Ref, Slice, Text};
-use crate::trajectory::Trajectory;
+use crate::trajectory::{ExpectedTrajectory, Trajectory};
 
 /// Converts a record's field to the form `W`.
 pub trait Provide<'r, W: ReadAs<'r>> {
@@ -102,7 +102,13 @@ macro_rules! always_provided {
 always_provided! {
     [] String, [] &'static str, [] Box<str>, [] Arc<str>, [] Cow<'static, str>, [] Value,
     [] bool, [] f32, [] f64, [] i8, [] i16, [] i32, [] i64, [] isize, [] u8, [] u16, [] u32, [] u64,
-    [] usize, [T] Vec<T>, [] Trajectory,
+    [] usize, [T] Vec<T>, [] Trajectory, [] ExpectedTrajectory,
+}
+
+impl<'r> Provide<'r, Ref<ExpectedTrajectory>> for Trajectory {
+    fn provide(&'r self) -> MaybeOwned<'r, ExpectedTrajectory, ExpectedTrajectory> {
+        MaybeOwned::Owned(self.clone().into())
+    }
 }
 
 impl<'r> Provide<'r, Owned<Relevant<'r>>> for Vec<String> {

@@ -12,7 +12,7 @@ use serde_json::{Error, Value};
 
 use crate::json::literal::{is_meant_as_list, may_be_literal, python_to_json};
 use crate::json::numbers::is_underflow;
-use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 use crate::json::written_scalar::SCALAR;
 use crate::rows::named_values::Fields;
@@ -62,7 +62,7 @@ impl Cell<'_> {
 }
 
 fn parse(json: &str) -> Result<Value, Error> {
-    if has_more_values(json, MAX_VALUES) {
+    if is_too_large(json, MAX_VALUES) {
         return Err(Error::custom("more JSON values than the limit for one cell"));
     }
     let UniqueKeys(value) = serde_json::from_str(json)?;

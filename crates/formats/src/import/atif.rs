@@ -27,11 +27,12 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
             .get("schema_version")
             .and_then(Value::as_str)
             .is_some_and(|it| it.starts_with("ATIF"));
-        if !is_atif && rows.is_empty() {
-            return Err(super::detect::other_format(input, EXPECTED));
-        }
         if !is_atif {
-            return Err(input.invalid(place, "no `schema_version` of ATIF; expected a trajectory"));
+            let own = input.invalid(place, "no `schema_version` of ATIF; expected a trajectory");
+            return Err(match rows.is_empty() {
+                true => super::detect::other_format(input, EXPECTED, own),
+                false => own,
+            });
         }
         let number = rows.len();
         let row = row(number + 1, document).map_err(|reason| input.invalid(place, reason))?;

@@ -4,20 +4,37 @@ use std::fs::File;
 use std::io::Read as _;
 
 use super::error::{ImportError, Input};
+use super::text::without_mark;
 use crate::messages::escape;
 
 /// The bytes from which a format is recognized.
 const START: u64 = 64 << 10;
 
-/// Returns the error of a file of another format than `expected`.
-pub(super) fn other_format(input: Input<'_>, expected: &'static str) -> ImportError {
+/// The formats by a word of their nouns, and their names on the command line.
+const OWN: [(&str, &str); 4] = [
+    ("inspect_ai", "--from inspect"),
+    ("lm-eval", "--from lm-eval"),
+    ("OpenTelemetry", "--from otlp"),
+    ("ATIF", "--from atif"),
+];
+
+/// Returns the error of a file of another format than `expected`, or `own` if it seems to have this format.
+pub(super) fn other_format(
+    input: Input<'_>,
+    expected: &'static str,
+    own: ImportError,
+) -> ImportError {
     let mut start = Vec::new();
     if let Err(reason) =
         File::open(input.file).and_then(|file| file.take(START).read_to_end(&mut start))
     {
         return input.unreadable(reason);
     }
-    ImportError::OtherFormat { file: input.file.to_owned(), expected, found: describe(&start) }
+    let found = describe(without_mark(&start));
+    if OWN.iter().any(|(noun, name)| expected.contains(noun) && found.contains(name)) {
+        return own;
+    }
+    ImportError::OtherFormat { file: input.file.to_owned(), expected, found }
 }
 
 /// Describes a file by its first bytes.

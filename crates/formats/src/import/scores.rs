@@ -1,12 +1,15 @@
 //! Outcomes of scores that another program computed.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use crate::core::{
     MetricError, MetricScore, Outcome, ProgramOutput, ProgramRun, ProgramUsage, Scored,
 };
+use crate::results::ForeignRow;
 
 /// Returns the outcome of a score: its value, and whether it is a verdict.
 pub(super) fn scored(
@@ -19,10 +22,58 @@ pub(super) fn scored(
     Outcome::Scored(Scored::of_other_program(score, passed, metadata))
 }
 
-/// Returns the outcome of a score that is not a finite number.
+/// Returns the outcome of a score that is not a finite number. Where the file has `NaN`, the value is null.
 pub(super) fn invalid(metric: &str, found: &Value) -> Outcome {
-    let found = crate::json::describe::found(found);
+    let found = match found {
+        Value::Null => "missing, null or NaN".to_owned(),
+        found => crate::json::describe::found(found),
+    };
     Outcome::from(MetricError::failed(metric, format_args!("the score is {found}, not a number")))
+}
+
+/// The metrics of the rows so far. A row without one of them failed. A file may name a metric in its last row alone, and is then
+/// converted a second time.
+#[derive(Default)]
+pub(super) struct Completeness {
+    metrics: IndexSet<String>,
+    optional: HashSet<String>,
+    /// The number of metrics when the first row was completed.
+    of_first: Option<usize>,
+}
+
+impl Completeness {
+    pub(super) fn contains(&self, metric: &str) -> bool {
+        self.metrics.contains(metric)
+    }
+
+    /// Allows that rows lack a metric.
+    pub(super) fn allow_missing(&mut self, metric: &str) {
+        self.optional.insert(metric.to_owned());
+    }
+
+    /// Adds the metrics of a row, and failures of those that it lacks.
+    pub(super) fn complete(&mut self, row: &mut ForeignRow) {
+        for name in row.attempts.iter().flat_map(|attempt| attempt.outcomes.keys()) {
+            if !self.metrics.contains(name) && !self.optional.contains(name) {
+                self.metrics.insert(name.clone());
+            }
+        }
+        self.of_first.get_or_insert(self.metrics.len());
+        for attempt in &mut row.attempts {
+            for name in &self.metrics {
+                let missing = || {
+                    let reason = "no score in the file, which has one for other rows";
+                    Outcome::from(MetricError::failed(name, reason))
+                };
+                attempt.outcomes.entry(name.clone()).or_insert_with(missing);
+            }
+        }
+    }
+
+    /// Returns whether each row since the last call has all metrics.
+    pub(super) fn is_whole(&mut self) -> bool {
+        self.of_first.take().is_none_or(|metrics| metrics == self.metrics.len())
+    }
 }
 
 /// Returns the record of a program's run. A latency that is not a time is left out.

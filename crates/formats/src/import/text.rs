@@ -2,24 +2,30 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
+use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use indexmap::IndexMap;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::detect::other_format;
 use super::error::{ImportError, Input};
-use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::size::{MAX_VALUES, is_too_large};
+use crate::json::unique_keys::reject_duplicate;
 
 pub(super) use crate::data::ROW_LIMIT;
 
 /// Parses JSON in which `NaN` is null and infinities are strings with their names. Fields that the type lacks are skipped,
 /// however deep they are.
 pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+    let bytes = without_mark(bytes);
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("invalid UTF-8 at byte {}", error.valid_up_to()))?;
-    if has_more_values(text, MAX_VALUES) {
+    if is_too_large(text, MAX_VALUES) {
         return Err(format!("more than {MAX_VALUES} values; expected fewer"));
     }
     let text = with_finite_numbers(text);
@@ -29,6 +35,39 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
         }
         other => other,
     })
+}
+
+/// Removes the byte order mark, with which some programs begin a file.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// An object without duplicate keys.
+pub(super) struct Unique<V>(pub(super) IndexMap<String, V>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<V>(PhantomData<V>);
+
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+            type Value = Unique<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Unique<V>, A::Error> {
+                let mut entries = IndexMap::new();
+                while let Some((key, value)) = map.next_entry::<String, V>()? {
+                    reject_duplicate(entries.contains_key(&key), &key)?;
+                    entries.insert(key, value);
+                }
+                Ok(Unique(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
 }
 
 /// The constants of Python, longest first, and their replacements.
@@ -91,19 +130,24 @@ pub(super) fn each_document<T: DeserializeOwned>(
     let mut is_first = true;
     while lines.read_next().map_err(|error| input.unreadable(error))? {
         let parsed = parse::<T>(&lines.line);
+        let place = format!("line {}", lines.number);
         let parsed = match parsed {
             // A document that is written over several lines.
-            Err(_) if is_first && serde_json::from_slice::<IgnoredAny>(&lines.line).is_err() => {
+            Err(_) if is_first && parse::<IgnoredAny>(&lines.line).is_err() => {
                 return each("document 1", whole(input, expected)?);
             }
-            Err(_) if is_first => return Err(other_format(input, expected)),
+            Err(reason) if is_first => {
+                return Err(other_format(input, expected, input.invalid(place, reason)));
+            }
             parsed => parsed,
         };
-        let place = format!("line {}", lines.number);
         each(&place, parsed.map_err(|reason| input.invalid(&place, reason))?)?;
         is_first = false;
     }
-    if is_first { Err(other_format(input, expected)) } else { Ok(()) }
+    match is_first {
+        true => Err(other_format(input, expected, input.whole("an empty file"))),
+        false => Ok(()),
+    }
 }
 
 fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Result<T, ImportError> {
@@ -118,11 +162,11 @@ fn whole<T: DeserializeOwned>(input: Input<'_>, expected: &'static str) -> Resul
             "longer than {limit} MiB as one document; write one document in each line"
         )));
     }
-    if !text.trim_ascii_start().starts_with(b"{") {
-        return Err(other_format(input, expected));
+    if !without_mark(&text).trim_ascii_start().starts_with(b"{") {
+        return Err(other_format(input, expected, input.whole("not an object of JSON")));
     }
     parse(&text).map_err(|reason| match parse::<IgnoredAny>(&text) {
-        Ok(_) => other_format(input, expected),
+        Ok(_) => other_format(input, expected, input.whole(reason)),
         Err(_) => input.whole(reason),
     })
 }
@@ -160,7 +204,7 @@ impl<R: BufRead> Lines<R> {
                     format!("line {}: longer than {ROW_LIMIT} bytes", self.number),
                 ));
             }
-            if !self.line.trim_ascii().is_empty() {
+            if !without_mark(&self.line).trim_ascii().is_empty() {
                 return Ok(true);
             }
         }

@@ -11,6 +11,8 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+#[doc(hidden)]
+pub use self::store::ON_WAIT;
 use self::store::Store;
 pub(super) use self::store::{StoredReplies, now_micros};
 use super::key::Key;

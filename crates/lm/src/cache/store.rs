@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, Weak, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -74,6 +74,10 @@ pub(crate) fn now_micros() -> u64 {
 /// The open files of this process. A file can be opened only once, so several models share one.
 static OPEN_FILES: LazyLock<Mutex<OpenFiles>> = LazyLock::new(Mutex::default);
 
+/// What a program does when it begins to wait for the file of another process, such as to handle signals.
+#[doc(hidden)]
+pub static ON_WAIT: OnceLock<fn()> = OnceLock::new();
+
 #[derive(Default)]
 struct OpenFiles {
     stores: HashMap<PathBuf, Weak<Store>>,
@@ -103,6 +107,9 @@ impl Store {
             // Unlocked between two attempts, so that no thread waits for the file of another one.
             if let Some(store) = Self::try_open(&path, max_bytes, begun)? {
                 return Ok(store);
+            }
+            if let Some(on_wait) = ON_WAIT.get() {
+                on_wait();
             }
             std::thread::sleep(RETRY_AFTER);
         }

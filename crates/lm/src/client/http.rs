@@ -12,6 +12,7 @@ use super::super::{LmError, LmErrorKind};
 use super::errors;
 use super::target::{Target, redact_url};
 use dsrs_metrics_values::json::size::has_more_values;
+use dsrs_metrics_values::json::unique_keys::UniqueKeys;
 
 /// The bytes that are read of a response that is an error; a message is far shorter.
 const MAX_ERROR_BYTES: usize = 64 << 10;
@@ -114,7 +115,8 @@ impl Http<'_> {
             return Err(self.too_large(max_values, "JSON values"));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(body);
-        let json = Value::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;
+        let UniqueKeys(json) =
+            UniqueKeys::deserialize(&mut deserializer).map_err(|error| unreadable(&error))?;
         let error = deserializer.end().err().map(|error| unreadable(&error));
         Ok(Received { json, error })
     }

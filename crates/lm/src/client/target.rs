@@ -44,7 +44,7 @@ impl Variables {
 /// A model with the address and the credentials of its provider.
 #[derive(Clone)]
 pub(in super::super) struct Target {
-    pub(super) id: String,
+    pub(in super::super) id: String,
     /// The canonical name of the provider.
     pub(super) provider: &'static str,
     pub(super) format: Format,

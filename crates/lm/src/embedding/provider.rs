@@ -124,14 +124,24 @@ impl EmbeddingModel for ProviderEmbedder {
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, LmError> {
         let mut vectors = Vec::with_capacity(texts.len());
         let (mut usage, mut cost_msats) = (Usage::default(), Some(0_u64));
+        let mut estimated = None;
         for texts in texts.chunks(MAX_TEXTS) {
-            let reply = recording::complete(&*self.lm, &request(texts)).await?;
+            let reply = match recording::complete(&*self.lm, &request(texts)).await {
+                Err(error) if error.is_estimated() => {
+                    estimated = Some(error);
+                    continue;
+                }
+                reply => reply?,
+            };
             vectors.extend(decoded(self.id(), &reply.text)?);
             if !reply.cached {
                 usage += reply.usage;
             }
             cost_msats =
                 cost_msats.zip(reply.cost_msats).map(|(sum, cost)| sum.saturating_add(cost));
+        }
+        if let Some(error) = estimated {
+            return Err(error);
         }
         let embeddings = Embeddings::new(self.id(), texts.len(), vectors)?;
         Ok(embeddings.with_usage(usage).with_cost_msats(cost_msats))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 
@@ -13,7 +13,7 @@ use crate::{LmError, LmErrorKind, Usage};
 /// An embedding model for tests. It has a vector for each string, and records its calls.
 ///
 /// The vector of a string is the one of [`when`](Self::when), or else the result of [`otherwise`](Self::otherwise). Without
-/// either, the call fails with [`LmErrorKind::Unscripted`].
+/// either, the call fails with [`LmErrorKind::Unscripted`]. Clones share the recorded calls.
 ///
 /// ```
 /// use dsrs_metrics::lm::{EmbeddingModel, LmError, ScriptedEmbedder};
@@ -28,13 +28,14 @@ use crate::{LmError, LmErrorKind, Usage};
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Clone)]
 pub struct ScriptedEmbedder {
     id: String,
     vectors: HashMap<String, Vec<f32>>,
-    otherwise: Option<Box<Otherwise>>,
+    otherwise: Option<Arc<Otherwise>>,
     usage: Usage,
     cost_msats: Option<u64>,
-    requests: Mutex<Vec<Vec<String>>>,
+    requests: Arc<Mutex<Vec<Vec<String>>>>,
 }
 
 type Otherwise = dyn Fn(&str) -> Result<Vec<f32>, LmError> + Send + Sync;
@@ -62,7 +63,7 @@ impl ScriptedEmbedder {
             otherwise: None,
             usage: Usage::default(),
             cost_msats: Some(0),
-            requests: Mutex::default(),
+            requests: Arc::default(),
         }
     }
 
@@ -108,7 +109,7 @@ impl ScriptedEmbedder {
         /// # }
         /// ```
         pub fn otherwise(vector: impl Fn(&str) -> Result<Vec<f32>, LmError> + Send + Sync + 'static)
-            => otherwise = Some(Box::new(vector));
+            => otherwise = Some(Arc::new(vector));
 
         /// Sets the token usage of each call.
         ///

@@ -17,13 +17,9 @@ pub(crate) struct Estimated<L> {
     pub(crate) estimate: LmEstimate,
     pub(crate) prices: Prices,
     pub(crate) price: Option<Price>,
-    /// Whether a model without a price is an error, as in a run with a budget.
-    pub(crate) needs_price: bool,
     pub(crate) attempts: u32,
     /// The replies that a run would find.
     pub(crate) stored: StoredReplies,
-    /// Whether a reply is stored, so that an equal call finds it.
-    pub(crate) is_cached: bool,
 }
 
 impl<L: LanguageModel> Estimated<L> {
@@ -32,22 +28,16 @@ impl<L: LanguageModel> Estimated<L> {
         max_cost(&self.prices, self.price.as_ref()?, &limited(request))
     }
 
-    fn count(&self, request: &LmRequest, is_repeated: bool) -> CallEstimate {
+    fn count(&self, request: &LmRequest, attempts: u32) -> CallEstimate {
         let cost = self.max_cost(request);
         CallEstimate {
             calls: 1,
-            equal_calls: u64::from(is_repeated),
             unlimited_calls: u64::from(request.sampling.max_tokens.is_none()),
             unpriced_calls: u64::from(cost.is_none()),
             replies_msats: cost.unwrap_or(0),
-            retries_msats: self.retries(cost),
+            worst_case_msats: cost.unwrap_or(0).saturating_mul(attempts.into()),
             ..CallEstimate::default()
         }
-    }
-
-    fn retries(&self, cost: Option<u64>) -> u64 {
-        let more = u64::from(self.attempts.max(1) - 1);
-        cost.unwrap_or(0).saturating_mul(more)
     }
 
     /// The sampling parameter that the model rejected, if the reply to the same request without it is stored: a judge omits
@@ -76,10 +66,6 @@ impl<L: LanguageModel> Estimated<L> {
         }
         Ok(None)
     }
-
-    fn error(&self, kind: LmErrorKind) -> LmError {
-        LmError::new(self.inner.id(), kind)
-    }
 }
 
 impl<L: LanguageModel> Layer for Estimated<L> {
@@ -90,36 +76,30 @@ impl<L: LanguageModel> Layer for Estimated<L> {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let (id, purpose) = (self.inner.id(), &request.purpose);
         if is_repair() {
-            let cost = self.max_cost(request);
-            let (repairs_msats, retries_msats) = (cost.unwrap_or(0), self.retries(cost));
-            let repair = CallEstimate { repairs_msats, retries_msats, ..CallEstimate::default() };
+            let CallEstimate { worst_case_msats, .. } = self.count(request, self.attempts);
+            let repair = CallEstimate { worst_case_msats, ..CallEstimate::default() };
             self.estimate.add(purpose, id, &repair);
             return Err(estimate::error(id));
         }
         let effective = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &effective);
         if let Some(reply) = self.stored.get(&key)? {
-            let cached_msats = self.max_cost(request).unwrap_or(0);
-            let cached = CallEstimate { cached_calls: 1, cached_msats, ..CallEstimate::default() };
+            let cached = CallEstimate { cached_calls: 1, ..CallEstimate::default() };
             self.estimate.add(purpose, id, &cached);
             return Ok(reply.into_cached());
         }
         if let Some(parameter) = self.rejected_parameter(&effective)? {
             let (parameter, message) = (parameter.to_owned(), "rejected before".to_owned());
-            return Err(self.error(LmErrorKind::ParameterUnsupported { parameter, message }));
+            let kind = LmErrorKind::ParameterUnsupported { parameter, message };
+            return Err(LmError::new(id, kind));
         }
-        let is_repeated = self.is_cached && self.estimate.is_repeated(key.hash);
-        self.estimate.add(purpose, id, &self.count(request, is_repeated));
+        self.estimate.add(purpose, id, &self.count(request, self.attempts));
         Err(estimate::error(id))
     }
 
-    /// Counts the probe, which is made once and not repeated.
+    /// Counts the probe, which is made once and not repeated. As after a call there is a reply, which a second probe may follow.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        if self.needs_price && self.price.is_none() {
-            return Err(self.error(LmErrorKind::Unpriced));
-        }
-        let probe = CallEstimate { retries_msats: 0, ..self.count(&probe_request(), false) };
-        self.estimate.add(PROBE_PURPOSE, self.inner.id(), &probe);
-        Ok(None)
+        self.estimate.add(PROBE_PURPOSE, self.inner.id(), &self.count(&probe_request(), 1));
+        Ok(Some(LmReply::new("")))
     }
 }

@@ -31,6 +31,8 @@ use async_trait::async_trait;
 pub(crate) use self::estimated::Estimated;
 pub use self::metered::Metered;
 #[cfg(feature = "lm")]
+pub(super) use self::priced::DEFAULT_MAX_TOKENS;
+#[cfg(feature = "lm")]
 pub(crate) use self::single_flight::{Flight, SingleFlight};
 #[cfg(feature = "lm")]
 pub use self::{

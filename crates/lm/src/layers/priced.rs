@@ -53,7 +53,7 @@ pub struct Priced<L> {
 }
 
 /// The limit on the tokens of a reply under a budget, for requests without one.
-const DEFAULT_MAX_TOKENS: u32 = 4096;
+pub(crate) const DEFAULT_MAX_TOKENS: u32 = 4096;
 
 impl<L: LanguageModel> Priced<L> {
     /// Computes the cost of the calls of `inner` from `prices`.

@@ -57,13 +57,20 @@ pub enum ReplayError {
         reason: String,
     },
     /// The file cannot be written. The earlier file is unchanged.
-    #[error("cannot write the recorded calls {}: {source}; check the folder and its permissions", path.display())]
+    #[error("cannot write the recorded calls {}: {source}{}", path.display(), advice(source))]
     Write {
         /// The file.
         path: PathBuf,
         /// The reason.
         source: io::Error,
     },
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::ResourceBusy => "",
+        _ => "; check the folder and its permissions",
+    }
 }
 
 dsrs_metrics_values::debug_as_display!(ReplayError);

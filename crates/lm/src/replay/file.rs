@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use dsrs_metrics_values::named_files::{WriteLock, open_regular};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -85,8 +86,9 @@ fn is_local(endpoint: &str) -> bool {
 /// Reads the calls; `None` if the file does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<Calls>, ReplayError> {
     let owned = || path.to_owned();
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+    let mut bytes = Vec::new();
+    match open_regular(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ReplayError::Read { path: owned(), source }),
     };
@@ -118,6 +120,15 @@ fn reason_of(error: &serde_json::Error) -> String {
     let position = format!(" at line {} column {}", error.line(), error.column());
     let message = message.strip_suffix(&position).unwrap_or(&message);
     format!("{message} at column {}", error.column())
+}
+
+/// Locks the file until its calls are written.
+pub(super) fn lock(path: &Path) -> Result<WriteLock, ReplayError> {
+    // A symbolic link is one file with its target.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().map_or(Ok(()), fs::create_dir_all);
+    let locked = folder.and_then(|()| WriteLock::of(&real));
+    locked.map_err(|source| ReplayError::Write { path: path.to_owned(), source })
 }
 
 /// Writes the calls, unless the file has them already.

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dsrs_metrics_values::named_files::WriteLock;
+
 pub use self::error::ReplayError;
 use self::file::{Call, CallKey, Calls};
 use super::layers::{Flight, SingleFlight};
@@ -69,6 +71,10 @@ enum Mode {
 struct State {
     replayed: BTreeSet<CallKey>,
     recorded: Calls,
+    /// The error of the first call that the file lacks.
+    missing: Option<LmError>,
+    /// Held until the recorded calls are written.
+    write_lock: Option<WriteLock>,
 }
 
 /// The number of characters of a message that an error shows.
@@ -114,17 +120,21 @@ impl Replay {
     /// the file has for it, or without one.
     ///
     /// # Errors
-    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read. With `keep`
-    /// also if a line is damaged.
+    /// [`ReplayError`], if the file exists and is not a replay, has another format version, or cannot be read, or if another
+    /// recording to it is not finished. With `keep` also if a line is damaged.
     pub fn recording(path: impl AsRef<Path>, keep: bool) -> Result<Self, ReplayError> {
         let path = path.as_ref();
+        // Before the file is read: another recording would lose its calls.
+        let write_lock = file::lock(path)?;
         let mode = if keep { Mode::RecordingNew } else { Mode::RecordingAll };
         let stored = match file::read(path) {
             // All lines are replaced.
             Err(ReplayError::Line { .. }) if !keep => Calls::new(),
             stored => stored?.unwrap_or_default(),
         };
-        Ok(Self::new(path, mode, stored))
+        let recording = Self::new(path, mode, stored);
+        lock(&recording.state).write_lock = Some(write_lock);
+        Ok(recording)
     }
 
     fn new(path: &Path, mode: Mode, stored: Calls) -> Self {
@@ -158,13 +168,19 @@ impl Replay {
         self.mode != Mode::Replaying
     }
 
+    /// Returns the error of the first call that the file lacks, unless calls are recorded.
+    #[must_use]
+    pub fn missing(&self) -> Option<LmError> {
+        lock(&self.state).missing.clone()
+    }
+
     /// Writes the file if calls are recorded, and returns the number of calls. A crash leaves either the earlier file or the
     /// complete new one.
     ///
     /// # Errors
     /// [`ReplayError::Write`], if the file cannot be written.
     pub fn finish(&self) -> Result<Summary, ReplayError> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         let is_used = |key| state.replayed.contains(key) || state.recorded.contains_key(key);
         let summary = Summary {
             recorded: state.recorded.len(),
@@ -179,6 +195,7 @@ impl Replay {
                 file::write(&self.path, &calls)?;
             }
         }
+        state.write_lock = None;
         Ok(summary)
     }
 
@@ -199,7 +216,9 @@ impl Replay {
             return not_made(Ok(reply));
         }
         if !self.is_recording() {
-            return not_made(Err(self.not_recorded(lm, request)));
+            let error = self.not_recorded(lm, request);
+            lock(&self.state).missing.get_or_insert_with(|| error.clone());
+            return not_made(Err(error));
         }
         let call = async {
             // It may have been recorded meanwhile.

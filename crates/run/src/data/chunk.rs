@@ -76,7 +76,7 @@ impl ChunkRow<'_> {
     /// The line of the row, from 1.
     pub(super) fn line(&self) -> u64 {
         match self {
-            Self::Undecoded(row) => row.number(),
+            Self::Undecoded(row) => row.line(),
             Self::Decoded(row) => row.at.line,
         }
     }

@@ -46,6 +46,8 @@ pub(super) struct CsvRecords {
     size: (usize, usize),
     /// The line of the next byte, counted from 1.
     line: u64,
+    /// The number of records after the header read so far.
+    records: u64,
     has_failed: bool,
 }
 
@@ -63,8 +65,16 @@ impl CsvRecords {
         // file is already removed; another one is data. A first input with nothing else would look like the end.
         parser.read_record(b"\n", &mut [], &mut []);
         let header = Arc::default();
-        let mut records =
-            Self { input, parser, header, at_once, size: (0, 0), line: 1, has_failed: false };
+        let mut records = Self {
+            input,
+            parser,
+            header,
+            at_once,
+            size: (0, 0),
+            line: 1,
+            records: 0,
+            has_failed: false,
+        };
         let mut first = records.empty_chunk();
         if records.read(&mut first)? {
             let names = records.names(&first)?;
@@ -82,6 +92,7 @@ impl CsvRecords {
     /// Reads the next records; `None` at the end of the file, and after an error.
     pub(super) fn next_chunk(&mut self) -> Option<RecordChunk> {
         let mut chunk = self.empty_chunk();
+        chunk.records_before = self.records;
         let mut is_ended = self.has_failed;
         while !is_ended && chunk.len() < self.at_once && chunk.size() < CHUNK {
             let complete = (chunk.text_len, chunk.cells);
@@ -98,6 +109,7 @@ impl CsvRecords {
                 }
             }
         }
+        self.records += chunk.len() as u64;
         self.size = (chunk.text_len.min(2 * CHUNK), chunk.cells.min(2 * CHUNK));
         (chunk.len() > 0 || chunk.error.is_some()).then_some(chunk)
     }

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use super::format::Format;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
+use crate::json::size::OBJECT;
 use crate::messages::escape;
 
 /// Why a row file cannot be read.
@@ -168,7 +169,7 @@ pub enum DataError {
     },
     /// A row of JSON has too many values.
     #[error(
-        "{at}: the row has more than {limit} JSON values, the limit for one row; split it, or write long lists as strings"
+        "{at}: expected a row of at most {limit} JSON values, where an object counts as {OBJECT}, found more; split the row, or write its long lists as strings"
     )]
     TooManyValues {
         /// The first line of the row.

@@ -3,6 +3,7 @@
 //! Whole lines are read in chunks, which can be decoded on any thread.
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ pub(super) struct JsonLines {
     input: Input,
     /// The number of lines read so far.
     lines: u64,
+    /// The number of rows read so far.
+    rows: u64,
     /// The start of the next line.
     rest: Vec<u8>,
 }
@@ -34,6 +37,8 @@ pub(crate) struct LineChunk {
     bytes: Vec<u8>,
     /// The first line.
     at: Origin,
+    /// The number of rows before these lines.
+    rows_before: u64,
     row_limit: usize,
     value_limit: usize,
 }
@@ -45,12 +50,14 @@ pub(super) struct Line<'c> {
     /// The line as text, if the whole chunk is UTF-8.
     text: Option<&'c str>,
     /// The line number, from 1.
+    line: u64,
+    /// The number of the row, from 1.
     number: u64,
 }
 
 impl JsonLines {
     pub(super) fn new(input: Input) -> Self {
-        Self { input, lines: 0, rest: Vec::new() }
+        Self { input, lines: 0, rows: 0, rest: Vec::new() }
     }
 
     /// Reads the next lines; `None` at the end of the file.
@@ -60,9 +67,13 @@ impl JsonLines {
             Ok(bytes) if bytes.is_empty() => None,
             Ok(bytes) => {
                 let at = self.input.at(self.lines + 1);
-                self.lines += memchr_iter(b'\n', &bytes).count() as u64;
+                let rows_before = self.rows;
+                for line in lines(&bytes) {
+                    self.lines += 1;
+                    self.rows += u64::from(is_row(&bytes[line], self.input.row_limit));
+                }
                 let (row_limit, value_limit) = (self.input.row_limit, self.input.value_limit());
-                Some(Ok(LineChunk { bytes, at, row_limit, value_limit }))
+                Some(Ok(LineChunk { bytes, at, rows_before, row_limit, value_limit }))
             }
         }
     }
@@ -102,20 +113,31 @@ impl LineChunk {
     /// Calls a function with the lines that are not white space, in order, as long as it returns true.
     pub(super) fn each_row(&self, mut read: impl FnMut(&Line<'_>) -> bool) {
         let text = simdutf8::basic::from_utf8(&self.bytes).ok();
-        let ends = memchr_iter(b'\n', &self.bytes).map(|end| end + 1);
-        let unended = (!self.bytes.ends_with(b"\n")).then_some(self.bytes.len());
-        let mut start = 0;
-        for (number, end) in (self.at.line..).zip(ends.chain(unended)) {
-            let bytes = &self.bytes[start..end];
+        let rows = (self.at.line..).zip(lines(&self.bytes));
+        let rows = rows.filter(|(_, it)| is_row(&self.bytes[it.clone()], self.row_limit));
+        for (number, (line, place)) in (self.rows_before + 1..).zip(rows) {
+            let bytes = &self.bytes[place.clone()];
             let is_cut = is_cut(bytes, self.row_limit);
             let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
-            let text = text.map(|text| &text[start..start + bytes.len()]);
-            start = end;
-            if !bytes.is_empty() && !read(&Line { chunk: self, bytes, text, number }) {
+            let text = text.map(|text| &text[place.start..place.start + bytes.len()]);
+            if !read(&Line { chunk: self, bytes, text, line, number }) {
                 return;
             }
         }
     }
+}
+
+/// The place of each line, with its end.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let ends = memchr_iter(b'\n', bytes).map(|end| end + 1);
+    let unended = (!bytes.is_empty() && !bytes.ends_with(b"\n")).then_some(bytes.len());
+    let mut start = 0;
+    ends.chain(unended).map(move |end| std::mem::replace(&mut start, end)..end)
+}
+
+/// Returns `false` for white space, unless it is longer than a row may be.
+fn is_row(line: &[u8], row_limit: usize) -> bool {
+    is_cut(line, row_limit) || !line.trim_ascii_end().is_empty()
 }
 
 /// Whether a line, with its end, is longer than a row with `\r\n` may be.
@@ -171,6 +193,10 @@ impl UndecodedRow for Line<'_> {
 
     fn file(&self) -> &Arc<Path> {
         &self.chunk.at.file
+    }
+
+    fn line(&self) -> u64 {
+        self.line
     }
 
     fn number(&self) -> u64 {

@@ -5,7 +5,7 @@ use super::error::DataError;
 use super::inexact_numbers::{InexactNumber, find_inexact_number, keep_id_as_written};
 use super::row::Row;
 use crate::core::rows::pair::Origin;
-use crate::json::size::has_more_values;
+use crate::json::size::is_too_large;
 
 /// Parses the row in `bytes`, which start at byte `column` of the line `at`, counted from 1.
 pub(super) fn parse(
@@ -15,7 +15,7 @@ pub(super) fn parse(
     value_limit: usize,
 ) -> Result<Row, DataError> {
     let text = str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error, at, column))?;
-    if has_more_values(text, value_limit) {
+    if is_too_large(text, value_limit) {
         return Err(DataError::TooManyValues { at: at.clone(), limit: value_limit });
     }
     let mut row = serde_json::from_str(text).map_err(|error| invalid(&error, at, column))?;

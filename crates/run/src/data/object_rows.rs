@@ -17,7 +17,7 @@ use crate::in_order::in_order;
 /// A row that is an object, with or without `gold` and `pred`.
 #[doc(hidden)]
 pub struct ObjectRow {
-    /// Its id, or else its line, or its position in a JSON array.
+    /// Its id, or else its number in the file.
     pub id: String,
     /// Whether the row contains its id.
     pub has_id: bool,

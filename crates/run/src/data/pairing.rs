@@ -148,10 +148,11 @@ impl Pairing {
             return None;
         }
         match &mut row.origin {
-            Some(at) if Arc::ptr_eq(&at.file, undecoded.file()) => at.line = undecoded.number(),
+            Some(at) if Arc::ptr_eq(&at.file, undecoded.file()) => at.line = undecoded.line(),
             origin => *origin = Some(undecoded.at()),
         }
         let has_id = self.map(row, keys.has_id)?;
+        row.is_positional = !has_id;
         if let Some(at) = row.origin.as_ref().filter(|_| !has_id) {
             row.id.clear();
             self.write_default_id(at, undecoded.number(), &mut row.id);

@@ -18,8 +18,8 @@ use crate::core::rows::pair::Pair;
 /// Reads rows from files: their format, the mappings of fields, and the limit for one row.
 ///
 /// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become attributes of the pair. The
-/// id of a row without one is its line, or its position in a JSON array, counted from 1. If several
-/// files are read, it starts with the file name and a colon.
+/// id of a row without one is its number in the file, counted from 1 ([`Pair::is_positional`]). If
+/// several files are read, it starts with the file name and a colon.
 ///
 /// A row of a result file that contains gold rows and predictions becomes the row that was scored: its attributes are those of
 /// that row, and latency, tokens and cost of the program are the [`run`](Pair::run) of the pair. Its scores are not read.

@@ -23,6 +23,12 @@ const COST: &str = ".cost_msats";
 /// What the program of a row used.
 const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_msats"];
 
+/// The hash of the gold row.
+pub(crate) const GOLD_HASH: &str = "gold_hash";
+
+/// Whether the id of a row is its position.
+pub(crate) const POSITIONAL: &str = "positional";
+
 /// The outcome of a row without prediction.
 pub(super) const PROGRAM_FAILED: &str = "program_failed";
 
@@ -34,6 +40,13 @@ pub(super) struct Added {
     pub(super) fields: Fields,
 }
 
+impl Added {
+    /// Returns `true` if the scored row had no id.
+    pub(super) fn is_positional(&self) -> bool {
+        cell(&self.fields, POSITIONAL) == Value::Bool(true)
+    }
+}
+
 /// The name of the column with the costs of a metric, if its outcomes are in the column of this name.
 pub(super) fn costs_of(column: &str) -> Option<String> {
     let metric = column.strip_suffix(OUTCOME).filter(|_| !column.starts_with(ATTRIBUTES))?;
@@ -43,7 +56,7 @@ pub(super) fn costs_of(column: &str) -> Option<String> {
 /// Whether a column contains what a run added to a row for all metrics together, or all attributes.
 #[cfg(feature = "csv")]
 pub(super) fn is_of_run(column: &str) -> bool {
-    USAGE.contains(&column) || matches!(column, "repeats" | "attributes")
+    USAGE.contains(&column) || matches!(column, "repeats" | "attributes" | POSITIONAL)
 }
 
 impl RowObject {
@@ -57,7 +70,10 @@ impl RowObject {
     fn has_no_metric(&self) -> bool {
         let is_key = |key: &str| {
             USAGE.contains(&key)
-                || matches!(key, "attributes" | "scores" | "traceback" | "manifest")
+                || matches!(
+                    key,
+                    "attributes" | "scores" | "traceback" | "manifest" | GOLD_HASH | POSITIONAL
+                )
         };
         let scores = self.attributes.get("scores").and_then(Value::as_object);
         scores.is_some_and(Map::is_empty) && self.attributes.keys().all(is_key)

@@ -21,8 +21,7 @@ pub(super) type Row = Shape<RowObject>;
 pub(crate) struct LocatedRow {
     pub(super) row: Row,
     pub(super) at: Origin,
-    /// The id of a row without one: its line, or its position in a JSON array, both counted from 1. All rows of an array may
-    /// be in one line.
+    /// The number of the row among the rows of its file, from 1: the id of a row without one.
     pub(super) number: u64,
 }
 
@@ -100,7 +99,8 @@ pub(super) fn validated_row(
         let name = side.to_string();
         mappings.iter().any(|mapping| mapping.path() == name)
     })?;
-    Ok(ValidRow { added, ..row })
+    let is_positional = added.as_ref().is_some_and(|added| added.is_positional());
+    Ok(ValidRow { added, is_positional, ..row })
 }
 
 /// Validates a row of a devset: an object with `gold`, or one that has neither `gold` nor `pred` and is the gold row
@@ -168,6 +168,7 @@ impl RowObject {
         };
         Ok(ValidRow {
             id: self.id.map(|id| id_of(id, at)).transpose()?,
+            is_positional: false,
             gold: mark_textual(gold),
             pred: mark_textual(pred),
             whole_gold,
@@ -200,6 +201,8 @@ fn split(
 /// A validated row; mappings read from it and write to it.
 pub(super) struct ValidRow {
     id: Option<String>,
+    /// Whether the id is that of a result row which had none.
+    is_positional: bool,
     gold: Fields,
     pred: Fields,
     /// The value of `gold` if it is not an object; only a mapping can read it.
@@ -283,6 +286,7 @@ impl ValidRow {
         let (side, field) = match mapping.target() {
             Target::Id => {
                 self.id = value.map(|id| id_of(id, at)).transpose()?;
+                self.is_positional = false;
                 return Ok(());
             }
             Target::Field(Side::Gold, field) => (&mut self.gold, field),
@@ -306,9 +310,10 @@ impl ValidRow {
         origin: Origin,
         default_id: impl FnOnce(&Origin) -> String,
     ) -> Pair {
-        let id = self.id.unwrap_or_else(|| default_id(&origin));
+        let is_positional = self.is_positional || self.id.is_none();
         Pair {
-            id,
+            id: self.id.unwrap_or_else(|| default_id(&origin)),
+            is_positional,
             gold: self.gold.into(),
             pred: self.pred.into(),
             attributes: self.attributes,
@@ -327,6 +332,10 @@ fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) ->
 
 fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     match id {
+        // CSV has no empty id, so it could not be written.
+        Value::String(id) if id.is_empty() => {
+            Err(DataError::InvalidId { at: at.clone(), found: "an empty string".to_owned() })
+        }
         Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),
         other => Err(DataError::InvalidId { at: at.clone(), found: found(&other) }),

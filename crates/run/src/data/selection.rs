@@ -8,7 +8,7 @@ use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;
-use crate::json::size::MAX_VALUES;
+use crate::json::size::{MAX_VALUES, is_too_large};
 use serde_json::Value;
 
 /// Which keys a decoded row has.
@@ -26,6 +26,7 @@ pub(crate) struct FieldSelection {
     pred: Vec<&'static str>,
     attributes: Vec<&'static str>,
     all_attributes: bool,
+    all_gold: bool,
     /// The fields without which a row is decoded as a whole, since an error or a suggestion may name its other fields.
     required: Vec<(Side, String)>,
 }
@@ -42,6 +43,15 @@ impl FieldSelection {
     /// Adds all attributes.
     pub(crate) fn add_attributes(&mut self) {
         self.all_attributes = true;
+    }
+
+    /// Adds the whole gold row.
+    pub(crate) fn add_gold(&mut self) {
+        self.all_gold = true;
+    }
+
+    fn reads_all(&self, side: Side) -> bool {
+        self.all_gold && side == Side::Gold
     }
 
     /// Selects the keys that a dotted path can name: the whole path, and its first segment.
@@ -81,13 +91,12 @@ impl FieldSelection {
         text: &str,
         row: &mut Pair,
     ) -> Option<DecodedKeys> {
-        // More bytes may be more values than the limit.
-        if text.len() > 2 * MAX_VALUES {
+        if is_too_large(text, MAX_VALUES) {
             return None;
         }
         let Pair { id, gold, pred, attributes, run, .. } = row;
         (attributes.textual, *run) = (false, None);
-        let names = |side| selection.map(|it| it.names(side));
+        let names = |side| selection.filter(|it| !it.reads_all(side)).map(|it| it.names(side));
         let attribute_names = selection.filter(|it| !it.all_attributes).map(|it| &*it.attributes);
         let mut keys = DecodedKeys::default();
         let (mut gold_len, mut pred_len, mut attributes_len) = (0, 0, 0);
@@ -166,7 +175,7 @@ impl FieldSelection {
     /// The name of this field, if the run reads it.
     #[cfg(feature = "csv")]
     pub(super) fn field(&self, side: Side, name: &str) -> Option<&'static str> {
-        find(self.names(side), name)
+        find(self.names(side), name).or_else(|| self.reads_all(side).then(|| intern(name)))
     }
 }
 
@@ -196,7 +205,8 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
 /// As [`id`], in the memory of another one.
 pub(crate) fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
     if scanner.peek()? == b'"' {
-        return scanner.string_into(text);
+        scanner.string_into(text)?;
+        return (!text.is_empty()).then_some(());
     }
     let id = id(scanner)?;
     text.clear();

@@ -29,9 +29,12 @@ pub(super) trait UndecodedRow {
     fn file(&self) -> &Arc<Path>;
 
     /// The line of the row, from 1.
+    fn line(&self) -> u64;
+
+    /// The number of the row among the rows of its file, from 1. It is the same in every format.
     fn number(&self) -> u64;
 
     fn at(&self) -> Origin {
-        Origin { file: Arc::clone(self.file()), line: self.number() }
+        Origin { file: Arc::clone(self.file()), line: self.line() }
     }
 }

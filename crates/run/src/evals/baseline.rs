@@ -16,14 +16,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use twox_hash::XxHash3_128;
 
-use crate::core::rows::named_values::Fields;
 use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
-use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest, canonical_hash, sorted};
+use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
+use crate::json::equality::sorted;
 use crate::messages::escape;
-use crate::results::Results;
+use crate::named_files::read_regular;
+use crate::results::{Results, parse_hash};
+
+/// The version of the format. Version 1 had hashes of gold rows as JSON.
+const VERSION: u32 = 2;
 
 /// The largest baseline that is read, in bytes.
 const MAX_LENGTH: u64 = 256 << 20;
@@ -114,11 +118,18 @@ impl Baseline {
         let header = lines.next().unwrap_or_default();
         let at = |number: usize, reason: &dyn std::fmt::Display| format!("line {number}: {reason}");
         let version: Version = serde_json::from_str(header).map_err(|error| at(1, &error))?;
-        if version.format > FORMAT {
-            return Err(format!(
-                "line 1: it has the format version {}, and this version of dsrs-metrics reads {FORMAT}; update dsrs-metrics",
-                version.format
-            ));
+        match version.format {
+            VERSION => {}
+            older if older < VERSION => {
+                return Err(format!(
+                    "line 1: an earlier version of dsrs-metrics wrote it, with other hashes of gold rows (format version {older}, expected {VERSION}); run that version again, or remove the file and accept a new one"
+                ));
+            }
+            newer => {
+                return Err(format!(
+                    "line 1: it has the format version {newer}, and this version of dsrs-metrics reads {VERSION}; update dsrs-metrics"
+                ));
+            }
         }
         let header: Header = serde_json::from_str(header).map_err(|error| at(1, &error))?;
         let mut results = Results::new(path.to_string_lossy().into_owned());
@@ -163,7 +174,7 @@ impl Baseline {
         });
         let header = Header {
             eval: eval.to_owned(),
-            format: FORMAT,
+            format: VERSION,
             rows: results.rows().len() as u64,
             xxh3: hash(rows.lines()),
             run,
@@ -175,9 +186,8 @@ impl Baseline {
 
     /// Returns the ids of the rows whose gold row is another one than in these results.
     pub(super) fn changed_gold<'a>(&self, results: &'a Results) -> Vec<&'a str> {
-        let is_changed = |row: &&ResultRow| {
-            self.gold.get(&row.id).is_some_and(|hash| *hash != gold_hash(row.gold.as_ref()))
-        };
+        let is_changed =
+            |row: &&ResultRow| self.gold.get(&row.id).is_some_and(|hash| *hash != hash_of(row));
         results.rows().iter().filter(is_changed).map(|row| &*row.id).collect()
     }
 
@@ -207,7 +217,7 @@ impl Line<'_> {
         };
         Line {
             id: Cow::Borrowed(&row.id),
-            gold_hash: gold_hash(row.gold.as_ref()),
+            gold_hash: hash_of(row),
             scores: row.scores.iter().map(score).collect(),
             gold: row.gold.as_ref().filter(|_| has_rows).map(sorted),
             pred: row.pred.as_ref().filter(|_| has_rows).map(sorted),
@@ -216,21 +226,9 @@ impl Line<'_> {
 
     fn row(self) -> ResultRow {
         let scores = self.scores.into_iter().map(|(name, score)| (name, score.result()));
-        ResultRow {
-            id: self.id.into_owned(),
-            origin: None,
-            gold: self.gold,
-            pred: self.pred,
-            attributes: Fields::default(),
-            latency_s: None,
-            input_tokens: None,
-            output_tokens: None,
-            cost_msats: None,
-            traceback: None,
-            manifest: None,
-            scores: scores.collect(),
-            is_flat: false,
-        }
+        let (id, gold, pred) = (self.id.into_owned(), self.gold, self.pred);
+        let gold_hash = parse_hash(&self.gold_hash).filter(|hash| *hash != 0);
+        ResultRow { id, gold, pred, gold_hash, scores: scores.collect(), ..ResultRow::default() }
     }
 }
 
@@ -243,11 +241,9 @@ impl Score {
     }
 }
 
-/// The beginning of the hash of a gold row, which does not depend on the order of its fields.
-fn gold_hash(gold: Option<&Value>) -> String {
-    let mut hash = canonical_hash(gold.unwrap_or(&Value::Null));
-    hash.truncate(16);
-    hash
+/// The hash of the gold row; 0 without one.
+fn hash_of(row: &ResultRow) -> String {
+    format!("{:016x}", row.gold_hash.unwrap_or_default())
 }
 
 /// The hash of lines, which does not depend on how they end.
@@ -266,5 +262,5 @@ fn read(path: &Path) -> io::Result<String> {
         let reason = format!("it has {length} bytes, more than {MAX_LENGTH}");
         return Err(io::Error::other(reason));
     }
-    fs::read_to_string(path)
+    read_regular(path)
 }

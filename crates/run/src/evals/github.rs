@@ -8,6 +8,7 @@ use std::path::Path;
 use super::decide::{GateResult, Verdicts};
 use super::eval::Source;
 use super::findings::GateVerdict;
+use crate::named_files::require_regular;
 use crate::results::Annotation;
 
 /// Returns a workflow command for each gate that fails, and a warning for each gate that is undecided.
@@ -63,14 +64,16 @@ fn cell(text: &str) -> String {
 
 /// Appends to the summary of the step, with one write, since several tests do so at once.
 pub(super) fn append_summary(text: &str) -> Result<(), String> {
-    let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") else { return Ok(()) };
-    let file = OpenOptions::new().append(true).create(true).open(&path);
+    env::var_os("GITHUB_STEP_SUMMARY").map_or(Ok(()), |path| append(Path::new(&path), text))
+}
+
+fn append(path: &Path, text: &str) -> Result<(), String> {
+    // A pipe that nobody reads would block. Those below `/dev` are streams of this process.
+    let is_usable = if path.starts_with("/dev") { Ok(()) } else { require_regular(path) };
+    let file = is_usable.and_then(|()| OpenOptions::new().append(true).create(true).open(path));
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(|error| {
-        format!(
-            "warning: cannot write the step summary `{}`: {error}\n",
-            Path::new(&path).display()
-        )
+        format!("warning: cannot write the step summary `{}`: {error}\n", path.display())
     })
 }
 
@@ -79,11 +82,31 @@ mod tests {
     use super::super::decide::{GateResult, Verdicts};
     use super::super::eval::Source;
     use super::super::findings::GateVerdict;
-    use super::{annotations, summary};
+    use super::{Path, annotations, append, summary};
 
     fn gate(verdict: GateVerdict, sentence: &str) -> GateResult {
         let sentence = sentence.to_owned();
         GateResult { text: "f1 >= 0.8", verdict, sentence, metric: Some("f1"), is_relative: false }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_summary_is_appended_and_a_pipe_is_refused() {
+        let path = std::env::temp_dir().join(format!("dsrs-summary-{}", std::process::id()));
+        append(&path, "a\n").unwrap();
+        append(&path, "b\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nb\n");
+        std::fs::remove_file(&path).unwrap();
+        append(Path::new("/dev/null"), "a\n").unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_eq!(
+            append(&path, "a\n").unwrap_err(),
+            format!(
+                "warning: cannot write the step summary `{}`: expected a regular file, found a pipe, socket or device\n",
+                path.display()
+            )
+        );
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::decide::{GateResult, Verdicts};
 use super::findings::GateVerdict;
-use crate::evaluate::manifest::sorted;
 use crate::evaluate::report::ResultRow;
+use crate::json::equality::sorted;
 use crate::messages::escape;
 use crate::results::Results;
 

@@ -123,6 +123,11 @@ impl EvalModels {
                 format!("cannot write the budget of the run ({}): {error}", super::pool::VARIABLE)
             })?;
         }
+        // Whatever became of the rows: they were not scored as when the calls were recorded.
+        #[cfg(feature = "lm")]
+        if let Some(error) = self.replay.as_ref().and_then(|replay| replay.missing()) {
+            return Err(error.to_string());
+        }
         #[cfg(feature = "lm")]
         if let Some(rejected) = self.budget.as_ref().and_then(LmBudget::largest_rejected_msats) {
             return Err(format!(

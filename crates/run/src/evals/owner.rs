@@ -13,9 +13,10 @@ pub(super) fn claim_name(source: &Source, folder: &Path, target: &Path) -> Resul
     let place = format!("{} in {}", source.module, source.file);
     let run = format!("{}\n", run_id());
     let other = change_file(&folder.join("owner"), |text| {
-        let other = text.strip_prefix(&run).filter(|other| *other != place).map(str::to_owned);
+        let other = text.as_deref().and_then(|text| text.strip_prefix(&run));
+        let other = other.filter(|other| *other != place).map(str::to_owned);
         if other.is_none() {
-            *text = format!("{run}{place}");
+            *text = Some(format!("{run}{place}"));
         }
         Ok(other)
     });

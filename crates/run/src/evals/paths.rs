@@ -1,11 +1,13 @@
 //! The folders and files of an eval.
 
 use std::env;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
 
 use super::eval::Source;
+use crate::evaluate::files::{OutputFile, real_path};
+use crate::named_files::{read_regular, require_regular};
 
 /// The folder of evals below the target folder.
 #[doc(hidden)]
@@ -51,35 +53,48 @@ impl Source {
     pub(super) fn in_package(&self, key: &str, path: &str) -> Result<PathBuf, String> {
         let package = self.package_folder();
         let file = package.join(path);
-        let existing = file.ancestors().find_map(|part| part.canonicalize().ok());
-        let is_inside = package.canonicalize().ok().zip(existing);
-        match is_inside {
-            Some((package, existing)) if !existing.starts_with(&package) => Err(format!(
+        // The file may be missing, and a symbolic link may lead to a missing file.
+        let real = real_path(&file);
+        let existing = real.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+        let is_outside =
+            existing.zip(package.canonicalize().ok()).is_some_and(|((part, existing), package)| {
+                let mut missing = real.strip_prefix(part).into_iter().flat_map(Path::components);
+                !existing.starts_with(package) || missing.any(|it| it == Component::ParentDir)
+            });
+        match is_outside {
+            true => Err(format!(
                 "`{key} = {path:?}` is outside the package `{}`; move the file into the package, such as into `evals`",
                 package.display()
             )),
-            _ => Ok(file),
+            false => Ok(file),
         }
     }
 }
 
-/// Changes the content of a file under a lock, for which other threads and processes wait. Creates the file if it is missing.
+/// Changes the content of a file, which is `None` if it is missing, under a lock for which other threads and processes wait. The
+/// new content replaces the old one at once.
 pub(super) fn change_file<T>(
     path: &Path,
-    change: impl FnOnce(&mut String) -> io::Result<T>,
+    change: impl FnOnce(&mut Option<String>) -> io::Result<T>,
 ) -> io::Result<T> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-    file.lock()?;
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
+    require_regular(path)?;
+    let file = loop {
+        match OutputFile::create(path) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+            created => break created?,
+        }
+    };
+    let mut text = match read_regular(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        read => Some(read?),
+    };
+    let old = text.clone();
     let result = change(&mut text)?;
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(text.as_bytes())?;
-    // The lock ends with the file.
+    if text != old {
+        file.write(|out| out.write_all(text.unwrap_or_default().as_bytes()))?;
+    }
     Ok(result)
 }

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::baseline::Baseline;
 use super::eval::Source;
 use crate::evaluate::files::OutputFile;
+use crate::named_files::{read_regular, require_regular};
 
 /// The name of the file in the folder of an eval.
-const FILE: &str = "pending.json";
+pub(super) const FILE: &str = "pending.json";
 
 /// A new baseline that is not accepted yet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -78,7 +79,7 @@ impl Pending {
         };
         for eval in folders(folder).iter().flat_map(|package| folders(package)) {
             let path = eval.join(FILE);
-            let text = match fs::read_to_string(&path) {
+            let text = match read_regular(&path) {
                 Ok(text) => text,
                 Err(error)
                     if matches!(
@@ -141,9 +142,17 @@ impl Pending {
     }
 }
 
-/// Writes a file that appears when it is complete.
+/// Checks that a file can be written, and creates its folder.
+pub(super) fn check_writable(path: &Path) -> Result<(), String> {
+    let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let created = folder.and_then(|()| require_regular(path));
+    let created = created.and_then(|()| OutputFile::create(path));
+    created.map(drop).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
+/// Writes a regular file that appears when it is complete.
 pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
-    let written =
-        OutputFile::create(path).and_then(|file| file.write(|out| out.write_all(content)));
+    let file = require_regular(path).and_then(|()| OutputFile::create(path));
+    let written = file.and_then(|file| file.write(|out| out.write_all(content)));
     written.map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }

@@ -40,6 +40,12 @@ struct State {
     reserved: BTreeMap<String, u64>,
 }
 
+impl State {
+    fn spend(&mut self, msats: u64) {
+        self.spent = self.spent.saturating_add(msats);
+    }
+}
+
 /// A reserved amount, in millisatoshis. What is not settled counts as spent.
 pub(super) struct Reservation {
     path: PathBuf,
@@ -68,7 +74,10 @@ impl Pool {
         loop {
             let attempt = self.update(|state| self.try_reserve(state, wanted, &key));
             let attempt = attempt.map_err(|error| {
-                format!("cannot write the budget of the run `{}`: {error}", self.path.display())
+                format!(
+                    "cannot use the budget of the run `{}`: {error}; remove the file to begin again with all of {VARIABLE}",
+                    self.path.display()
+                )
             })?;
             match attempt {
                 Some(msats) if msats > 0 => {
@@ -93,13 +102,14 @@ impl Pool {
 
     /// Returns the reserved amount, 0 if everything is spent, and `None` if others may return enough.
     fn try_reserve(&self, state: &mut State, wanted: Option<u64>, key: &str) -> Option<u64> {
-        let of_dead = |key: &str| key.split('-').next().is_none_or(|process| !is_alive(process));
+        let of_dead = |key: &str| !process(key).is_some_and(|process| is_alive(&process));
         let dead: Vec<String> = state.reserved.keys().filter(|key| of_dead(key)).cloned().collect();
         for key in dead {
-            state.spent += state.reserved.remove(&key).unwrap_or(0);
+            state.spend(state.reserved.get(&key).copied().unwrap_or(0));
+            state.reserved.remove(&key);
         }
         let unspent = self.limit.saturating_sub(state.spent);
-        let reserved: u64 = state.reserved.values().sum();
+        let reserved = state.reserved.values().copied().fold(0, u64::saturating_add);
         let wanted = wanted.map_or(unspent, |wanted| wanted.min(unspent));
         if reserved > 0 && unspent.saturating_sub(reserved) < wanted {
             return None;
@@ -120,7 +130,7 @@ impl Reservation {
     pub(super) fn settle(self, spent: u64) -> io::Result<()> {
         update(&self.path, |state| {
             state.reserved.remove(&self.key);
-            state.spent = state.spent.saturating_add(spent);
+            state.spend(spent);
         })
     }
 }
@@ -128,14 +138,28 @@ impl Reservation {
 /// Changes the state of a run of tests.
 fn update<T>(path: &Path, change: impl FnOnce(&mut State) -> T) -> io::Result<T> {
     change_file(path, |text| {
-        let mut state = match text.is_empty() {
-            true => State::default(),
-            false => serde_json::from_str(text)?,
+        // An empty file is damaged: what it contained may be spent.
+        let mut state = match text {
+            None => State::default(),
+            Some(text) => serde_json::from_str(text).map_err(|error| {
+                let reason = format!(
+                    "expected the spent and the reserved amounts, found {}",
+                    found(text, &error)
+                );
+                io::Error::new(io::ErrorKind::InvalidData, reason)
+            })?,
         };
         let result = change(&mut state);
-        *text = serde_json::to_string(&state)?;
+        *text = Some(serde_json::to_string(&state)?);
         Ok(result)
     })
+}
+
+fn found(text: &str, error: &serde_json::Error) -> String {
+    match text.trim() {
+        "" => "an empty file".to_owned(),
+        _ => format!("other content ({error})"),
+    }
 }
 
 /// The run of tests that this process belongs to: nextest's, or else the process that started the test binaries.
@@ -156,6 +180,12 @@ pub(super) fn run_id() -> String {
     };
     let id = of_nextest.unwrap_or_else(of_parent);
     id.chars().filter(|it| it.is_ascii_alphanumeric() || *it == '-').take(64).collect()
+}
+
+/// The process of a reservation.
+fn process(key: &str) -> Option<String> {
+    let (process, _) = key.split_once('-')?;
+    process.parse::<u32>().ok().map(|process| process.to_string())
 }
 
 /// Whether a process of this number runs. Unknown processes are alive, so that nothing is paid twice.
@@ -205,6 +235,47 @@ mod tests {
         let dead = "{\"spent\":0,\"reserved\":{\"4194999-a\":60}}";
         std::fs::write(&reservation.path, dead).unwrap();
         assert_eq!(pool.reserve(None, "b").unwrap().msats, 40);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn trap_55_an_empty_or_damaged_budget_is_no_fresh_one() {
+        let (pool, folder) = pool("damaged");
+        let shown = pool.path.display();
+        for (content, found) in [
+            ("", "an empty file"),
+            ("\n", "an empty file"),
+            ("{\"spent\":1}", "other content (missing field `reserved` at line 1 column 11)"),
+            (
+                "{\"spent\":-1,\"reserved\":{}}",
+                "other content (invalid value: integer `-1`, expected u64 at line 1 column 11)",
+            ),
+        ] {
+            std::fs::write(&pool.path, content).unwrap();
+            assert_eq!(
+                pool.reserve(None, "a").map(|it| it.msats).unwrap_err(),
+                format!(
+                    "cannot use the budget of the run `{shown}`: expected the spent and the reserved amounts, found {found}; remove the file to begin again with all of DSRS_BUDGET"
+                )
+            );
+            assert_eq!(std::fs::read_to_string(&pool.path).unwrap(), content);
+        }
+        // Amounts that overflow, and reservations of no process.
+        let most = u64::MAX;
+        for edited in [
+            format!(
+                "{{\"spent\":{most},\"reserved\":{{\"a\":{most},\"-b\":{most},\"self-c\":1}}}}"
+            ),
+            format!(
+                "{{\"spent\":0,\"reserved\":{{\"1-a\":{most},\"x-b\":{most},\"1-c\":{most}}}}}"
+            ),
+        ] {
+            std::fs::write(&pool.path, edited).unwrap();
+            assert_eq!(
+                pool.reserve(None, "a").map(|it| it.msats).unwrap_err(),
+                "the budget of the run, DSRS_BUDGET = 100 msat, is spent; raise it, or run fewer evals"
+            );
+        }
         std::fs::remove_dir_all(folder).unwrap();
     }
 

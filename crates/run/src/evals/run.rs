@@ -20,9 +20,7 @@ use super::message::{self, Notes, print_always};
 use super::models::EvalModels;
 use super::owner::claim_name;
 use super::pending::Pending;
-#[cfg(feature = "html")]
-use super::pending::write;
-use super::{github, journal};
+use super::{github, journal, pending};
 use crate::core::program::Program;
 use crate::core::rows::pair::Pair;
 use crate::core::spec::Direction;
@@ -137,6 +135,15 @@ where
             None => None,
         };
 
+        // The end of the run writes them, and must not fail after it has paid.
+        let written = match update {
+            Update::Always => baseline_path.clone(),
+            Update::New { .. } => Some(folder.join(pending::FILE)),
+            Update::No => None,
+        };
+        let html = cfg!(feature = "html").then(|| folder.join(REPORT));
+        written.iter().chain(&html).try_for_each(|path| pending::check_writable(path))?;
+
         self.evaluate = self.evaluate.seed(settings.seed);
         if let Some(rows) = settings.limit {
             self.evaluate = self.evaluate.sampled(rows, settings.seed);
@@ -171,16 +178,14 @@ where
         runtime.shutdown_timeout(Duration::from_secs(1));
         let result = result.map_err(|error| explained(&error, &settings))?;
         complete(&result)?;
-        if let Some(journal) = journal {
-            fs::remove_dir_all(&journal).map_err(|error| {
-                format!("cannot remove the journal `{}`: {error}; remove it", journal.display())
-            })?;
-        }
 
         let results =
             Results::of(&result).map_err(|error| error.to_string())?.with_name(source.name);
         let run = Finished::new(&result, &results, settings.group);
-        let baseline_or_reason = baseline_or_reason(&source, baseline, baseline_path.as_deref());
+        let baseline_or_reason = baseline.ok_or_else(|| match &baseline_path {
+            Some(path) => missing_baseline(&source, path, update, settings.is_live),
+            None => "the eval has no baseline".to_owned(),
+        });
         let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
 
         let mut notes = Notes::default();
@@ -190,8 +195,8 @@ where
             let content = Baseline::render(source.name, &results, settings.baseline_has_rows)
                 .map_err(|error| format!("cannot write the baseline: {error}"))?;
             let old = baseline_or_reason.as_ref().ok();
-            let pending = Pending::new(&source, path, old, content);
-            notes.next.extend(updated(update, &folder, &pending, old)?);
+            let new = Pending::new(&source, path, old, content);
+            notes.next.extend(updated(update, &folder, &new, old)?);
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
         notes.next.splice(0..0, report(&folder, &run, old)?);
@@ -203,9 +208,17 @@ where
             false => None,
         };
         let message = message::message(source.name, &verdicts, rows, &notes);
+        if let Some(journal) = journal {
+            fs::remove_dir_all(&journal).map_err(|error| {
+                format!("cannot remove the journal `{}`: {error}; remove it", journal.display())
+            })?;
+        }
         Ok(Concluded { verdicts, message })
     }
 }
+
+/// The name of the HTML report.
+const REPORT: &str = "report.html";
 
 struct Concluded {
     verdicts: Verdicts,
@@ -232,18 +245,15 @@ fn runtime(is_current_thread: bool) -> Result<Runtime, String> {
     builder.enable_all().build().map_err(|error| format!("cannot start a tokio runtime: {error}"))
 }
 
-fn baseline_or_reason(
-    source: &Source,
-    baseline: Option<Baseline>,
-    path: Option<&Path>,
-) -> Result<Baseline, String> {
-    baseline.ok_or_else(|| match path {
-        Some(path) => format!(
-            "missing baseline `{}`; record one: DSRS_UPDATE=new cargo test {}, then dsrs-metrics accept {}",
-            shown_path(source, path), source.name, source.name
-        ),
-        None => "the eval has no baseline".to_owned(),
-    })
+/// Says that there is no baseline, and how to get one. Unless nothing is written, as in CI, this run is pending.
+fn missing_baseline(source: &Source, path: &Path, update: Update, is_live: bool) -> String {
+    let name = source.name;
+    let ignored = if is_live { " -- --ignored" } else { "" };
+    let record = match update {
+        Update::No => format!("record one: DSRS_UPDATE=new cargo test {name}{ignored}, then"),
+        Update::New { .. } | Update::Always => "to accept this run as the first one:".to_owned(),
+    };
+    format!("missing baseline `{}`; {record} dsrs-metrics accept {name}", shown_path(source, path))
 }
 
 /// A path relative to the package, if it is inside.
@@ -332,11 +342,11 @@ fn report(
     if let Some(group) = &run.group {
         report = report.group(group);
     }
-    let path = folder.join("report.html");
+    let path = folder.join(REPORT);
     // Gold rows that changed cannot be compared side by side.
     let html = report.to_html().or_else(|_| HtmlReport::new(run.results).to_html());
     let html = html.map_err(|error| error.to_string())?;
-    write(&path, html.as_bytes())?;
+    pending::write(&path, html.as_bytes())?;
     Ok(Some(format!("report: {}", path.display())))
 }
 

@@ -45,6 +45,9 @@ pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
 };
 pub use self::unknown_field::UnknownField;
+#[cfg(feature = "ctrl-c")]
+#[doc(hidden)]
+pub use self::workers::exit_before_first_run;
 
 use self::input::{Chunk, Input, Source};
 use self::report::{Render, score_line};
@@ -242,7 +245,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// How rows with given predictions are written.
     fn render_scored(&self) -> Render<G, P> {
         let options = &self.settings.options;
-        options.render_pair.filter(|_| options.save_rows).unwrap_or(score_line)
+        let render = if options.save_rows { options.render_pair } else { options.render_scored };
+        render.unwrap_or(score_line)
     }
 
     async fn start<Kind: 'static>(

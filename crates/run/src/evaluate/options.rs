@@ -39,6 +39,8 @@ pub(super) struct Options<G, P> {
     /// Whether given predictions are written, too.
     pub(super) save_rows: bool,
     pub(super) render_pair: Option<Render<G, P>>,
+    /// As [`render_pair`](Self::render_pair), without gold row and prediction.
+    pub(super) render_scored: Option<Render<G, P>>,
     pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
     pub(super) journal: Option<JournalOptions<G, P>>,
     pub(super) journal_settings: JournalSettings,
@@ -103,6 +105,7 @@ impl<G, P> Default for Options<G, P> {
             escape_formulas: true,
             save_rows: false,
             render_pair: None,
+            render_scored: None,
             observers: Vec::new(),
             journal: None,
             journal_settings: JournalSettings::default(),

@@ -36,7 +36,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
-    let preflight = options.preflight(&plan).await?;
+    let preflight = Preflight::new(&plan.metrics)?;
     let stop = Arc::new(Stop::default());
     // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
@@ -45,6 +45,7 @@ where
         false => None,
     };
     let run = Arc::new(Run::prepare(plan, source, render, options, (preflight, stop))?);
+    run.check_models().await?;
     run.started(options);
     let is_scored = (&program as &dyn Any).is::<Predicted>();
     let ended = match is_scored && run.plan.never_waits(run.journal.is_some()) {
@@ -65,8 +66,9 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
-    let state = (options.preflight(&plan).await?, Arc::default());
+    let state = (Preflight::new(&plan.metrics)?, Arc::default());
     let run = Run::prepare(Arc::new(plan), source, score_line, options, state)?;
+    run.check_models().await?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
     let work = |_| async {
@@ -110,17 +112,6 @@ impl<G: Send + Sync, P: Send + Sync> Options<G, P> {
     }
 }
 
-impl<G: Sync, P: Sync> Options<G, P> {
-    /// Runs the preflight check. A run with a journal runs it later, before the first call that is not recorded.
-    async fn preflight(&self, plan: &Plan<'_, G, P>) -> Result<Preflight, EvaluateError> {
-        let preflight = Preflight::new(&plan.metrics)?;
-        if self.journal.is_none() {
-            preflight.check().await?;
-        }
-        Ok(preflight)
-    }
-}
-
 impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn prepare(
         plan: Arc<Plan<'a, G, P>>,
@@ -130,8 +121,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         (preflight, stop): (Preflight, Arc<Stop>),
     ) -> Result<Self, EvaluateError> {
         let settings = &options.journal_settings;
-        let open = |journal| RunJournal::open(journal, settings, &plan, (preflight, &stop));
-        let journal = options.journal.as_ref().map(open).transpose()?;
+        let (preflight, journal) = match &options.journal {
+            None => (Some(preflight), None),
+            Some(journal) => {
+                let state = (preflight, &*stop);
+                (None, Some(RunJournal::open(journal, settings, &plan, state)?))
+            }
+        };
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {
@@ -166,12 +162,23 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             stop_when: options.stop_when.clone(),
             observers: Observers::new(&options.observers),
             render,
+            preflight,
             journal,
             started: Instant::now(),
             manifest,
             concurrency: options.concurrency,
             grace: options.grace(),
         })
+    }
+
+    /// Makes the first calls of models, once the files of the run are open. A run with a journal makes them before the first call that
+    /// is not recorded. A stop ends them.
+    async fn check_models(&self) -> Result<(), EvaluateError> {
+        let Some(preflight) = &self.preflight else { return Ok(()) };
+        tokio::select! {
+            checked = preflight.check() => Ok(checked?),
+            () = self.stop.wait() => Ok(()),
+        }
     }
 
     fn started(&self, options: &Options<G, P>) {
@@ -226,6 +233,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         self.manifest.finish(RunEnd {
             rows,
+            positional_ids: self.source.has_positional(),
             failed_rows: finished.failed_rows,
             ending: ending.name(),
             data: self.source.data(*ending == Ending::Complete),

@@ -84,6 +84,8 @@ impl Evaluate {
         }
         if !options.outputs.is_empty() {
             selection.add_attributes();
+            // Each row of a result file has the hash of its gold row.
+            selection.add_gold();
         }
         if let Some(field) = &options.group_field {
             selection.add_path(field);

@@ -66,13 +66,6 @@ impl Append {
         escape_formulas: bool,
     ) -> Result<Self, AppendError> {
         let file = || run.to_path_buf();
-        let manifest = manifest_of_run(run)?;
-        if let Some(name) = metrics.iter().find(|name| manifest.run.metrics.contains_key(*name)) {
-            return Err(AppendError::HasMetric { file: file(), metric: name.clone() });
-        }
-        if let Some(repeats) = manifest.run.repeats {
-            return Err(AppendError::Repeats { file: file(), repeats });
-        }
         let unknown = || AppendError::UnknownFormat { file: out.to_path_buf() };
         let format = match DataFormat::of(out).ok_or_else(unknown)? {
             DataFormat::Jsonl => Format::JsonLines,
@@ -82,8 +75,16 @@ impl Append {
             #[cfg(feature = "parquet")]
             DataFormat::Parquet => Format::Parquet,
         };
+        // Before the manifest is read: another run that adds metrics would change it.
         let files = ResultFiles::create(&[(format, out.to_path_buf())], escape_formulas)?;
         let files = files.ok_or_else(unknown)?;
+        let manifest = manifest_of_run(run)?;
+        if let Some(name) = metrics.iter().find(|name| manifest.run.metrics.contains_key(*name)) {
+            return Err(AppendError::HasMetric { file: file(), metric: name.clone() });
+        }
+        if let Some(repeats) = manifest.run.repeats {
+            return Err(AppendError::Repeats { file: file(), repeats });
+        }
         Ok(Self { files, run: file(), manifest, commit: Commit::start() })
     }
 

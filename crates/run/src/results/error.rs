@@ -11,6 +11,12 @@ use crate::messages::escape;
 #[doc(hidden)]
 pub const MAX_METRICS: usize = 1_000;
 
+impl From<ResultsError> for std::io::Error {
+    fn from(error: ResultsError) -> Self {
+        Self::other(error)
+    }
+}
+
 /// Why a result file cannot be read.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

@@ -196,20 +196,33 @@ impl Results {
         for row in &result.results {
             results.add(ResultRow::of(row, &names))?;
         }
-        for name in &names {
+        results.add_figures(result);
+        if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
+    }
+
+    /// Returns the figures of an evaluation, without its rows.
+    #[cfg(feature = "junit")]
+    #[doc(hidden)]
+    pub fn figures_of<G, P>(result: &EvaluationResult<G, P>) -> Self {
+        let mut results = Self::new("evaluation".to_owned());
+        results.add_figures(result);
+        results
+    }
+
+    fn add_figures<G, P>(&mut self, result: &EvaluationResult<G, P>) {
+        for name in result.metric_names() {
             let Some(summary) = result.metric(name) else { continue };
             if let Some(score) = summary.score {
-                results.add_property(name, "score", score.to_string());
+                self.add_property(name, "score", score.to_string());
             }
             if let Some(interval) = summary.uncertainty.ci95() {
-                results.add_property(name, "ci95_low", interval.low.to_string());
-                results.add_property(name, "ci95_high", interval.high.to_string());
+                self.add_property(name, "ci95_low", interval.low.to_string());
+                self.add_property(name, "ci95_high", interval.high.to_string());
             }
             if summary.kind == ScoreKind::Number {
-                results.run.set_number(name);
+                self.run.set_number(name);
             }
         }
-        if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
     }
 }
 

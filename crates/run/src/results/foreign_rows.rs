@@ -126,6 +126,7 @@ impl ForeignRows {
         };
         let manifest = started.finish(RunEnd {
             rows: self.rows,
+            positional_ids: false,
             failed_rows: self.failed_rows,
             ending: if is_partial { "stopped" } else { "complete" },
             data: Vec::new(),

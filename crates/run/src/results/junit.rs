@@ -1,11 +1,14 @@
 //! Results as JUnit XML, the format in which CI systems show tests.
 
-use std::io;
+use std::io::{self, Write};
+use std::path::Path;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::file::Results;
+use super::read_rows::read_rows;
+use super::scan::Reads;
 use super::{ResultOutcome, ResultRow, ResultScore};
 use crate::core::score::OFFLINE_JUDGE;
 
@@ -28,6 +31,9 @@ impl<'a> Case<'a> {
     }
 }
 
+/// Calls a function with each row, in order. The rows are read twice or more.
+type Rows<'r> = dyn Fn(&mut dyn FnMut(&ResultRow) -> io::Result<()>) -> io::Result<()> + 'r;
+
 impl Results {
     /// Returns the results as JUnit XML: a test suite for each metric, with a test case for each row that has the metric.
     ///
@@ -42,52 +48,122 @@ impl Results {
     /// # Errors
     /// An error of the writer; none is expected for a document in memory.
     pub fn junit(&self) -> io::Result<String> {
-        let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
+        let mut xml = Vec::new();
+        let metrics: Vec<&str> = self.metrics().collect();
+        self.document(&metrics, &|each| self.rows().iter().try_for_each(each), &mut xml)?;
+        String::from_utf8(xml).map_err(io::Error::other)
+    }
+
+    /// Writes the rows of a result file as JUnit XML, with the name and the figures of these results. The rows are not kept in memory.
+    ///
+    /// # Errors
+    /// An error of the file or of the writer.
+    #[doc(hidden)]
+    pub fn write_junit(
+        &self,
+        metrics: &[&str],
+        file: &Path,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let take = |rows: &mut Vec<_>, row: &mut _, _| {
+            rows.push(std::mem::take(row));
+            Ok(())
+        };
+        let rows = |each: &mut dyn FnMut(&ResultRow) -> io::Result<()>| {
+            read_rows(file, Reads::all(), Vec::new, take, |rows| {
+                rows.iter().try_for_each(&mut *each)
+            })
+            .map(drop)
+        };
+        self.document(metrics, &rows, out)
+    }
+
+    fn document(&self, metrics: &[&str], rows: &Rows<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mut suites: Vec<Suite> = metrics.iter().map(|_| Suite::default()).collect();
+        rows(&mut |row| {
+            for (metric, suite) in metrics.iter().zip(&mut suites) {
+                if let Some(score) = row.scores.get(*metric) {
+                    suite.add(row, score);
+                }
+            }
+            Ok(())
+        })?;
+        let mut xml = Writer::new_with_indent(out, b' ', 1);
         xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         xml.create_element("testsuites")
             .with_attribute(("name", &*valid(self.name())))
             .write_inner_content(|xml| {
-                self.metrics().try_for_each(|metric| self.suite(metric, xml))
+                let mut suites = metrics.iter().zip(&suites);
+                suites.try_for_each(|(metric, suite)| self.suite(metric, suite, rows, xml))
             })?;
-        String::from_utf8(xml.into_inner()).map_err(io::Error::other)
+        Ok(())
     }
 
-    fn suite(&self, metric: &str, xml: &mut Writer<Vec<u8>>) -> io::Result<()> {
-        let cases: Vec<(&ResultRow, Case<'_>)> = self
-            .rows()
-            .iter()
-            .filter_map(|row| Some((row, Case::of(row.scores.get(metric)?))))
-            .collect();
-        let count = |of: fn(&Case<'_>) -> bool| {
-            cases.iter().filter(|(_, case)| of(case)).count().to_string()
-        };
+    fn suite(
+        &self,
+        metric: &str,
+        totals: &Suite,
+        rows: &Rows<'_>,
+        xml: &mut Writer<&mut dyn Write>,
+    ) -> io::Result<()> {
         let name = valid(metric);
         let mut suite = xml.create_element("testsuite").with_attributes([
             ("name", &*name),
-            ("tests", &*cases.len().to_string()),
-            ("failures", &*count(|case| matches!(case, Case::Failed(_)))),
-            ("errors", &*count(|case| matches!(case, Case::Error(_)))),
-            ("skipped", &*count(|case| matches!(case, Case::Skipped(_)))),
+            ("tests", &*totals.cases.to_string()),
+            ("failures", &*totals.failures.to_string()),
+            ("errors", &*totals.errors.to_string()),
+            ("skipped", &*totals.skipped.to_string()),
         ]);
-        let times = cases.iter().filter_map(|(row, _)| row.latency_s);
-        if let Some(seconds) = times.reduce(|sum, seconds| sum + seconds) {
+        if let Some(seconds) = totals.seconds {
             suite = suite.with_attribute(("time", &*seconds.to_string()));
         }
-        let is_offline = |row: &ResultRow| row.scores[metric].is_judged_offline;
-        let is_offline = cases.iter().any(|(row, _)| is_offline(row));
-        let of_judge = is_offline.then_some(("judge", OFFLINE_JUDGE));
+        let of_judge = totals.is_judged_offline.then_some(("judge", OFFLINE_JUDGE));
         let properties = self.properties(metric).iter().map(|(name, value)| (&**name, &**value));
         let properties: Vec<_> = properties.chain(of_judge).collect();
         suite.write_inner_content(|xml| {
             write_properties(&properties, xml)?;
-            cases.iter().try_for_each(|(row, case)| write_case(&name, row, case, xml))
+            rows(&mut |row| match row.scores.get(metric) {
+                Some(score) => write_case(&name, row, &Case::of(score), xml),
+                None => Ok(()),
+            })
         })?;
         Ok(())
     }
 }
 
+/// The totals of the cases of a metric.
+#[derive(Default)]
+struct Suite {
+    cases: u64,
+    failures: u64,
+    errors: u64,
+    skipped: u64,
+    /// The sum of the latencies, if a row has one.
+    seconds: Option<f64>,
+    is_judged_offline: bool,
+}
+
+impl Suite {
+    fn add(&mut self, row: &ResultRow, score: &ResultScore) {
+        self.cases += 1;
+        match Case::of(score) {
+            Case::Passed => {}
+            Case::Failed(_) => self.failures += 1,
+            Case::Error(_) => self.errors += 1,
+            Case::Skipped(_) => self.skipped += 1,
+        }
+        if let Some(seconds) = row.latency_s {
+            self.seconds = Some(self.seconds.map_or(seconds, |sum| sum + seconds));
+        }
+        self.is_judged_offline |= score.is_judged_offline;
+    }
+}
+
 /// `<properties><property name="score" value="0.5"/></properties>`, unless there are none.
-fn write_properties(properties: &[(&str, &str)], xml: &mut Writer<Vec<u8>>) -> io::Result<()> {
+fn write_properties(
+    properties: &[(&str, &str)],
+    xml: &mut Writer<&mut dyn Write>,
+) -> io::Result<()> {
     if properties.is_empty() {
         return Ok(());
     }
@@ -104,7 +180,7 @@ fn write_case(
     metric: &str,
     row: &ResultRow,
     case: &Case<'_>,
-    xml: &mut Writer<Vec<u8>>,
+    xml: &mut Writer<&mut dyn Write>,
 ) -> io::Result<()> {
     let mut element = xml
         .create_element("testcase")
@@ -134,7 +210,7 @@ fn write_reason(
     name: &str,
     message: &str,
     text: Option<&str>,
-    xml: &mut Writer<Vec<u8>>,
+    xml: &mut Writer<&mut dyn Write>,
 ) -> io::Result<()> {
     let element = xml.create_element(name).with_attribute(("message", &*valid(message)));
     match text {

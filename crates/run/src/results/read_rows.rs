@@ -30,7 +30,7 @@ pub(super) fn check_has_id(row: &ResultRow, has_id: bool) -> Result<(), ResultsE
 }
 
 /// Reads the rows of a file in blocks, which are made on all threads, and calls `merge` with them in order. `add` adds a row to a
-/// block, with whether it contains its id; the id of a row without one is its line. It may take the content of the row.
+/// block, with whether it contains its id; the id of a row without one is its number. It may take the content of the row.
 /// Returns the references of manifests that the rows contain.
 #[doc(hidden)]
 pub fn read_rows<'f, B: Send, E: From<ResultsError> + Send>(

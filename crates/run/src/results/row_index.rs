@@ -1,14 +1,13 @@
 //! [`RowIndex`]: the ids, lines and gold rows of a result file, in a few bytes for each row.
 
 use std::cmp::Ordering;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use foldhash::quality::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use serde_json::Value;
 
 use super::error::ResultsError;
 use crate::core::rows::pair::Origin;
@@ -21,10 +20,10 @@ pub struct RowIndex {
     ids: RowIds,
     file: Option<Arc<Path>>,
     lines: Lines,
-    /// The hash of each gold row; 0 without one.
-    gold: Vec<u64>,
-    /// Whether the rows are from a format with columns.
-    is_flat: bool,
+    /// The hash of each gold row.
+    gold: Vec<Option<u64>>,
+    /// Whether a row has no id of its own.
+    has_positional: bool,
 }
 
 impl RowIndex {
@@ -36,10 +35,10 @@ impl RowIndex {
             self.file.get_or_insert_with(|| Arc::clone(&origin.file));
         }
         self.lines.push(place, row.origin.as_ref().map_or(0, |origin| origin.line));
-        if let Some(gold) = &row.gold {
-            set(&mut self.gold, place, gold_hash(gold));
+        if row.gold_hash.is_some() {
+            set(&mut self.gold, place, row.gold_hash);
         }
-        self.is_flat |= row.is_flat;
+        self.has_positional |= row.is_positional;
     }
 
     /// Adds the rows of a block.
@@ -56,7 +55,7 @@ impl RowIndex {
             self.lines.push(first + row, block.lines.get(row));
         }
         self.file = self.file.take().or(block.file);
-        self.is_flat |= block.is_flat;
+        self.has_positional |= block.has_positional;
         append(&mut self.gold, first, block.gold);
         Ok(())
     }
@@ -93,25 +92,16 @@ impl RowIndex {
         Origin { file, line: self.lines.get(row) }
     }
 
-    /// Whether the row with this id has another gold row than this one. `hint` is the place that the row may have.
+    /// Returns `true` if a row has no id of its own, so that its id is its position.
     #[must_use]
-    pub fn differs(&self, id: &str, hint: usize, gold: &Value, is_flat: bool) -> bool {
-        let own = self.find(id, hint).and_then(|row| self.gold(row));
-        own.is_some_and(|own| self.is_flat == is_flat && own != gold_hash(gold))
+    pub fn has_positional(&self) -> bool {
+        self.has_positional
     }
 
-    fn gold(&self, row: usize) -> Option<u64> {
-        self.gold.get(row).copied().filter(|hash| *hash != 0)
-    }
-
-    /// Whether a row has another gold row than a row of another file. The fields of a CSV file are strings, and the fields of a
-    /// Parquet file have the types of their columns.
+    /// The hash of a gold row; `None` if the file has neither the hash nor the gold row.
     #[must_use]
-    pub fn has_other_gold(&self, row: usize, other: &Self, other_row: usize) -> bool {
-        match (self.gold(row), other.gold(other_row)) {
-            (Some(a), Some(b)) => a != b && self.is_flat == other.is_flat,
-            _ => false,
-        }
+    pub fn gold_hash(&self, row: usize) -> Option<u64> {
+        self.gold.get(row).copied().flatten()
     }
 }
 
@@ -204,7 +194,6 @@ fn order(id: &str, other: &str) -> Ordering {
     id.len().cmp(&other.len()).then_with(|| id.cmp(other))
 }
 
-/// The same hasher for all runs, so that their hashes can be compared.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
 
 fn hash(value: impl Hash) -> u64 {
@@ -227,38 +216,5 @@ impl Lines {
         let before = self.0.partition_point(|(first, _)| *first <= row);
         let (first, line) = before.checked_sub(1).map_or((row, 0), |place| self.0[place]);
         line + (row - first) as u64
-    }
-}
-
-/// Returns the hash of a gold row, which does not depend on the order of its keys; not 0.
-fn gold_hash(gold: &Value) -> u64 {
-    hash(ByValue(gold)).max(1)
-}
-
-/// A JSON value with the hash of its content: equal values have equal hashes.
-struct ByValue<'v>(&'v Value);
-
-impl Hash for ByValue<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        std::mem::discriminant(self.0).hash(state);
-        match self.0 {
-            Value::Null => {}
-            Value::Bool(value) => value.hash(state),
-            Value::Number(value) => value.hash(state),
-            Value::String(text) => text.hash(state),
-            Value::Array(items) => {
-                items.len().hash(state);
-                items.iter().for_each(|item| ByValue(item).hash(state));
-            }
-            Value::Object(fields) => {
-                let mut keys: Vec<_> = fields.keys().collect();
-                keys.sort_unstable();
-                keys.len().hash(state);
-                for key in keys {
-                    key.hash(state);
-                    ByValue(&fields[key]).hash(state);
-                }
-            }
-        }
     }
 }

@@ -13,11 +13,12 @@ use serde_json::{Map, Value};
 use crate::core::rows::pair::Origin;
 use crate::core::score::corpus::record;
 use crate::core::score::outcome::Outcome;
-use crate::data::{id_into, may_be_field_twice};
+use crate::data::{GOLD_HASH, POSITIONAL, gold_hash, id_into, may_be_field_twice};
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore, is_judged_offline};
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
+use crate::results::parse::parse_hash;
 use crate::results::run::CORPUS;
 
 /// The fields of a result row that are decoded, besides id, gold row, outcomes, values, costs and contributions. A decoded row may
@@ -67,6 +68,8 @@ enum Slot {
     OutputTokens,
     Cost,
     Manifest,
+    GoldHash,
+    Positional,
     /// Any value.
     Skipped,
     /// A value of a score.
@@ -159,6 +162,8 @@ impl Shape {
                 "output_tokens" => Slot::OutputTokens,
                 "cost_msats" => Slot::Cost,
                 REFERENCE_KEY => Slot::Manifest,
+                GOLD_HASH => Slot::GoldHash,
+                POSITIONAL => Slot::Positional,
                 // The shares of repeats that pass are not computed here.
                 "repeats" => return None,
                 key if may_be_field_twice(key) => return None,
@@ -187,6 +192,7 @@ impl Shape {
         if !scanner.is_at_end() {
             return None;
         }
+        row.gold_hash = row.gold_hash.or_else(|| gold_hash(row.gold.as_ref()?));
         for score in row.scores.values_mut() {
             finish(score)?;
         }
@@ -213,6 +219,8 @@ impl Slot {
                 let reference = scanner.plain_string()?;
                 row.manifest = (!reference.is_empty()).then(|| reference.to_owned());
             }
+            Self::GoldHash => row.gold_hash = Some(parse_hash(scanner.plain_string()?)?),
+            Self::Positional => row.is_positional = scanner.boolean()?.unwrap_or(false),
             Self::Skipped => scanner.skip()?,
             Self::Score(metric, slot) => slot.read(scanner, reads, &mut row.scores[metric])?,
         }

@@ -177,8 +177,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         self.with(Some(MetricTier::Truth), metric)
     }
 
-    /// Marks a truth metric without a declared cost as free, such as a local test run. With a budget, every
-    /// other truth metric must declare a cost, so that all calls count towards the limit.
+    /// Marks a truth metric without a declared cost as free, such as a local test run. With a budget, every other truth metric must
+    /// declare a cost, so that all calls count towards the limit. A `#[metric]` function of fields that isn't `async` is free.
     pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
         self.free.push(truth_metric.into());
         self
@@ -209,8 +209,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// # Errors
     /// There is no metric; two metrics have the same name; a metric is in the wrong tier or has no range;
     /// the threshold is outside [0, 1]; there are no rollouts; the percentage of a trimmed mean is invalid;
-    /// the budget is 0; or, with a budget, a truth metric declares no cost and is not
-    /// [`free`](Self::free).
+    /// the budget is 0; or, with a budget, a truth metric that may make calls declares no cost and is
+    /// not [`free`](Self::free).
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
         self.config.check()?;
         let mut set = MetricSet::new();
@@ -249,8 +249,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
         if let Some(name) = self.free.iter().find(|name| !named(name)) {
             return Err(ScorerError::UnknownFree { name: name.clone() });
         }
-        let unpriced =
-            |entry: &&Entry| entry.declared_cost == 0 && !self.free.contains(&entry.name);
+        let unpriced = |entry: &&Entry| {
+            entry.may_call && entry.declared_cost == 0 && !self.free.contains(&entry.name)
+        };
         match truth.iter().find(unpriced) {
             Some(entry) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::Unpriced { metric: entry.name.clone() })

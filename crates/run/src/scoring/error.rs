@@ -69,7 +69,7 @@ pub enum ScorerError {
     /// The budget is 0.
     #[error("`budget_msats` must be at least 1, found 0; omit it for no limit")]
     ZeroBudget,
-    /// A truth metric declares no cost, so the budget cannot limit it.
+    /// A truth metric that may make calls declares no cost, so the budget cannot limit it.
     #[error(
         "the truth metric `{metric}` declares no cost, so the budget cannot limit it; declare one with \
          `#[metric(cost = \"100 msat\")]`, or write `.free(\"{metric}\")` if it has none"

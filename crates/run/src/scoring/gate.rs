@@ -17,6 +17,8 @@ pub(super) struct Entry {
     normalization: Normalization,
     /// The declared maximum cost of one call, in millisatoshis. The cost of a judge covers its whole panel with all repairs.
     pub(super) declared_cost: u64,
+    /// Whether the metric may call a model or a service. A synchronous function of fields makes no call.
+    pub(super) may_call: bool,
 }
 
 impl Entry {
@@ -24,7 +26,8 @@ impl Entry {
         let spec = metric.spec();
         let normalization = Normalization::of(&spec)?;
         let declared_cost = spec.cost_msats.max(metric.cost_estimate());
-        Ok(Self { name: metric.name().to_owned(), normalization, declared_cost })
+        let (name, may_call) = (metric.name().to_owned(), spec.is_async || !spec.only_fields);
+        Ok(Self { name, normalization, declared_cost, may_call })
     }
 }
 

@@ -1,17 +1,31 @@
 //! The number of values in JSON text, for a limit before it is parsed. A short document may have many values: `[[],[],..]` needs more than ten
 //! times its own size in memory.
 
-/// The maximum number of values in one JSON document of untrusted input. As [`serde_json::Value`] they need up to about 1 GiB.
+/// The maximum number of values in one JSON document of untrusted input, where an object counts as [`OBJECT`]. As
+/// [`serde_json::Value`] they need up to about 400 MB.
 pub const MAX_VALUES: usize = 8 << 20;
+
+/// The number of other values that need as much memory as an object with a field: a node of a B-tree has 640 bytes, whatever the
+/// number of its entries, and a value 32.
+pub const OBJECT: usize = 20;
+
+/// Returns whether JSON text needs more memory than this number of values, where an object with fields counts as [`OBJECT`]. For invalid
+/// JSON the result is unspecified.
+pub fn is_too_large(text: &str, limit: usize) -> bool {
+    // `{"":{"":`: an object has at least five bytes with its end.
+    text.len() > limit / (OBJECT / 5) && weighs_more(text, limit, OBJECT)
+}
 
 /// Returns whether JSON text has more values than this: lists, objects, strings, numbers, booleans and nulls at any depth, without the
 /// keys of objects. For invalid JSON the result is unspecified.
 pub fn has_more_values(text: &str, limit: usize) -> bool {
     // `[0,0,0]`: between two values there is at least one other byte.
-    if text.len() <= 2 * limit {
-        return false;
-    }
-    let (mut values, mut is_first, mut in_string, mut is_escaped) = (1, false, false, false);
+    text.len() > 2 * limit && weighs_more(text, limit, 1)
+}
+
+fn weighs_more(text: &str, limit: usize, object: usize) -> bool {
+    // What the first value in the brackets adds to the sum.
+    let (mut sum, mut first, mut in_string, mut is_escaped) = (1, 0, false, false);
     for byte in text.bytes() {
         if in_string {
             in_string = is_escaped || byte != b'"';
@@ -20,16 +34,17 @@ pub fn has_more_values(text: &str, limit: usize) -> bool {
         }
         match byte {
             b' ' | b'\t' | b'\r' | b'\n' => continue,
-            b']' | b'}' => is_first = false,
-            _ => values += usize::from(std::mem::take(&mut is_first)),
+            b']' | b'}' => first = 0,
+            _ => sum += std::mem::take(&mut first),
         }
         match byte {
-            b',' => values += 1,
-            b'[' | b'{' => is_first = true,
+            b',' => sum += 1,
+            b'[' => first = 1,
+            b'{' => first = object,
             b'"' => in_string = true,
             _ => {}
         }
-        if values > limit {
+        if sum > limit {
             return true;
         }
     }
@@ -40,7 +55,7 @@ pub fn has_more_values(text: &str, limit: usize) -> bool {
 mod tests {
     use serde_json::Value;
 
-    use super::has_more_values;
+    use super::{OBJECT, has_more_values, is_too_large};
 
     fn count(value: &Value) -> usize {
         1 + match value {
@@ -64,6 +79,10 @@ mod tests {
             assert!(!has_more_values(&text, values), "{text}");
             assert!(has_more_values(&text, values - 1), "{text}");
         }
+        let objects = r#"{"a":{},"b":[{"c":0},{"d":{"e":{}}}],"f":""}"#;
+        let others = count(&serde_json::from_str(objects).unwrap()) - 4;
+        assert!(!is_too_large(objects, others + 4 * OBJECT));
+        assert!(is_too_large(objects, others + 4 * OBJECT - 1));
         assert!(!has_more_values("[0,0,0]", 4), "as short as four values can be");
         assert!(has_more_values("[0,0,0]", 3));
     }

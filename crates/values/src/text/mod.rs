@@ -36,6 +36,8 @@ pub use overlap::{
 };
 pub use unicode::NormalForm;
 #[doc(hidden)]
+pub use unicode::digit_value;
+#[doc(hidden)]
 pub use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 

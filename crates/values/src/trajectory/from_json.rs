@@ -1,5 +1,7 @@
 //! A trajectory from JSON in one of the forms of `read/`.
 
+use std::ops::Deref;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -17,7 +19,7 @@ impl Trajectory {
     /// use dsrs_metrics::prelude::*;
     /// use serde_json::json;
     ///
-    /// let trajectory = Trajectory::from_json(json!(["search", "book"]))?;
+    /// let trajectory = Trajectory::from_json(json!([{"name": "search"}, {"name": "book"}]))?;
     /// assert_eq!(trajectory.tool_calls().names(), ["search", "book"]);
     ///
     /// let error = Trajectory::from_json(json!([{"role": "human", "content": "Hello"}])).unwrap_err();
@@ -25,7 +27,7 @@ impl Trajectory {
     /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
     /// ```
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
-        let (messages, total, subagents) = read::read(value)?;
+        let (messages, total, subagents) = read::read(value, false)?;
         Ok(Self { messages, total, subagents })
     }
 }
@@ -33,5 +35,57 @@ impl Trajectory {
 impl<'de> Deserialize<'de> for Trajectory {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_json(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// The trajectory that a gold row expects. It dereferences to [`Trajectory`].
+///
+/// It is read more strictly and from one more form: arguments must be an object, because nobody but the author of the row can have
+/// written them, and a list of strings is a list of names of tools.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::trajectory::ExpectedTrajectory;
+/// use serde_json::json;
+///
+/// let expected: ExpectedTrajectory = serde_json::from_value(json!(["search", "book"]))?;
+/// assert_eq!(expected.tool_calls().names(), ["search", "book"]);
+///
+/// let cut_off = json!([{"name": "search", "args": "{\"city\": \"Ro"}]);
+/// assert_eq!(
+///     serde_json::from_value::<ExpectedTrajectory>(cut_off).unwrap_err().to_string(),
+///     "the arguments of call 1 to `search` are not JSON: EOF while parsing a string at line 1 column 12; write an object such as \
+///      {\"city\": \"Rome\"}"
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExpectedTrajectory(Trajectory);
+
+impl Deref for ExpectedTrajectory {
+    type Target = Trajectory;
+
+    fn deref(&self) -> &Trajectory {
+        &self.0
+    }
+}
+
+conversions! {
+    Trajectory => ExpectedTrajectory: |trajectory| Self(trajectory);
+}
+
+impl<'de> Deserialize<'de> for ExpectedTrajectory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parts =
+            read::read(Value::deserialize(deserializer)?, true).map_err(D::Error::custom)?;
+        let (messages, total, subagents) = parts;
+        let trajectory = Trajectory { messages, total, subagents };
+        let malformed = trajectory.malformed_args().next();
+        match malformed {
+            Some(malformed) => Err(D::Error::custom(format_args!(
+                "{malformed}; write an object such as {{\"city\": \"Rome\"}}"
+            ))),
+            None => Ok(Self(trajectory)),
+        }
     }
 }

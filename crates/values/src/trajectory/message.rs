@@ -113,7 +113,8 @@ pub struct ToolCall {
     pub id: Option<String>,
     /// The name of the tool.
     pub name: String,
-    /// The arguments, `{}` if there are none. Arguments that the format has as a string are parsed.
+    /// The arguments, `{}` if there are none. Arguments that the format has as a string are parsed; a string that is not an object in
+    /// JSON remains as the model wrote it, and equals no arguments.
     pub args: Value,
     /// The result: a string in most formats.
     #[serde(skip_serializing_if = "Option::is_none")]

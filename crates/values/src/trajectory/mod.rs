@@ -5,15 +5,17 @@
 //! | form | recognized by | steps |
 //! | --- | --- | --- |
 //! | OpenAI messages | a list of objects with `role`; an object with `messages` | messages of role `assistant` |
-//! | Anthropic messages | the same; `content` has blocks `tool_use` and `tool_result` | the same |
+//! | Anthropic, Bedrock, Vercel's AI SDK | the same; `content` or `parts` has blocks such as `tool_use` and `tool_result` | the same |
+//! | OpenAI Responses | items of the type `function_call` or `function_call_output` besides messages | the same, and each call |
 //! | ATIF 1.x, the Agent Trajectory Interchange Format of Harbor | `schema_version` | steps of the source `agent` |
 //! | a `dsrs_metrics::rows::Trace` | objects with `predictor` | the steps, each a call |
 //! | calls | objects with `name`, and `args`, `arguments`, `input_parameters` or `input` | the calls |
-//! | names of tools | strings | the names, each a call without arguments |
+//! | names of tools | strings in an object with `tool_calls`; in an [`ExpectedTrajectory`] also a list of strings | the names, each a call without arguments |
 //!
 //! A string that contains one of these as JSON is read too. A result has the text of the tool's message, or the JSON value in other forms.
-//! Other mistakes are errors, which name the message: unknown roles, arguments that are not JSON, results whose id no earlier call
-//! has. In messages without ids a result belongs to the first call of the last message that has none.
+//! Arguments that are not a JSON object remain as the model wrote them and equal no arguments; [`Trajectory::malformed_args`] names
+//! them. Other mistakes are errors, which name the message: unknown roles, keys of a call and types of blocks, and results whose id no
+//! earlier call has. In messages without ids a result belongs to the first call of the last message that has none.
 //! [`Trajectory::subagents`] has the trajectories of subagents that an ATIF document embeds, and the paths of others, which are not
 //! read. They count in no metric of the library; a judge's prompt states how many messages and calls it does not show.
 //! The metrics over trajectories are in `dsrs_metrics::metrics`.
@@ -34,6 +36,7 @@ pub use compare::{
     ToolCorrectnessOptions, TrajectoryDifference, UnmatchedCalls,
 };
 pub use condition::Condition;
+pub use from_json::ExpectedTrajectory;
 pub use loops::{CallLoop, LoopLimits};
 pub use message::{Message, Role, TokenUsage, ToolCall};
 pub use read::TrajectoryError;

@@ -11,6 +11,7 @@ use syn::Type;
 use self::panel::{check_panel, check_sampling};
 use crate::judge::attr::Pairwise;
 use crate::judge::field::Source;
+use crate::judge::known_range::known_range;
 use crate::judge::lower::{PANEL, SETTERS};
 use crate::judge::model::{
     Field, Input, Judge, Output, Score, is_bool, is_list, is_preference, output_named, share,
@@ -272,6 +273,7 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
     let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
+    let known = known_range(judge, expr);
     let metric = &mut judge.attrs.metric;
     if has_verdicts {
         let instead = "score with a number";
@@ -301,8 +303,12 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
     let own = output.and_then(|output| output.attr.range.clone());
     let unit = || preferred.then(|| syn::parse_quote!(0.0..=1.0));
     if !metric.is_unreadable("range") {
-        metric.range =
-            metric.range.take().or(own.filter(|range| bounds(range).is_some())).or_else(unit);
+        metric.range = metric
+            .range
+            .take()
+            .or(own.filter(|range| bounds(range).is_some()))
+            .or_else(unit)
+            .or(known);
     }
     if let Some(output) = output {
         let (ty, name) = (&output.field.ty, output.field.name());

@@ -131,7 +131,7 @@ fn shares() -> Vec<Case> {
         case(
             m::ToolCorrectness::builder().order(CallOrder::InOrder).build(),
             gold(["a", "b"]),
-            pred(["b", "a"]),
+            pred(json!({ "tool_calls": ["b", "a"] })),
             "expected `a`, `b`; found `b`, `a`",
         ),
         case(
@@ -150,19 +150,19 @@ fn limits() -> Vec<Case> {
         case(
             m::NoLoops::default(),
             example! {},
-            pred(["a", "b", "a", "a"]),
+            pred(json!({ "tool_calls": ["a", "b", "a", "a"] })),
             "3 times, the first as call 1: `a()`",
         ),
         case(
             m::WithinSteps::builder().max(1).build(),
             example! {},
-            pred(["a", "b"]),
+            pred(json!({ "tool_calls": ["a", "b"] })),
             "2 steps, at most 1 allowed",
         ),
         case(
             m::WithinToolCalls::builder().max(0).build(),
             example! {},
-            pred(["a"]),
+            pred(json!({ "tool_calls": ["a"] })),
             "1 tool call, at most 0 allowed",
         ),
         case(

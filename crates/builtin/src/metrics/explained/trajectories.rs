@@ -27,6 +27,16 @@ fn bounded(mut text: String) -> String {
     text
 }
 
+/// Adds to an explanation the calls whose arguments the model wrote wrongly.
+pub(in crate::metrics) fn with_malformed_args(
+    called: &Trajectory,
+    explanation: Option<String>,
+) -> Option<String> {
+    let malformed: Vec<String> = called.malformed_args().collect();
+    let shown = more(malformed[..malformed.len().min(MAX_ITEMS)].join("; "), malformed.len());
+    Some(joined([explanation.unwrap_or_default(), shown])).filter(|it| !it.is_empty())
+}
+
 /// Describes why a trajectory does not match.
 pub(in crate::metrics) fn difference(
     difference: &TrajectoryDifference<'_>,

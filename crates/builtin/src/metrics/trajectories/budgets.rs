@@ -1,6 +1,7 @@
 //! Budgets of steps, tool calls and tokens.
 
 use crate::metric;
+use crate::metrics::explained::trajectories::with_malformed_args;
 use crate::trajectory::Trajectory;
 
 /// Whether the agent took at most `max` steps: messages of the agent, or calls of a trace or a list.
@@ -12,13 +13,13 @@ use crate::trajectory::Trajectory;
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
-/// let pred = prediction! { "trajectory" => ["search", "book", "pay"] };
+/// let pred = prediction! { "trajectory" => ["search", "book", "pay"].map(ToolCall::new) };
 /// let scored = WithinSteps::builder().max(2).build().score(&example! {}, &pred)?;
 /// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 steps, at most 2 allowed")));
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory.steps() as u64, "step", max))]
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.steps() as u64), "step", max))]
 pub fn within_steps(
     #[pred] trajectory: &Trajectory,
     /// The largest number of steps.
@@ -37,12 +38,12 @@ pub fn within_steps(
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
-/// let pred = prediction! { "trajectory" => ["search", "book", "pay"] };
+/// let pred = prediction! { "trajectory" => ["search", "book", "pay"].map(ToolCall::new) };
 /// assert_eq!(WithinToolCalls::builder().max(3).build().score(&example! {}, &pred)?.value, 1.0);
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory.tool_calls().len() as u64, "tool call", max))]
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, Some(trajectory.tool_calls().len() as u64), "tool call", max))]
 pub fn within_tool_calls(
     #[pred] trajectory: &Trajectory,
     /// The largest number of tool calls.
@@ -68,12 +69,12 @@ pub fn within_tool_calls(
 /// let scored = metric.score(&example! {}, &prediction! { "trajectory" => [reply] })?;
 /// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("128 tokens, at most 100 allowed")));
 ///
-/// let error = metric.score(&example! {}, &prediction! { "trajectory" => ["search"] }).unwrap_err().to_string();
+/// let error = metric.score(&example! {}, &prediction! { "trajectory" => [ToolCall::new("search")] }).unwrap_err().to_string();
 /// assert_eq!(error, "metric `within_tokens`: the trajectory has no tokens; add `usage` to its messages, or use the metric `tokens`");
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false, explain = |trajectory, max, _| trajectory.tokens().map(|tokens| spent(tokens, "token", max)))]
+#[metric(missing = false, explain = |trajectory, max, _| spent(trajectory, trajectory.tokens(), "token", max))]
 pub fn within_tokens(
     #[pred] trajectory: &Trajectory,
     /// The largest number of tokens.
@@ -86,7 +87,10 @@ pub fn within_tokens(
     Ok(tokens <= max)
 }
 
-fn spent(count: u64, noun: &str, max: u64) -> String {
-    let nouns = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{nouns}, at most {max} allowed")
+fn spent(trajectory: &Trajectory, count: Option<u64>, noun: &str, max: u64) -> Option<String> {
+    let spent = count.map(|count| {
+        let nouns = if count == 1 { "" } else { "s" };
+        format!("{count} {noun}{nouns}, at most {max} allowed")
+    });
+    with_malformed_args(trajectory, spent)
 }

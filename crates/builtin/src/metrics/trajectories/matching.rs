@@ -2,7 +2,7 @@
 
 use crate::metric;
 use crate::metrics::explained::trajectories as explained;
-use crate::trajectory::{ArgsRules, MatchMode, TooManyCalls, Trajectory};
+use crate::trajectory::{ArgsRules, ExpectedTrajectory, MatchMode, TooManyCalls, Trajectory};
 
 /// Whether the agent's tool calls match the expected ones, by one of five modes.
 ///
@@ -42,11 +42,12 @@ use crate::trajectory::{ArgsRules, MatchMode, TooManyCalls, Trajectory};
 /// ```
 #[metric(missing = false, explain = |called, expected, mode, args, _| {
     let difference = mode.difference(called, expected, args).ok().flatten();
-    difference.map(|difference| explained::difference(&difference, args))
+    let difference = difference.map(|difference| explained::difference(&difference, args));
+    explained::with_malformed_args(called, difference)
 })]
 pub fn trajectory_match(
     #[pred] trajectory: &Trajectory,
-    #[gold("trajectory")] expected: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
     /// How the calls match: `strict`, `ordered`, `unordered`, `subset` or `superset`.
     #[param(default = MatchMode::Strict)]
     mode: MatchMode,

@@ -19,7 +19,7 @@ use crate::trajectory::{LoopLimits, ToolCall, ToolCalls, Trajectory};
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
-/// let pred = prediction! { "trajectory" => ["read", "test", "read", "test", "read", "test"] };
+/// let pred = prediction! { "trajectory" => ["read", "test", "read", "test", "read", "test"].map(ToolCall::new) };
 /// let scored = NoLoops::default().score(&example! {}, &pred)?;
 /// assert_eq!((scored.value, scored.details.as_deref()), (0.0, Some("3 times in a row from call 1 on: `read()`, `test()`")));
 /// # Ok(())
@@ -27,7 +27,8 @@ use crate::trajectory::{LoopLimits, ToolCall, ToolCalls, Trajectory};
 /// ```
 #[metric(missing = false, explain = |trajectory, max_same, max_cycles, allowed, _| {
     let limits = LoopLimits { max_same, max_cycles };
-    limits.find(&counted(trajectory, allowed)).map(|found| explained::call_loop(&found))
+    let found = limits.find(&counted(trajectory, allowed));
+    explained::with_malformed_args(trajectory, found.map(|found| explained::call_loop(&found)))
 })]
 pub fn no_loops(
     #[pred] trajectory: &Trajectory,

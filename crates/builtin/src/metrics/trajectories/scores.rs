@@ -3,7 +3,9 @@
 use crate::core::score::Scores;
 use crate::metric;
 use crate::metrics::explained::trajectories as explained;
-use crate::trajectory::{CallCounts, CallOrder, TooManyCalls, ToolCorrectnessOptions, Trajectory};
+use crate::trajectory::{
+    CallCounts, CallOrder, ExpectedTrajectory, TooManyCalls, ToolCorrectnessOptions, Trajectory,
+};
 
 /// F1 of the tool calls, by name and arguments, in any order; in [0, 1], with precision and recall.
 ///
@@ -26,10 +28,12 @@ use crate::trajectory::{CallCounts, CallOrder, TooManyCalls, ToolCorrectnessOpti
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, _| explained::tool_call_f1(called, expected))]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, _| {
+    explained::with_malformed_args(called, Some(explained::tool_call_f1(called, expected)))
+})]
 pub fn tool_call_f1(
     #[pred] trajectory: &Trajectory,
-    #[gold("trajectory")] expected: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
 ) -> Scores {
     scores(CallCounts::in_any_order(&trajectory.tool_calls(), &expected.tool_calls(), true))
 }
@@ -47,18 +51,19 @@ pub fn tool_call_f1(
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
 /// let gold = example! { "trajectory" => ["search", "book", "pay"] };
-/// let pred = prediction! { "trajectory" => ["search", "pay", "book"] };
+/// let pred = prediction! { "trajectory" => ["search", "pay", "book"].map(ToolCall::new) };
 /// assert_eq!(TrajectoryF1.score(&gold, &pred)?.value, 2.0 / 3.0);
 /// # Ok(())
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, _| {
     let counts = ordered_counts(called, expected, order).ok();
-    counts.map(|counts| explained::trajectory_f1(counts, called, expected))
+    let counts = counts.map(|counts| explained::trajectory_f1(counts, called, expected));
+    explained::with_malformed_args(called, counts)
 })]
 pub fn trajectory_f1(
     #[pred] trajectory: &Trajectory,
-    #[gold("trajectory")] expected: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
     /// The order of the calls in common: `in_order`, `any` or `exact`.
     #[param(default = CallOrder::InOrder)]
     order: CallOrder,
@@ -92,11 +97,12 @@ pub fn trajectory_f1(
 /// ```
 #[metric(range = 0.0..=1.0, missing = 0.0, explain = |called, expected, order, arguments, outputs, score| {
     let options = ToolCorrectnessOptions { order, arguments, outputs };
-    (score < 1.0).then(|| explained::tool_correctness(called, expected, options))
+    let difference = (score < 1.0).then(|| explained::tool_correctness(called, expected, options));
+    explained::with_malformed_args(called, difference)
 })]
 pub fn tool_correctness(
     #[pred] trajectory: &Trajectory,
-    #[gold("trajectory")] expected: &Trajectory,
+    #[gold("trajectory")] expected: &ExpectedTrajectory,
     /// The order of the calls: `any`, `in_order` or `exact`.
     #[param(default = CallOrder::Any)]
     order: CallOrder,

@@ -135,9 +135,14 @@ fn messages(trajectory: &Trajectory) -> Value {
         let Some(fields) = written.as_object_mut() else { return written };
         let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
             let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
-            let args = call.args.as_object().into_iter().flatten();
-            let args: Map<_, _> =
-                args.map(|(name, value)| (name.clone(), Value::from(as_string(value)))).collect();
+            let args: Map<_, _> = match &call.args {
+                Value::Object(args) => {
+                    let text =
+                        |(name, value): (&String, _)| (name.clone(), as_string(value).into());
+                    args.iter().map(text).collect()
+                }
+                malformed => Map::from_iter([("args".to_owned(), as_string(malformed).into())]),
+            };
             json!({ "id": id, "name": call.name, "arguments": args })
         });
         if !message.tool_calls.is_empty() {

@@ -189,11 +189,13 @@ fn of_trajectory(trajectory: &Trajectory) -> Vec<Value> {
         let Some(fields) = written.as_object_mut() else { return written };
         let calls = message.tool_calls.iter().enumerate().map(|(number, call)| {
             let id = call.id.clone().unwrap_or_else(|| format!("{turn}-{number}"));
-            let args = match &call.args {
-                Value::Object(args) => args.clone(),
-                other => [("args".to_owned(), as_string(other).into())].into_iter().collect(),
-            };
-            json!({ "id": id, "function": call.name, "arguments": args, "type": "function" })
+            let mut written =
+                json!({ "id": id, "function": call.name, "arguments": {}, "type": "function" });
+            match &call.args {
+                args @ Value::Object(_) => written["arguments"] = args.clone(),
+                malformed => written["parse_error"] = as_string(malformed).into(),
+            }
+            written
         });
         if !message.tool_calls.is_empty() {
             fields.insert("tool_calls".to_owned(), calls.collect());

@@ -7,7 +7,6 @@ use rawzip::{
 use super::header::Header;
 use super::log::{EXPECTED, Log};
 use super::member::{Compression, Entry, Member, Members};
-use crate::import::detect::other_format;
 use crate::import::error::{ImportError, Input};
 use crate::import::places::Places;
 use crate::messages::escape;
@@ -25,7 +24,7 @@ pub(super) fn open(
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let mut samples = Places::new();
     let (mut header, mut journal) = (None, None);
-    let mut found = 0;
+    let (mut found, mut unread) = (0, None);
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
         found += 1;
@@ -60,6 +59,9 @@ pub(super) fn open(
                     .and_then(|sample| sample.rsplit_once("_epoch_"))
                     .and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)))
                 else {
+                    if !sample.is_empty() {
+                        unread.get_or_insert(name);
+                    }
                     continue;
                 };
                 samples.push(id, epoch, member);
@@ -75,7 +77,9 @@ pub(super) fn open(
     // A log that is being written has only the journal.
     let Some((name, member)) = header.or(journal) else {
         return Err(match samples.len() {
-            0 => other_format(input, EXPECTED),
+            0 => input.whole(format_args!(
+                "expected {EXPECTED}, found a ZIP archive without `header.json`"
+            )),
             _ => input.whole("no member `header.json`; expected a log of inspect_ai"),
         });
     };
@@ -83,7 +87,7 @@ pub(super) fn open(
     let header = members
         .fields(member, &Header::FIELDS, &place)
         .and_then(|text| Header::parse(&text).map_err(|reason| input.invalid(&place, reason)))?;
-    Ok(Log { header, samples })
+    Ok(Log { header, samples, unread })
 }
 
 /// A member, in messages.

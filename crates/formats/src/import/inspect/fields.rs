@@ -90,7 +90,8 @@ impl<'k> Fields<'k> {
 
     /// Scans a byte outside of strings.
     fn feed_structure(&mut self, byte: u8, at: u64) -> Result<(), String> {
-        if byte.is_ascii_whitespace() {
+        let is_mark = b"\xef\xbb\xbf".get(at as usize) == Some(&byte);
+        if byte.is_ascii_whitespace() || is_mark {
             return Ok(());
         }
         if self.has_ended || self.depth == 0 && byte != b'{' {
@@ -148,6 +149,11 @@ impl<'k> Fields<'k> {
     /// Ends the key of a field.
     fn end_key(&mut self) {
         (self.in_key, self.expects_key) = (false, false);
+        if self.key.contains(&b'\\') {
+            let quoted = [b"\"", &*self.key, b"\""].concat();
+            let key = serde_json::from_slice::<String>(&quoted);
+            self.key = key.map_or_else(|_| quoted, String::into_bytes);
+        }
         self.is_kept = self.keep.iter().any(|name| name.as_bytes() == self.key);
         self.in_list = self.list.is_some_and(|name| name.as_bytes() == self.key);
         if self.is_kept {
@@ -206,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_fields_that_are_read_are_kept_at_any_block_size() {
-        let text = r#" { "a" : [1, {"b": "]}\"," }], "events":[{"a":"\\"}], "b":NaN, "c\"":1, "d":{"a":2},"a2":"x" } "#;
+        let text = r#" { "\u0061" : [1, {"b": "]}\"," }], "events":[{"a":"\\"}], "b":NaN, "c\"":1, "d":{"a":2},"a2":"x" } "#;
         for block in 1..text.len() {
             assert_eq!(
                 kept(text, &["a", "b"], block).unwrap(),

@@ -1,12 +1,16 @@
 //! What was evaluated: the task, the model, the scorers with their options.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::member::Member;
+use super::sample::id_of;
 use crate::core::{MetricIdentity, MetricSpec};
+use crate::import::places::Places;
 use crate::import::text::{as_string, parse};
+use crate::messages::escape::names;
 
 /// The latest version of the format.
 const VERSION: u64 = 2;
@@ -58,6 +62,7 @@ struct Dataset {
     name: Value,
     location: Value,
     samples: Value,
+    sample_ids: Option<Vec<Value>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -87,6 +92,8 @@ struct Scorer {
 
 #[derive(Deserialize)]
 struct Results {
+    #[serde(default)]
+    total_samples: Option<u64>,
     #[serde(default)]
     scores: Vec<ResultScore>,
 }
@@ -131,6 +138,29 @@ impl Header {
     /// Returns how often each sample was evaluated, as the log was configured.
     pub(super) fn epochs(&self) -> u32 {
         self.eval.config.epochs.unwrap_or(1)
+    }
+
+    /// Describes how many samples, with their epochs, a log of the status `success` lacks.
+    pub(super) fn missing(&self, samples: &Places<Member>) -> Option<String> {
+        let (total, found) = (self.results.as_ref()?.total_samples?, samples.len() as u64);
+        if total == found || self.status() != "success" {
+            return None;
+        }
+        let present: HashSet<(&str, u32)> =
+            samples.rows().flatten().map(|part| (samples.id(part), part.number)).collect();
+        let ids: Vec<String> =
+            self.eval.dataset.sample_ids.iter().flatten().flat_map(id_of).collect();
+        let each = ids.iter().flat_map(|id| (1..=self.epochs()).map(move |epoch| (&**id, epoch)));
+        let missing = each.filter(|it| !present.contains(it));
+        let missing: Vec<String> =
+            missing.map(|(id, epoch)| format!("{id} (epoch {epoch})")).collect();
+        let missing = match missing.is_empty() {
+            true => String::new(),
+            false => format!(" without {}", names(missing.iter().map(String::as_str))),
+        };
+        Some(format!(
+            "the header counts {total} samples, and the log has {found}{missing}; copy the file again"
+        ))
     }
 
     /// Returns the scorers of the task, by the names that their scores have.

@@ -26,8 +26,8 @@ pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log,
         if read == 0 {
             break;
         }
-        if fields.feed(&block[..read]).is_err() {
-            return Err(other_format(input, EXPECTED));
+        if let Err(reason) = fields.feed(&block[..read]) {
+            return Err(other_format(input, EXPECTED, input.whole(reason)));
         }
         elements.append(&mut fields.take_elements());
     }
@@ -35,9 +35,8 @@ pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log,
         let reason = format!("{reason}; the log is cut off, or is not a log of inspect_ai");
         input.whole(reason)
     })?;
-    let Ok(header) = Header::parse(&header) else {
-        return Err(other_format(input, EXPECTED));
-    };
+    let header = Header::parse(&header)
+        .map_err(|reason| other_format(input, EXPECTED, input.whole(reason)))?;
     let mut samples = Places::new();
     for (number, [offset, length]) in elements.into_iter().enumerate() {
         #[derive(Deserialize)]
@@ -52,5 +51,5 @@ pub(super) fn open(members: &mut Members<'_>, content: impl Read) -> Result<Log,
         let id = id_of(&key.id).map_err(|reason| input.invalid(&place, reason))?;
         samples.push(&id, key.epoch, member);
     }
-    Ok(Log { header, samples })
+    Ok(Log { header, samples, unread: None })
 }

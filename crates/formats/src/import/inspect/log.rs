@@ -11,4 +11,6 @@ pub(super) const EXPECTED: &str = "a log of inspect_ai (.eval or .json)";
 pub(super) struct Log {
     pub(super) header: Header,
     pub(super) samples: Places<Member>,
+    /// The first member in the folder of samples whose name is not that of a sample.
+    pub(super) unread: Option<String>,
 }

@@ -60,6 +60,11 @@ impl<'a> Members<'a> {
         Self { input, source, size, read: 0, block: vec![0; 1 << 16] }
     }
 
+    /// Allows that all members are read once more.
+    pub(super) fn rewind(&mut self) {
+        self.read = 0;
+    }
+
     pub(super) fn input(&self) -> Input<'a> {
         self.input
     }

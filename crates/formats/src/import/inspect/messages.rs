@@ -70,9 +70,16 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
     let Value::Object(mut fields) = message else { return message };
     let mut written = Map::new();
     let role = fields.remove("role").unwrap_or_else(|| "user".into());
-    let text = fields.get("content").and_then(text_of).unwrap_or_default();
-    if let Some(Value::Array(calls)) = fields.remove("tool_calls").filter(|_| role == "assistant") {
-        let calls: Vec<Value> = calls.into_iter().map(|call| openai_call(call, open)).collect();
+    let content = fields.remove("content").unwrap_or_default();
+    let text = text_of(&content).unwrap_or_default();
+    if role == "assistant" {
+        // Tools that the provider ran are parts of the content, with their results.
+        let parts = content.as_array().into_iter().flatten();
+        let mut calls: Vec<Value> =
+            parts.filter(|part| part["type"] == "tool_use").map(provider_call).collect();
+        if let Some(Value::Array(of_agent)) = fields.remove("tool_calls") {
+            calls.extend(of_agent.into_iter().map(|call| openai_call(call, open)));
+        }
         if !calls.is_empty() {
             written.insert("tool_calls".to_owned(), calls.into());
         }
@@ -93,6 +100,11 @@ fn openai_message(message: Value, open: &mut HashSet<String>) -> Value {
     Value::Object(written)
 }
 
+fn provider_call(part: &Value) -> Value {
+    let keys = [("name", "name"), ("args", "arguments"), ("result", "result"), ("error", "error")];
+    keys.into_iter().map(|(key, of_part)| (key.to_owned(), part[of_part].clone())).collect()
+}
+
 /// `{"id", "function": NAME, "arguments": {..}}` as `{"id", "name", "args"}`
 fn openai_call(call: Value, open: &mut HashSet<String>) -> Value {
     let Value::Object(mut call) = call else { return call };
@@ -102,7 +114,9 @@ fn openai_call(call: Value, open: &mut HashSet<String>) -> Value {
         written.insert("id".to_owned(), id.into());
     }
     written.insert("name".to_owned(), call.remove("function").unwrap_or_else(|| "unknown".into()));
-    let args = call.remove("arguments").filter(|args| !args.is_null());
+    // Arguments that are not JSON are empty, with why.
+    let error = call.remove("parse_error").filter(Value::is_string);
+    let args = error.or_else(|| call.remove("arguments")).filter(|args| !args.is_null());
     written.insert("args".to_owned(), args.unwrap_or_else(|| Map::new().into()));
     Value::Object(written)
 }

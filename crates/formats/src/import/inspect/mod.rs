@@ -40,7 +40,7 @@ pub(super) fn import(file: &Path, out: &Path, epochs: Epochs) -> Result<Vec<Stri
     let is_short = opened.read_exact(&mut magic).is_err();
     opened.seek(SeekFrom::Start(0)).map_err(|error| input.unreadable(error))?;
     if is_short {
-        return Err(other_format(input, EXPECTED));
+        return Err(other_format(input, EXPECTED, input.whole("fewer than 4 bytes")));
     }
     if !ARCHIVE.contains(&&magic[..]) {
         let mut members = Members::new(input, Source::Json(&opened), size);
@@ -69,5 +69,5 @@ fn convert(
     log.samples.sort();
     // Of a sample that was evaluated again, inspect_ai reads the last one too.
     log.samples.keep_last();
-    Rows::new(log.header, epochs).write(members, &log.samples, out)
+    Rows::new(log.header, epochs).write(members, &log.samples, log.unread, out)
 }

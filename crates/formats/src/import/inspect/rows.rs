@@ -13,6 +13,7 @@ use crate::import::error::ImportError;
 use crate::import::format::Epochs;
 use crate::import::names::MetricNames;
 use crate::import::places::{Part, Places};
+use crate::import::scores::Completeness;
 use crate::messages::escape;
 use crate::results::{ForeignRow, ForeignRows, ForeignRun, RowAttempt};
 
@@ -23,6 +24,7 @@ pub(super) struct Rows {
     names: MetricNames,
     /// The metrics so far: the scorer, and the element of its score.
     metrics: IndexMap<String, (String, Option<String>)>,
+    complete: Completeness,
     /// The numbers of epochs that failed, and that were invalidated.
     failed: u64,
     invalidated: u64,
@@ -30,24 +32,76 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(header: Header, epochs: Epochs) -> Self {
-        let (names, metrics) = (MetricNames::default(), IndexMap::new());
-        Self { header, epochs, names, metrics, failed: 0, invalidated: 0 }
+        Self {
+            header,
+            epochs,
+            names: MetricNames::default(),
+            metrics: IndexMap::new(),
+            complete: Completeness::default(),
+            failed: 0,
+            invalidated: 0,
+        }
     }
 
     pub(super) fn write(
         mut self,
         members: &mut Members<'_>,
         samples: &Places<Member>,
+        unread: Option<String>,
         out: &Path,
     ) -> Result<Vec<String>, ImportError> {
         let input = members.input();
+        let (rows, most_epochs) = loop {
+            let pass = self.pass(members, samples, out)?;
+            if self.complete.is_whole() {
+                break pass;
+            }
+            members.rewind();
+        };
+        let mut notes = self.notes();
+        let missing = self.header.missing(samples);
+        let is_partial = self.header.status() != "success" || missing.is_some();
+        notes.extend(missing);
+        notes.extend(unread.map(|name| {
+            format!(
+                "the member `{}` is not read, because its name is not that of a sample",
+                escape::name(&name)
+            )
+        }));
+        let identity = |(name, (scorer, element)): (&String, &(String, Option<String>))| {
+            (name.clone(), self.header.identity(scorer, element.as_deref()))
+        };
+        let run = ForeignRun {
+            label: Some(self.header.model().to_owned()),
+            metrics: self.metrics.iter().map(identity).collect(),
+            repeats: (most_epochs > 1)
+                .then(|| u32::try_from(most_epochs).unwrap_or(u32::MAX).max(self.header.epochs())),
+            is_partial,
+            tags: self.header.tags(),
+        };
+        rows.finish(run).map_err(|error| input.output(error))?;
+        Ok(notes)
+    }
+
+    /// Writes all rows, and returns the largest number of epochs of one.
+    fn pass(
+        &mut self,
+        members: &mut Members<'_>,
+        samples: &Places<Member>,
+        out: &Path,
+    ) -> Result<(ForeignRows, usize), ImportError> {
+        let input = members.input();
         let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
+        (self.failed, self.invalidated) = (0, 0);
         // A sample that failed has each metric of the log, and only the last sample may name the last metric.
         let (mut failed, mut most_epochs) = (Vec::new(), 1);
         for (number, parts) in self.each_row(samples).enumerate() {
             most_epochs = most_epochs.max(parts.len());
             match self.row(members, samples, parts, false)? {
-                Some(row) => {
+                Some(mut row) => {
+                    if self.epochs == Epochs::Repeats {
+                        self.complete.complete(&mut row);
+                    }
                     rows.add(number as u64, row).map_err(|error| input.output(error))?;
                 }
                 None => failed.push((number as u64, parts)),
@@ -60,25 +114,14 @@ impl Rows {
             }
         }
         for (number, parts) in failed {
-            if let Some(row) = self.row(members, samples, parts, true)? {
+            if let Some(mut row) = self.row(members, samples, parts, true)? {
+                if self.epochs == Epochs::Repeats {
+                    self.complete.complete(&mut row);
+                }
                 rows.add(number, row).map_err(|error| input.output(error))?;
             }
         }
-        let notes = self.notes();
-        let identity = |(name, (scorer, element)): (&String, &(String, Option<String>))| {
-            (name.clone(), self.header.identity(scorer, element.as_deref()))
-        };
-        let task = self.header.tags();
-        let run = ForeignRun {
-            label: Some(self.header.model().to_owned()),
-            metrics: self.metrics.iter().map(identity).collect(),
-            repeats: (most_epochs > 1)
-                .then(|| u32::try_from(most_epochs).unwrap_or(u32::MAX).max(self.header.epochs())),
-            is_partial: self.header.status() != "success",
-            tags: task,
-        };
-        rows.finish(run).map_err(|error| input.output(error))?;
-        Ok(notes)
+        Ok((rows, most_epochs))
     }
 
     /// Returns the epochs of each row.
@@ -164,7 +207,7 @@ impl Rows {
             return self.metrics.keys().map(|name| (name.clone(), error.clone())).collect();
         }
         let mut outcomes = IndexMap::new();
-        for (scorer, score) in sample.scores.take().into_iter().flatten() {
+        for (scorer, score) in sample.scores.take().into_iter().flat_map(|scores| scores.0) {
             for (element, outcome) in score.outcomes(&scorer) {
                 let name = self.names.name(&scorer, element.as_deref());
                 self.metrics.entry(name.clone()).or_insert_with(|| (scorer.clone(), element));

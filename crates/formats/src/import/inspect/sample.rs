@@ -10,7 +10,7 @@ use super::messages::{Attachments, text_of, trajectory};
 use super::score::Score;
 use crate::core::ProgramRun;
 use crate::import::scores::program_run;
-use crate::import::text::parse;
+use crate::import::text::{Unique, parse};
 use crate::json::describe::found;
 
 /// A sample.
@@ -29,7 +29,7 @@ pub(super) struct Sample {
     #[serde(default)]
     output: Value,
     #[serde(default)]
-    pub(super) scores: Option<IndexMap<String, Score>>,
+    pub(super) scores: Option<Unique<Score>>,
     /// The only score, in logs before version 2.
     #[serde(default)]
     score: Option<Score>,
@@ -97,7 +97,8 @@ impl Sample {
     pub(super) fn parse(text: &[u8]) -> Result<Self, String> {
         let mut sample: Self = parse(text)?;
         if let Some(score) = sample.score.take() {
-            sample.scores.get_or_insert_default().entry("score".to_owned()).or_insert(score);
+            let scores = sample.scores.get_or_insert_with(|| Unique(IndexMap::new()));
+            scores.0.entry("score".to_owned()).or_insert(score);
         }
         let mut attachments = Attachments::new(std::mem::take(&mut sample.attachments));
         let Self { input, choices, target, messages, output, metadata, .. } = &mut sample;

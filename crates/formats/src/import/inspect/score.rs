@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::core::{MetricError, Outcome};
 use crate::import::scores::{invalid, scored};
+use crate::text::digit_value;
 
 /// A score of a sample.
 #[derive(Deserialize)]
@@ -94,7 +95,8 @@ fn failure(notes: &Map<String, Value>) -> Option<&str> {
 
 /// Returns the number in a string, as Python's `float` reads it: with underscores between digits.
 fn finite_number(text: &str) -> Option<f64> {
-    let text = text.trim();
+    let digit = |found| digit_value(found).map_or(found, |digit| char::from(b'0' + digit));
+    let text: String = text.trim().chars().map(digit).collect();
     let is_digit = |at: Option<&u8>| at.is_some_and(u8::is_ascii_digit);
     let bytes = text.as_bytes();
     let between_digits =
@@ -138,6 +140,7 @@ mod tests {
             (json!("0.25"), 0.25, None),
             (json!(" -1e2 "), -100.0, None),
             (json!("1_000"), 1000.0, None),
+            (json!("\u{661}.\u{665}"), 1.5, None),
         ] {
             assert_eq!(
                 of(&value),

@@ -21,6 +21,7 @@ use super::detect::other_format;
 use super::error::{ImportError, Input};
 use super::names::MetricNames;
 use super::places::{Part, Places};
+use super::scores::{Completeness, invalid};
 use super::text::{Lines, parse};
 use crate::core::Fields;
 use crate::messages::escape;
@@ -46,7 +47,6 @@ struct Line {
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
     let input = Input { file };
     let opened = File::open(file).map_err(|error| input.unreadable(error))?;
-    let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
     let (lines, filters) = index(input, &opened)?;
     let mut converter = Converter {
         input,
@@ -54,14 +54,23 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         filters,
         names: MetricNames::default(),
         metrics: IndexMap::new(),
+        complete: Completeness::default(),
         skipped: IndexSet::new(),
         line: Vec::new(),
     };
-    for (number, row) in lines.rows().enumerate() {
-        let row = converter.row(lines.id(&row[0]), row)?;
-        rows.add(number as u64, row).map_err(|error| input.output(error))?;
-    }
-    let Converter { metrics, skipped, .. } = converter;
+    let rows = loop {
+        let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
+        for row in lines.rows() {
+            let mut row = converter.row(lines.id(&row[0]), row)?;
+            converter.complete.complete(&mut row);
+            rows.add(rows.len(), row).map_err(|error| input.output(error))?;
+        }
+        if converter.complete.is_whole() {
+            break rows;
+        }
+    };
+    let Converter { metrics, mut skipped, .. } = converter;
+    skipped.retain(|skipped| metrics.values().all(|it| it.metric != *skipped));
     let (run, mut notes) = Run::read(input)?.finish(&metrics);
     if metrics.is_empty() {
         notes.push("no metric has a number in any sample".to_owned());
@@ -90,15 +99,20 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
         let parsed = parse::<Key>(&lines.line);
         let is_first = places.len() == 0;
         let key = match parsed {
-            Err(_) if is_first => return Err(other_format(input, EXPECTED)),
-            Err(reason) => return Err(input.invalid(at, reason)),
             Ok(key) => key,
+            Err(reason) => {
+                let own = input.invalid(at, reason);
+                return Err(if is_first { other_format(input, EXPECTED, own) } else { own });
+            }
         };
         let id = match key.doc_id {
             Some(Value::String(id)) => id,
             Some(Value::Number(id)) => id.to_string(),
-            _ if is_first => return Err(other_format(input, EXPECTED)),
-            _ => return Err(input.invalid(at, "no `doc_id`; expected a sample of lm-eval")),
+            _ => {
+                let reason = "no `doc_id`; expected a sample of lm-eval, whose `doc_id` is a number or a string";
+                let own = input.invalid(at, reason);
+                return Err(if is_first { other_format(input, EXPECTED, own) } else { own });
+            }
         };
         let filter = key.filter.unwrap_or_else(|| NO_FILTER.to_owned());
         let (filter, _) = filters.insert_full(filter);
@@ -109,7 +123,7 @@ fn index(input: Input<'_>, file: &File) -> Result<(Places<Line>, IndexSet<String
         places.push(&id, filter as u32, Line { offset, length, number: lines.number });
     }
     if places.len() == 0 {
-        return Err(other_format(input, EXPECTED));
+        return Err(other_format(input, EXPECTED, input.whole("no sample in the file")));
     }
     places.sort();
     if let Some([first, second]) = places.duplicate() {
@@ -131,6 +145,7 @@ struct Converter<'a> {
     filters: IndexSet<String>,
     names: MetricNames,
     metrics: IndexMap<String, OfTask>,
+    complete: Completeness,
     /// Metrics whose values are not numbers, such as pairs for a score of all rows.
     skipped: IndexSet<String>,
     line: Vec<u8>,
@@ -147,11 +162,16 @@ impl Converter<'_> {
             let filter = filter.to_owned();
             let element = Some(&*filter).filter(|it| self.filters.len() > 1 || *it != NO_FILTER);
             for (metric, value) in sample.scores() {
-                let Some(outcome) = outcome(&metric, &value) else {
-                    self.skipped.insert(metric);
-                    continue;
-                };
                 let name = self.names.name(&metric, element);
+                let outcome = match outcome(&metric, &value) {
+                    Some(outcome) => outcome,
+                    // Other rows have numbers.
+                    None if self.complete.contains(&name) => invalid(&metric, &value),
+                    None => {
+                        self.skipped.insert(metric);
+                        continue;
+                    }
+                };
                 self.metrics
                     .entry(name.clone())
                     .or_insert_with(|| OfTask { metric, filter: filter.clone() });

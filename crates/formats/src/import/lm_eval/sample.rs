@@ -1,11 +1,11 @@
 //! A line of samples: one document under one filter.
 
-use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::core::Outcome;
 use crate::import::scores::{invalid, scored};
+use crate::import::text::Unique;
 
 /// A sample, with its metrics among the other keys.
 #[derive(Deserialize)]
@@ -31,13 +31,13 @@ pub(super) struct Sample {
     #[serde(default, rename = "filter")]
     _filter: Value,
     #[serde(flatten)]
-    others: IndexMap<String, Value>,
+    others: Unique<Value>,
 }
 
 impl Sample {
     /// Removes the metrics with their values: those that the sample names, or else all numbers.
     pub(super) fn scores(&mut self) -> Vec<(String, Value)> {
-        let others = std::mem::take(&mut self.others);
+        let others = std::mem::take(&mut self.others.0);
         match &self.metrics {
             Some(names) => names
                 .iter()
@@ -125,15 +125,12 @@ fn likelihood(response: &Value) -> Option<f64> {
     Some(likelihood).filter(|it: &f64| is_bool && it.is_finite())
 }
 
-/// Returns the outcome of a metric's value; `None` if the value is not the score of a row.
+/// Returns the outcome of a metric's value; `None` if the value is not a number.
 pub(super) fn outcome(metric: &str, value: &Value) -> Option<Outcome> {
     let number = |number| scored(number, value.as_bool(), None, Map::new());
     match value {
-        // `NaN`, or absent although the sample names the metric.
-        Value::Null => Some(Outcome::Abstained),
         Value::Bool(passed) => Some(number(f64::from(u8::from(*passed)))),
         Value::Number(score) => Some(score.as_f64().map_or_else(|| invalid(metric, value), number)),
-        Value::String(text) if text.ends_with("Infinity") => Some(invalid(metric, value)),
         _ => None,
     }
 }

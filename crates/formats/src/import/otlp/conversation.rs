@@ -1,13 +1,11 @@
 //! The messages of the spans below a root, as a trajectory.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use serde_json::{Map, Value, json};
 
+use super::conventions::{self, Said, structured};
 use super::document::Span;
-
-/// The operations of spans in which a model replies.
-const REPLIES: [&str; 3] = ["chat", "generate_content", "text_completion"];
 
 /// The messages of a row, in OpenAI's form.
 #[derive(Default)]
@@ -30,25 +28,30 @@ struct Call {
 }
 
 impl Conversation {
-    /// Returns the messages of spans, which are in the order of their start.
-    pub(super) fn of(spans: &[Span]) -> Self {
+    /// Returns the messages of spans, which are in the order of their start, and adds the names of their conventions.
+    pub(super) fn of(spans: &[Span], found: &mut BTreeSet<&'static str>) -> Self {
         let mut conversation = Self::default();
-        let is = |span: &&Span, names: &[&str]| names.contains(&operation(span));
-        // An agent's span has the messages of the model's calls below it once more.
-        let has_replies = spans.iter().any(|span| is(&span, &REPLIES));
-        let mut later: Vec<(u64, &Span)> = Vec::new();
+        let mut said = Vec::new();
         for span in spans {
-            let replies = is(&span, &REPLIES) || !has_replies && operation(span) == "invoke_agent";
-            if replies || operation(span) == "execute_tool" {
-                // A tool returns while others run, and a reply is there at the end of its span.
-                later.push((if replies { span.start } else { span.end }, span));
-            }
+            let Some((convention, of_span)) = conventions::read(span) else { continue };
+            found.insert(convention);
+            // A tool returns while others run, and a reply is there at the end of its span.
+            let is_reply = matches!(of_span, Said::Reply { .. });
+            said.push((if is_reply { span.start } else { span.end }, span, of_span));
         }
-        later.sort_by_key(|(time, _)| *time);
-        for (_, span) in later {
-            match operation(span) {
-                "execute_tool" => conversation.add_tool(span),
-                _ => conversation.add_replies(span),
+        // An agent's span has the messages of the model's calls below it once more.
+        let is_model = |said: &Said| matches!(said, Said::Reply { is_agent: false, .. });
+        let has_replies = said.iter().any(|(_, _, said)| is_model(said));
+        said.sort_by_key(|(time, ..)| *time);
+        for (_, span, said) in said {
+            match said {
+                Said::Reply { is_agent: true, .. } if has_replies => {}
+                Said::Reply { input, output, tokens, .. } => {
+                    conversation.add_replies(&input, &output, tokens)
+                }
+                Said::Tool { name, id, args, result } => {
+                    conversation.add_tool(span, name.as_deref(), id.as_deref(), args, result)
+                }
             }
         }
         conversation
@@ -69,28 +72,16 @@ impl Conversation {
         of_role.filter_map(|it| it["content"].as_str()).filter(|text| !text.is_empty())
     }
 
-    fn add_replies(&mut self, span: &Span) {
-        let tokens = ["input_tokens", "output_tokens"]
-            .map(|key| attribute(span, &format!("gen_ai.usage.{key}")).and_then(Value::as_u64));
+    fn add_replies(&mut self, input: &[Value], output: &[Value], tokens: [Option<u64>; 2]) {
         if tokens.iter().any(Option::is_some) {
             let sum = self.tokens.get_or_insert_default();
             for (sum, more) in sum.iter_mut().zip(tokens) {
                 *sum = sum.saturating_add(more.unwrap_or(0));
             }
         }
-        let mut input = Vec::new();
-        let instructions = structured(attribute(span, "gen_ai.system_instructions"));
-        if let Some(parts @ Value::Array(_)) = instructions {
-            input.extend(read(&json!({ "role": "system", "parts": parts })));
-        }
-        if let Some(Value::Array(messages)) = structured(attribute(span, "gen_ai.input.messages")) {
-            for message in &messages {
-                input.extend(read(message));
-            }
-        }
         // The input of a later call has the messages of earlier calls.
         let mut seen = HashMap::<String, usize>::new();
-        for message in input {
+        for message in input.iter().flat_map(read) {
             let key = message.to_string();
             let count = seen.entry(key.clone()).or_default();
             *count += 1;
@@ -98,19 +89,21 @@ impl Conversation {
                 self.push(message, key);
             }
         }
-        if let Some(Value::Array(messages)) = structured(attribute(span, "gen_ai.output.messages"))
-        {
-            for message in messages.iter().flat_map(read) {
-                let key = message.to_string();
-                self.push(message, key);
-            }
+        for message in output.iter().flat_map(read) {
+            let key = message.to_string();
+            self.push(message, key);
         }
     }
 
-    fn add_tool(&mut self, span: &Span) {
-        let text = |key: &str| attribute(span, key).and_then(Value::as_str);
-        let name = text("gen_ai.tool.name").unwrap_or(&span.name);
-        let id = text("gen_ai.tool.call.id");
+    fn add_tool(
+        &mut self,
+        span: &Span,
+        name: Option<&str>,
+        id: Option<&str>,
+        args: Value,
+        result: Value,
+    ) {
+        let name = name.unwrap_or(&span.name);
         let known = match id {
             Some(id) => self.by_id.get(id).copied(),
             None => self.open_call(name),
@@ -120,16 +113,13 @@ impl Conversation {
             Some(known) => self.calls[known].id.clone(),
             None => {
                 let id = id.unwrap_or(&span.id).to_owned();
-                let args = structured(attribute(span, "gen_ai.tool.call.arguments"));
-                let call =
-                    json!({ "id": id, "name": name, "args": args.unwrap_or_else(|| json!({})) });
+                let call = json!({ "id": id, "name": name, "args": args });
                 let message = json!({ "role": "assistant", "content": "", "tool_calls": [call] });
                 let key = message.to_string();
                 self.push(message, key);
                 id
             }
         };
-        let result = attribute(span, "gen_ai.tool.call.result").cloned().unwrap_or_default();
         if !result.is_null() || span.error.is_some() {
             let mut message = tool_message(&id, result);
             if span.error.is_some() {
@@ -185,6 +175,7 @@ fn read(message: &Value) -> Vec<Value> {
         _ => "assistant",
     };
     let (mut text, mut calls, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    let mut unknown = Vec::new();
     if let Some(content) = message["content"].as_str() {
         text.push(content);
     }
@@ -204,8 +195,13 @@ fn read(message: &Value) -> Vec<Value> {
                 let id = part["id"].as_str().unwrap_or_default();
                 results.push(tool_message(id, result.cloned().unwrap_or_default()));
             }
-            _ => {}
+            Some("reasoning" | "blob" | "file" | "uri") => {}
+            _ => unknown.push(part.clone()),
         }
+    }
+    if !unknown.is_empty() {
+        // The reader of trajectories names the type.
+        return vec![json!({ "role": role, "content": unknown })];
     }
     let mut messages = Vec::new();
     if results.is_empty() || !text.is_empty() {
@@ -228,26 +224,4 @@ fn tool_message(id: &str, result: Value) -> Value {
         other => other.to_string(),
     };
     json!({ "role": "tool", "tool_call_id": id, "content": content })
-}
-
-/// The operation of a span: `chat`, `execute_tool`, `invoke_agent`.
-pub(super) fn operation(span: &Span) -> &str {
-    attribute(span, "gen_ai.operation.name").and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns an attribute of the span, or of the event with the details of its operation.
-pub(super) fn attribute<'s>(span: &'s Span, key: &str) -> Option<&'s Value> {
-    let details = span.events.iter().filter(|it| it.name.ends_with(".operation.details"));
-    span.attributes.get(key).or_else(|| details.flat_map(|it| it.attributes.get(key)).next())
-}
-
-/// Returns a structured value, which spans may have as a string of JSON.
-fn structured(value: Option<&Value>) -> Option<Value> {
-    match value? {
-        Value::Null => None,
-        Value::String(json) => {
-            Some(serde_json::from_str(json).unwrap_or_else(|_| Value::String(json.clone())))
-        }
-        other => Some(other.clone()),
-    }
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::import::error::ImportError;
 use crate::json::describe::found;
+use crate::messages::escape;
 
 /// A document, as a collector receives it.
 #[derive(Deserialize)]
@@ -137,9 +138,11 @@ impl WrittenSpan {
         let end = time("endTimeUnixNano", &self.end_time_unix_nano)?;
         let is_error = self.status.code == 2 || self.status.code == "STATUS_CODE_ERROR";
         let events = self.events.into_iter().filter(|event| event.name.starts_with("gen_ai."));
-        let event = |event: WrittenEvent| Event {
-            attributes: read_attributes(event.attributes),
-            name: event.name,
+        let attributes = |attributes| {
+            read_attributes(attributes).map_err(|reason| format!("span {id}: {reason}"))
+        };
+        let event = |event: WrittenEvent| {
+            Ok(Event { attributes: attributes(event.attributes)?, name: event.name })
         };
         Ok(Span {
             trace,
@@ -147,8 +150,8 @@ impl WrittenSpan {
             name: self.name,
             start,
             end,
-            attributes: read_attributes(self.attributes),
-            events: events.map(event).collect(),
+            attributes: attributes(self.attributes)?,
+            events: events.map(event).collect::<Result<_, String>>()?,
             error: is_error.then(|| self.status.message.unwrap_or_default()),
             service: service.cloned(),
             id,
@@ -165,18 +168,55 @@ fn nanoseconds(value: &Value) -> Option<u64> {
     }
 }
 
-fn read_attributes(attributes: Vec<KeyValue>) -> Map<String, Value> {
-    let is_read = |it: &KeyValue| {
-        it.key.starts_with("gen_ai.") || ["error.type", "session.id"].contains(&&*it.key)
-    };
-    attributes.into_iter().filter(is_read).map(|it| (it.key, plain(it.value))).collect()
+/// The attributes that are read: these, and those below them.
+const READ: [&str; 11] = [
+    "gen_ai",
+    "traceloop",
+    "openinference",
+    "llm",
+    "ai",
+    "tool",
+    "tool_call",
+    "input.value",
+    "output.value",
+    "error.type",
+    "session.id",
+];
+
+fn read_attributes(attributes: Vec<KeyValue>) -> Result<Map<String, Value>, String> {
+    let mut read = Map::new();
+    for KeyValue { key, value } in attributes {
+        let below = |name: &&str| key.strip_prefix(*name);
+        let mut below = READ.iter().filter_map(below);
+        if !below.any(|rest| rest.is_empty() || rest.starts_with('.')) {
+            continue;
+        }
+        let value = plain(value);
+        if let Some(other) = read.get(&key).filter(|other| **other != value) {
+            let (key, other, value) = (escape::name(&key), found(other), found(&value));
+            return Err(format!(
+                "expected one value of the attribute `{key}`, found {other} and {value}; write one"
+            ));
+        }
+        read.insert(key, value);
+    }
+    Ok(read)
 }
 
 /// Returns a value of OTLP, such as `{"intValue": "7"}`, as JSON. Its depth is that of the JSON text, which is limited.
 fn plain(value: Value) -> Value {
     let Value::Object(object) = value else { return Value::Null };
+    if object.len() > 1 {
+        // Which of the values counts is not known.
+        return Value::Object(object);
+    }
     let Some((kind, value)) = object.into_iter().next() else { return Value::Null };
     match (&*kind, value) {
+        // Protobuf's JSON may have any number as a string. `NaN` and `Infinity` remain strings.
+        ("doubleValue" | "double_value", Value::String(text)) => {
+            let number = text.parse().ok().and_then(Number::from_f64);
+            number.map_or(Value::String(text), Value::Number)
+        }
         ("intValue" | "int_value", Value::String(digits)) => match digits.parse::<i64>() {
             Ok(number) => Value::Number(Number::from(number)),
             Err(_) => Value::String(digits),

@@ -1,11 +1,11 @@
 //! Spans of OpenTelemetry, in OTLP's JSON: a document, or one in each line, as exporters to files write them. With the feature `otel`,
 //! `protobuf.rs` reads protobuf too.
 //!
-//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>; the attributes are those of the conventions for generative AI,
-//! <https://github.com/open-telemetry/semantic-conventions-genai>. Spans of a trace may be anywhere in the file: `document.rs` reads
-//! them, `spool.rs` joins them by trace, `tree.rs` finds the spans below each root, `conversation.rs` makes a trajectory of them, and
-//! `row.rs` the row.
+//! <https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding>. Spans of a trace may be anywhere in the file: `document.rs`
+//! reads them, `spool.rs` joins them by trace, `tree.rs` finds the spans below each root, `conventions.rs` reads what each says,
+//! `conversation.rs` makes a trajectory of it, and `row.rs` the row.
 
+mod conventions;
 mod conversation;
 mod document;
 #[cfg(feature = "otel")]
@@ -22,6 +22,7 @@ use self::document::Document;
 use self::row::Rows;
 use self::spool::Spool;
 use super::error::{ImportError, Input};
+use super::scores::Completeness;
 use super::text::each_document;
 use crate::core::{MetricIdentity, MetricSpec};
 use crate::results::{ForeignRows, ForeignRun};
@@ -30,7 +31,6 @@ const EXPECTED: &str = "spans of OpenTelemetry in JSON, which have `resourceSpan
 
 pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError> {
     let input = Input { file };
-    let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
     let mut spool = Spool::create(input, &out.with_extension("spans"))?;
     let mut add = |place: &str, document: Document| {
         document.each_span(|span| {
@@ -50,17 +50,23 @@ pub(super) fn import(file: &Path, out: &Path) -> Result<Vec<String>, ImportError
         None => Err(error),
     });
     read?;
-    let mut converter = Rows::default();
-    let mut number = 0;
-    spool.each_trace(|trace, spans| {
-        let roots = tree::roots(spans);
-        let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
-        for row in converter.of_trace(trace, roots.map_err(of_trace)?).map_err(of_trace)? {
-            rows.add(number, row).map_err(|error| input.output(error))?;
-            number += 1;
+    let mut complete = Completeness::default();
+    let (rows, converter) = loop {
+        let mut rows = ForeignRows::create(out).map_err(|error| input.output(error))?;
+        let mut converter = Rows::new(complete);
+        spool.each_trace(|trace, spans| {
+            let roots = tree::roots(spans);
+            let of_trace = |reason| input.invalid(format_args!("trace {trace}"), reason);
+            for row in converter.of_trace(trace, roots.map_err(of_trace)?).map_err(of_trace)? {
+                rows.add(rows.len(), row).map_err(|error| input.output(error))?;
+            }
+            Ok(())
+        })?;
+        if converter.complete.is_whole() {
+            break (rows, converter);
         }
-        Ok(())
-    })?;
+        complete = converter.complete;
+    };
     if rows.is_empty() {
         return Err(input.whole("no span in the file; write the spans of at least one trace"));
     }

@@ -1,14 +1,17 @@
 //! The row of a root span.
 
+use std::collections::BTreeSet;
+
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
-use super::conversation::{Conversation, attribute};
+use super::conventions::{CONVENTIONS, attribute};
+use super::conversation::Conversation;
 use super::document::{Event, Span};
 use super::tree::Root;
 use crate::core::{Fields, MetricError, Outcome};
 use crate::import::names::MetricNames;
-use crate::import::scores::{program_run, scored};
+use crate::import::scores::{Completeness, invalid, program_run, scored};
 use crate::messages::escape;
 use crate::results::{ForeignRow, RowAttempt};
 use crate::trajectory::Trajectory;
@@ -22,12 +25,19 @@ pub(super) struct Rows {
     names: MetricNames,
     /// The evaluations by the names of their metrics.
     pub(super) metrics: IndexMap<String, String>,
+    pub(super) complete: Completeness,
     services: IndexSet<String>,
+    conventions: BTreeSet<&'static str>,
+    without_messages: u64,
     without_parent: u64,
     without_end: u64,
 }
 
 impl Rows {
+    pub(super) fn new(complete: Completeness) -> Self {
+        Self { complete, ..Self::default() }
+    }
+
     /// Returns the rows of a trace: of each root, whose id is the trace's, with the span's if there are several.
     pub(super) fn of_trace(
         &mut self,
@@ -39,12 +49,17 @@ impl Rows {
             true => trace.to_owned(),
             false => format!("{trace}:{}", root.spans[root.root].id),
         };
-        roots.into_iter().map(|root| self.row(id(&root), &root)).collect()
+        let rows = roots.into_iter().map(|root| {
+            let mut row = self.row(id(&root), &root)?;
+            self.complete.complete(&mut row);
+            Ok(row)
+        });
+        rows.collect()
     }
 
     fn row(&mut self, id: String, tree: &Root) -> Result<ForeignRow, String> {
         let root = &tree.spans[tree.root];
-        let conversation = Conversation::of(&tree.spans);
+        let conversation = Conversation::of(&tree.spans, &mut self.conventions);
         let trajectory = Value::from(conversation.messages.clone());
         if let Err(error) = serde_json::from_value::<Trajectory>(trajectory.clone()) {
             return Err(format!("span {}: its messages: {error}", escape::name(&root.id)));
@@ -53,7 +68,10 @@ impl Rows {
         if let Some(answer) = conversation.answer() {
             pred.insert("answer".to_owned(), answer.into());
         }
-        pred.insert("trajectory".to_owned(), trajectory);
+        match conversation.messages.is_empty() {
+            true => self.without_messages += 1,
+            false => drop(pred.insert("trajectory".to_owned(), trajectory)),
+        }
         let question = conversation.question();
         let gold = question.map_or_else(|| json!({}), |question| json!({ "question": question }));
         self.without_end += u64::from(root.end < root.start);
@@ -61,7 +79,7 @@ impl Rows {
         let attempt = RowAttempt {
             pred: Some(Value::Object(pred)),
             run: program_run(latency_s, conversation.tokens),
-            outcomes: self.outcomes(&tree.spans),
+            outcomes: self.outcomes(&tree.spans)?,
         };
         let attributes = self.attributes(tree);
         Ok(ForeignRow { id, gold, attributes, attempts: vec![attempt] })
@@ -99,22 +117,29 @@ impl Rows {
     }
 
     /// Returns the results of evaluations. A second one of a name is a metric of its own.
-    fn outcomes(&mut self, spans: &[Span]) -> IndexMap<String, Outcome> {
+    fn outcomes(&mut self, spans: &[Span]) -> Result<IndexMap<String, Outcome>, String> {
         let mut outcomes = IndexMap::new();
         let events = spans.iter().flat_map(|span| &span.events);
         for Event { attributes, .. } in events.filter(|event| event.name == EVALUATION) {
             let text = |key: &str| attributes.get(key).and_then(Value::as_str);
-            let Some(evaluation) = text("gen_ai.evaluation.name") else { continue };
+            let Some(evaluation) = text("gen_ai.evaluation.name") else {
+                return Err(format!(
+                    "expected `gen_ai.evaluation.name` in each event `{EVALUATION}`, found none; write the name of the evaluation"
+                ));
+            };
             let mut name = self.names.name(evaluation, None);
             let mut number = 2;
             while outcomes.contains_key(&name) {
                 name = self.names.name(evaluation, Some(&number.to_string()));
                 number += 1;
             }
+            if number > 2 {
+                self.complete.allow_missing(&name);
+            }
             self.metrics.entry(name.clone()).or_insert_with(|| evaluation.to_owned());
             outcomes.insert(name, outcome(evaluation, attributes));
         }
-        outcomes
+        Ok(outcomes)
     }
 
     /// Returns the service of all rows, if they have one.
@@ -124,16 +149,34 @@ impl Rows {
 
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.without_messages > 0 {
+            let rows = counted(self.without_messages);
+            let found: Vec<&str> = self.conventions.iter().copied().collect();
+            notes.push(match found.is_empty() {
+                true => {
+                    let looked_for = CONVENTIONS.map(|(name, key, _)| format!("`{key}` ({name})"));
+                    format!("{rows} no trajectory: no span has {}", looked_for.join(", "))
+                }
+                false => format!(
+                    "{rows} no trajectory: the spans of {} have no messages and no calls; record their content",
+                    found.join(" and ")
+                ),
+            });
+        }
         if self.without_parent > 0 {
             let (rows, spans) = (self.without_parent, "spans whose parent is not in the file");
             notes.push(format!("{rows} rows are {spans}; see their attribute `missing_parent`"));
         }
         if self.without_end > 0 {
-            let rows = self.without_end;
-            notes.push(format!("{rows} rows have no latency, since their span did not end"));
+            let rows = counted(self.without_end);
+            notes.push(format!("{rows} no latency, because their span did not end"));
         }
         notes
     }
+}
+
+fn counted(rows: u64) -> String {
+    if rows == 1 { "1 row has".to_owned() } else { format!("{rows} rows have") }
 }
 
 /// Returns the outcome of an evaluation. Labels are verdicts if they are `pass` and `fail`.
@@ -150,11 +193,14 @@ fn outcome(name: &str, attributes: &Map<String, Value>) -> Outcome {
         Some("fail" | "failed") => Some(false),
         _ => None,
     };
-    let value = attributes.get("gen_ai.evaluation.score.value").and_then(Value::as_f64);
     let metadata = label.map(|label| ("label".to_owned(), Value::from(label)));
-    let value = value.or(passed.map(|passed| f64::from(u8::from(passed))));
-    match value.filter(|value| value.is_finite()) {
-        Some(value) => scored(value, passed, explanation, metadata.into_iter().collect()),
-        None => Outcome::Abstained,
+    let value = match (attributes.get("gen_ai.evaluation.score.value"), passed) {
+        (None, Some(passed)) => Ok(f64::from(u8::from(passed))),
+        (None, None) => Err(attributes.get("gen_ai.evaluation.score.label")),
+        (Some(value), _) => value.as_f64().ok_or(Some(value)),
+    };
+    match value {
+        Ok(value) => scored(value, passed, explanation, metadata.into_iter().collect()),
+        Err(found) => invalid(name, found.unwrap_or(&Value::Null)),
     }
 }

@@ -36,7 +36,7 @@ impl<'a> Spool<'a> {
 
     /// Calls a function with the spans of each trace, in the order of the file.
     pub(super) fn each_trace(
-        mut self,
+        &mut self,
         mut each: impl FnMut(&str, Vec<Span>) -> Result<(), ImportError>,
     ) -> Result<(), ImportError> {
         let unreadable = |error| self.input.unreadable(error);

@@ -101,6 +101,8 @@ pub(crate) struct RecordChunk {
     pub(super) ends: Vec<usize>,
     pub(super) cells: usize,
     records: Vec<Place>,
+    /// The number of records before these.
+    pub(super) records_before: u64,
     /// The error after the records.
     pub(super) error: Option<DataError>,
 }
@@ -117,6 +119,8 @@ pub(crate) struct Record<'c> {
     chunk: &'c RecordChunk,
     /// Its first line, counted from 1.
     line: u64,
+    /// Its number among the records of the file, counted from 1.
+    number: u64,
     text: &'c [u8],
     ends: &'c [usize],
 }
@@ -132,6 +136,7 @@ impl RecordChunk {
             ends: vec![0; cells],
             cells: 0,
             records: Vec::new(),
+            records_before: 0,
             error: None,
         }
     }
@@ -149,12 +154,12 @@ impl RecordChunk {
         self.text_len.max(self.cells)
     }
 
-    fn record(&self, number: usize) -> Record<'_> {
-        let Place { line, byte, cell } = self.records[number];
+    fn record(&self, index: usize) -> Record<'_> {
+        let Place { line, byte, cell } = self.records[index];
         let end = Place { line, byte: self.text_len, cell: self.cells };
-        let end = self.records.get(number + 1).unwrap_or(&end);
+        let end = self.records.get(index + 1).unwrap_or(&end);
         let (text, ends) = (&self.text[byte..end.byte], &self.ends[cell..end.cell]);
-        Record { chunk: self, line, text, ends }
+        Record { chunk: self, line, number: self.records_before + 1 + index as u64, text, ends }
     }
 
     /// The first record of a chunk that is not empty.
@@ -165,7 +170,7 @@ impl RecordChunk {
     /// Calls a function with each record in order and then with the error, until the function returns false.
     pub(crate) fn each(mut self, mut read: impl FnMut(Result<Record<'_>, DataError>) -> bool) {
         let error = self.error.take();
-        if (0..self.len()).all(|number| read(Ok(self.record(number))))
+        if (0..self.len()).all(|index| read(Ok(self.record(index))))
             && let Some(error) = error
         {
             read(Err(error));
@@ -238,7 +243,7 @@ impl UndecodedRow for Record<'_> {
         row.gold = (!gold.is_empty()).then_some(Shape::Map(gold));
         row.pred = (!pred.is_empty()).then_some(Shape::Map(pred));
         row.attributes = row.attributes.textual();
-        Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.line })
+        Ok(LocatedRow { row: Row::Map(row), at: self.at(), number: self.number })
     }
 
     fn decode(&self, _: Option<&FieldSelection>, row: &mut Pair) -> Option<DecodedKeys> {
@@ -294,7 +299,11 @@ impl UndecodedRow for Record<'_> {
         &self.chunk.file
     }
 
-    fn number(&self) -> u64 {
+    fn line(&self) -> u64 {
         self.line
+    }
+
+    fn number(&self) -> u64 {
+        self.number
     }
 }

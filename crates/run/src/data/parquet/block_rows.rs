@@ -23,7 +23,7 @@ use crate::data::selection::{DecodedKeys, FieldSelection};
 use crate::data::undecoded_row::UndecodedRow;
 use crate::json::scanner::Scanner;
 use crate::json::set_string;
-use crate::json::size::MAX_VALUES;
+use crate::json::size::{MAX_VALUES, is_too_large};
 
 /// The most bytes of strings in the rows of a chunk, but for its first row.
 const CHUNK_BYTES: usize = 1 << 16;
@@ -136,6 +136,10 @@ impl UndecodedRow for BlockRow<'_> {
         &self.rows.layout.file
     }
 
+    fn line(&self) -> u64 {
+        self.number
+    }
+
     fn number(&self) -> u64 {
         self.number
     }
@@ -178,6 +182,7 @@ impl<'d, 'b> Decoder<'d, 'b> {
             Target::Id => {
                 self.keys.has_id = true;
                 match of.column(column).text(of.row).filter(|_| !of.rows.layout.is_json(column)) {
+                    Some("") => return None,
                     Some(text) => {
                         *size += size_of::<Value>() + text.len();
                         row.id.clear();
@@ -242,8 +247,7 @@ fn value_into(of: &BlockRow<'_>, column: usize, value: &mut Value, size: &mut us
     };
     *size += size_of::<Value>() + text.len();
     if layout.is_json(column) {
-        // More bytes may be more values than the limit.
-        let mut scanner = Scanner::new(text).filter(|_| text.len() <= 2 * MAX_VALUES)?;
+        let mut scanner = Scanner::new(text).filter(|_| !is_too_large(text, MAX_VALUES))?;
         scanner.value_into(value)?;
         return scanner.is_at_end().then_some(());
     }

@@ -6,7 +6,7 @@ use parquet::schema::types::Type;
 use serde_json::{Map, Number, Value};
 
 use crate::json::numbers::inexact_number;
-use crate::json::size::{MAX_VALUES, has_more_values};
+use crate::json::size::{MAX_VALUES, is_too_large};
 use crate::json::unique_keys::UniqueKeys;
 
 /// The most days between a date and 1970. `Field` panics when it formats a date of more than 262,000 years.
@@ -124,7 +124,7 @@ fn float(value: f64) -> Result<Value, &'static str> {
 
 /// The value of a column of JSON, which a result file has for lists.
 pub(super) fn json(text: &str) -> Result<Value, &'static str> {
-    if has_more_values(text, MAX_VALUES) {
+    if is_too_large(text, MAX_VALUES) {
         return Err("more JSON values than the limit for one row");
     }
     let UniqueKeys(value) = serde_json::from_str(text).map_err(

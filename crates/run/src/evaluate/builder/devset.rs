@@ -47,7 +47,7 @@ impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
 
         /// Reads the rows that a program is run on from a file: JSONL, JSON, CSV or Parquet (with these features), by its
         /// extension. A row is `{"id": .., "gold": {..}}`, or has the fields of the example at its top level. Its id is the
-        /// row's id in the run, so that two runs can be compared; the id of a row without one is its line. The whole file is
+        /// row's id in the run, so that two runs can be compared; the id of a row without one is its number. The whole file is
         /// read at once; [`build`](Self::build) returns the error of a file that cannot be read, with its line.
         ///
         /// ```

@@ -5,17 +5,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
+use crate::named_files::WriteLock;
 
 /// A file to be written. Until it is complete, its content is in a hidden file beside it, which then replaces it: a
-/// process that is killed, or a full disk, leaves the old file as it was. Of a symbolic link, the file that it leads to is
-/// replaced. A pipe or device is written directly.
+/// process that is killed, or a full disk, leaves the old file as it was. Nobody else can write the file in the meantime. If the
+/// path is a symbolic link, the file that it leads to is replaced. A pipe or device is written directly.
 pub struct OutputFile {
     place: Place,
 }
 
 enum Place {
     /// A file in the same folder as the path, symbolic links resolved, which is renamed to it.
-    Renamed { path: PathBuf, file: TemporaryFile },
+    Renamed { path: PathBuf, file: TemporaryFile, _lock: WriteLock },
     /// A pipe or device, which must not be replaced by a file.
     Direct { file: File },
 }
@@ -23,6 +24,9 @@ enum Place {
 impl OutputFile {
     /// Creates the hidden file, so that a target that cannot be written is found before there is anything to write. Removes
     /// the hidden files of killed processes.
+    ///
+    /// # Errors
+    /// An error if the file cannot be written, or if another process or thread is writing it.
     #[doc(hidden)]
     pub fn create(path: &Path) -> io::Result<Self> {
         #[cfg(all(unix, feature = "ctrl-c"))]
@@ -39,12 +43,13 @@ impl OutputFile {
             }
         }
         let path = real_path(path);
+        let lock = WriteLock::of(&path)?;
         let file = TemporaryFile::beside(&path, Access::Default)?;
         if let Some(existing) = existing {
             // Set before anything is written, since other users may not be allowed to read it.
             file.file().set_permissions(existing.permissions())?;
         }
-        Ok(Self { place: Place::Renamed { path, file } })
+        Ok(Self { place: Place::Renamed { path, file, _lock: lock } })
     }
 
     /// Writes the file, and gives it its name.
@@ -53,25 +58,55 @@ impl OutputFile {
         &self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let file = match &self.place {
-            Place::Renamed { file, .. } => file.file(),
-            Place::Direct { file } => file,
+        self.fill(write)?;
+        self.publish(None)
+    }
+
+    /// Writes the content, and leaves the old file as it is. A pipe or device is written directly.
+    pub(crate) fn fill(
+        &self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (file, is_renamed) = match &self.place {
+            Place::Renamed { file, .. } => (file.file(), true),
+            Place::Direct { file } => (file, false),
         };
         let mut out = BufWriter::with_capacity(1 << 16, file.try_clone()?);
         write(&mut out)?;
         out.flush()?;
+        // Synced before the rename, so that a crash leaves either the old file or the complete new one.
+        if is_renamed { file.sync_all() } else { Ok(()) }
+    }
+
+    /// Gives the filled file its name, or another file in the same folder.
+    pub(crate) fn publish(&self, other: Option<&TemporaryFile>) -> io::Result<()> {
         match &self.place {
-            Place::Renamed { path, file } => publish(file, path),
+            Place::Renamed { path, file, .. } => fs::rename(&other.unwrap_or(file).path, path),
             Place::Direct { .. } => Ok(()),
         }
     }
 
-    /// Gives another file in the same folder the name. Returns whether it did: a pipe or device is not replaced.
-    pub(crate) fn replace(&self, other: &TemporaryFile) -> io::Result<bool> {
-        let Place::Renamed { path, file } = &self.place else { return Ok(false) };
+    /// Prepares a complete file in the same folder to be published. Returns `false` for a pipe or device, which is not replaced.
+    pub(crate) fn accepts(&self, other: &TemporaryFile) -> io::Result<bool> {
+        let Place::Renamed { file, .. } = &self.place else { return Ok(false) };
         other.file.set_permissions(file.file.metadata()?.permissions())?;
-        publish(other, path)?;
+        other.file.sync_all()?;
         Ok(true)
+    }
+
+    /// Gives the filled file a name in the same folder until it is published.
+    pub(crate) fn stage(&mut self, name: PathBuf) -> io::Result<()> {
+        match &mut self.place {
+            Place::Renamed { file, .. } => file.rename(name),
+            Place::Direct { .. } => Ok(()),
+        }
+    }
+
+    /// Keeps the staged file, which could not be published.
+    pub(crate) fn keep_staged(&mut self) {
+        if let Place::Renamed { file, .. } = &mut self.place {
+            file.keep_name();
+        }
     }
 
     /// Gives the file the permissions of another one, which is not written yet.
@@ -104,12 +139,6 @@ impl OutputFile {
             file.file = other;
         }
     }
-}
-
-fn publish(file: &TemporaryFile, path: &Path) -> io::Result<()> {
-    // Synced before the rename, so that a crash leaves either the old file or the complete new one.
-    file.file.sync_all()?;
-    fs::rename(&file.path, path)
 }
 
 /// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.

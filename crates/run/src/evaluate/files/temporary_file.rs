@@ -96,6 +96,18 @@ impl TemporaryFile {
         &self.file
     }
 
+    /// Gives the file another name in the same folder.
+    pub(crate) fn rename(&mut self, name: PathBuf) -> io::Result<()> {
+        fs::rename(&self.path, &name)?;
+        self.path = name;
+        Ok(())
+    }
+
+    /// Keeps the file under its name.
+    pub(crate) fn keep_name(&mut self) {
+        self.is_kept = true;
+    }
+
     /// Keeps the file, under a name that later runs do not remove, and returns its path.
     pub(crate) fn keep(&mut self) -> &Path {
         self.is_kept = true;

@@ -153,8 +153,12 @@ impl<G: Send + Sync + 'static> Devset<G> {
         positions.sort_unstable();
         // The position in the whole devset is the id of a row without one.
         let row = |position: usize| {
-            let row = rows[position].clone();
-            if row.id().is_some() { row } else { row.with_id(|_| position.to_string()) }
+            let mut row = rows[position].clone();
+            row.details.get_or_insert_with(|| {
+                let id = position.to_string();
+                Box::new(RowDetails { id, is_positional: true, ..RowDetails::default() })
+            });
+            row
         };
         Self::List(Arc::new(positions.into_iter().map(row).collect()), files)
     }
@@ -207,7 +211,7 @@ impl Devset<Example> {
 }
 
 fn listed(row: Pair) -> ListedRow<Example> {
-    let Pair { id, gold, attributes, origin, .. } = row;
-    let details = RowDetails { id, attributes, origin };
+    let Pair { id, is_positional, gold, attributes, origin, .. } = row;
+    let details = RowDetails { id, is_positional, attributes, origin };
     ListedRow { gold: Arc::new(gold), details: Some(Box::new(details)) }
 }

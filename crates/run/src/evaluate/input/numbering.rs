@@ -23,11 +23,13 @@ pub(crate) struct Numbering<S> {
     pub(crate) rows: S,
     next: u64,
     seen: SeenIds,
+    /// Whether a row so far had no id of its own.
+    has_positional: bool,
 }
 
 impl<S> Numbering<S> {
     pub(crate) fn new(rows: S) -> Self {
-        Self { rows, next: 0, seen: SeenIds::new() }
+        Self { rows, next: 0, seen: SeenIds::new(), has_positional: false }
     }
 
     pub(crate) fn number<G, P>(
@@ -37,9 +39,16 @@ impl<S> Numbering<S> {
         let at = self.next;
         let row = row.map_err(|error| (at, error))?;
         if let Some(id) = row.id() {
+            if id.is_empty() {
+                let place =
+                    row.origin().map_or_else(|| format!("row {}", at + 1), ToString::to_string);
+                let reason = "`id`: expected a string or a number, found an empty string";
+                return Err((at, EvaluateError::input(format!("{place}: {reason}"))));
+            }
             let inserted = self.seen.insert(id, at, row.origin());
             inserted.map_err(|error| (at, error))?;
         }
+        self.has_positional |= row.is_positional();
         self.next += 1;
         Ok((at, row))
     }
@@ -51,6 +60,15 @@ pub(crate) fn check_ids_of<S>(rows: &Mutex<Numbering<S>>) -> Result<(), Evaluate
         Err(TryLockError::Poisoned(rows)) => rows.into_inner().seen.check(),
         // A row that was abandoned may still be being read.
         Err(TryLockError::WouldBlock) => Ok(()),
+    }
+}
+
+/// Returns `true` if a row so far had no id of its own.
+pub(crate) fn has_positional<S>(rows: &Mutex<Numbering<S>>) -> bool {
+    match rows.try_lock() {
+        Ok(rows) => rows.has_positional,
+        Err(TryLockError::Poisoned(rows)) => rows.into_inner().has_positional,
+        Err(TryLockError::WouldBlock) => false,
     }
 }
 

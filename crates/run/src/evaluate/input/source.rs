@@ -14,7 +14,9 @@ use futures_util::stream::BoxStream;
 use tokio::runtime::Handle;
 
 use super::chunked::{ChunkedRows, Chunks};
-use super::numbering::{NextRow, Numbered, Numbering, OwnRows, check_ids_of, input_panicked};
+use super::numbering::{
+    NextRow, Numbered, Numbering, OwnRows, check_ids_of, has_positional, input_panicked,
+};
 use super::source_row::{Input, ListedRow};
 use super::stop::Stop;
 use crate::core::panic;
@@ -164,6 +166,18 @@ impl<'a, G, P> Source<'a, G, P> {
         if let Err(error) = checked {
             // The first error is reported.
             self.fail(u64::MAX - 1, error);
+        }
+    }
+
+    /// Returns `true` if a row that was read has no id of its own.
+    pub(crate) fn has_positional(&self) -> bool {
+        match &self.rows {
+            Rows::List(rows, _) => {
+                self.row_id.is_none() && rows.iter().any(ListedRow::is_positional)
+            }
+            Rows::Iterator(rows) => has_positional(rows),
+            Rows::Stream(rows) => has_positional(rows),
+            Rows::Chunks(rows) => has_positional(&rows.decoded),
         }
     }
 

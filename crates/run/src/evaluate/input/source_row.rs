@@ -26,6 +26,8 @@ pub(crate) struct ListedRow<G> {
 #[derive(Clone, Default)]
 pub(crate) struct RowDetails {
     pub(crate) id: String,
+    /// Whether the id is the position of a row without one.
+    pub(crate) is_positional: bool,
     pub(crate) attributes: Fields,
     pub(crate) origin: Option<Origin>,
 }
@@ -39,6 +41,15 @@ impl<G, P> Input<G, P> {
         match self {
             Self::Rollouts(_, preds) => Some(std::mem::take(preds)),
             _ => None,
+        }
+    }
+
+    /// Returns `true` if the row has no id of its own.
+    pub(crate) fn is_positional(&self) -> bool {
+        match self {
+            Self::Predicted(row) => row.is_positional,
+            Self::ToPredict(row) => row.is_positional(),
+            Self::Rollouts(..) => true,
         }
     }
 
@@ -61,6 +72,11 @@ impl<G, P> Input<G, P> {
 }
 
 impl<G> ListedRow<G> {
+    /// Returns `true` if the row has no id of its own.
+    pub(crate) fn is_positional(&self) -> bool {
+        self.details.as_ref().is_none_or(|details| details.is_positional)
+    }
+
     pub(crate) fn id(&self) -> Option<&str> {
         self.details.as_ref().map(|row| &*row.id)
     }
@@ -71,7 +87,8 @@ impl<G> ListedRow<G> {
 
     /// Returns the row with the id that a function returns for its example.
     pub(crate) fn with_id(mut self, id: impl FnOnce(&G) -> String) -> Self {
-        self.details.get_or_insert_default().id = id(&self.gold);
+        let details = self.details.get_or_insert_default();
+        (details.id, details.is_positional) = (id(&self.gold), false);
         self
     }
 }

@@ -3,9 +3,9 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use super::error::JournalError;
+use crate::named_files;
 
 /// The name of the file in the directory of a journal.
 pub(super) const FILE_NAME: &str = "journal.log";
@@ -61,26 +61,13 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// How often, and for how long, locking the file is tried again: a child process that this process starts at the moment has
-/// a copy of the open file, and of its lock, until its program is loaded.
-const TRIES: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(10);
-
 /// Locks the journal until its file, and the file that is returned, are closed. The kernel releases the lock of a process that dies.
 pub(super) fn lock(file: &File, dir: &Path) -> Result<Option<File>, JournalError> {
     // On Windows a locked file can be read only through the handle that locked it, and a journal is read through another one.
     let beside = cfg!(windows).then(|| open(&dir.join("journal.lock"))).transpose();
     let beside = beside.map_err(|error| JournalError::open(dir, &error))?;
     let file = beside.as_ref().unwrap_or(file);
-    let mut locked = file.try_lock();
-    for _ in 1..TRIES {
-        if !matches!(locked, Err(TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::sleep(PAUSE);
-        locked = file.try_lock();
-    }
-    match locked {
+    match named_files::lock(file) {
         Ok(()) => Ok(beside),
         Err(TryLockError::WouldBlock) => Err(JournalError::InUse { dir: dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(JournalError::open(dir, &error)),
@@ -118,7 +105,7 @@ mod tests {
         holder.lock().unwrap();
         assert!(matches!(lock(&file, dir), Err(JournalError::InUse { .. })));
         let releases = std::thread::spawn(move || {
-            std::thread::sleep(PAUSE);
+            std::thread::sleep(std::time::Duration::from_millis(10));
             drop(holder);
         });
         assert!(lock(&file, dir).is_ok());

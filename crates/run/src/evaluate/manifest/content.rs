@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::judged_by::JudgedBy;
 use crate::core::metric::identity::MetricIdentity;
 use crate::data::DataFile;
+use crate::json::equality;
 use crate::lm::CallTotals;
 use crate::messages::{escape, hash};
 
@@ -85,6 +86,9 @@ pub struct RunManifest {
     pub data: Vec<DataFile>,
     /// The number of finished rows.
     pub rows: u64,
+    /// `true` if rows have no id of their own: their ids are their positions, so rows of another run are paired by position.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub positional_ids: bool,
     /// The number of rows in which the program or a metric failed.
     pub failed_rows: u64,
     /// Why the run ended: `complete`, `max_errors`, `stopped` or `output_failed`.
@@ -243,6 +247,9 @@ impl fmt::Display for RunManifest {
                 write!(f, " (SHA-256 {}..)", hash.get(..12).unwrap_or(hash))?;
             }
         }
+        if self.positional_ids {
+            f.write_str(", numbered by position")?;
+        }
         if let Some(repeats) = self.repeats {
             write!(f, "; {repeats} repeats")?;
         }
@@ -280,20 +287,7 @@ pub(super) fn reference(run: &Value) -> String {
 
 /// Returns the hash of a JSON value, which does not depend on the order of its keys.
 pub(crate) fn canonical_hash(value: &Value) -> String {
-    hash::sha256(sorted(value).to_string().as_bytes())
-}
-
-/// Returns the value with sorted keys. The features of `serde_json` determine whether they are sorted already.
-pub(crate) fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let sorted: BTreeMap<&String, Value> =
-                fields.iter().map(|(key, value)| (key, sorted(value))).collect();
-            sorted.into_iter().map(|(key, value)| (key.clone(), value)).collect()
-        }
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
-    }
+    hash::sha256(equality::sorted(value).to_string().as_bytes())
 }
 
 /// What follows the name of a result file in the name of its manifest.

@@ -3,6 +3,10 @@
 //!
 //! The last row of a result file contains the reference of the manifest, which is a hash of what was measured. The manifest
 //! contains the hash of the result file, and a checksum of itself.
+//!
+//! Two files cannot be replaced at once. The new manifest is therefore written under its staged name before the result file is
+//! replaced, and then renamed. In between, the manifest under the final name describes the old result file, and readers use the staged
+//! one, if it describes the file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -16,7 +20,9 @@ use super::content::{
     DescribedFile, Embedded, FORMAT, Manifest, canonical_hash, manifest_path,
     reference as reference_of,
 };
+use crate::evaluate::files::real_path;
 use crate::messages::escape;
+use crate::named_files::open_regular;
 
 /// The key in the last row of a result file whose value is the reference of the manifest.
 pub(crate) const REFERENCE_KEY: &str = "manifest";
@@ -125,14 +131,47 @@ pub(crate) fn find(
         is_later(file, reference)?;
     }
     let path = manifest_path(file);
+    let found = find_at(&path, file, references);
+    if let Ok(Some(manifest)) = found {
+        return Ok(Ok(manifest));
+    }
+    match (find_at(&staged_path(file), file, references), embedded) {
+        (Ok(Some(staged)), _) => Ok(Ok(staged)),
+        (_, Some(text)) if found.is_ok() => Ok(of_embedded(&text)),
+        _ => found.map(|_| Err(missing(&path, references))),
+    }
+}
+
+/// Returns the path of the manifest while the result file is being replaced.
+pub(crate) fn staged_path(file: &Path) -> PathBuf {
+    let path = real_path(&manifest_path(file));
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".new");
+    path.with_file_name(name)
+}
+
+/// Finishes the replacement of a result file and its manifest during which a process was killed: publishes the staged manifest if it
+/// describes the file, and else removes it.
+pub(crate) fn finish_replacement(file: &Path) -> io::Result<()> {
+    let staged = staged_path(file);
+    match find_at(&staged, file, &[]) {
+        Ok(None) => Ok(()),
+        Ok(Some(_)) => std::fs::rename(staged, real_path(&manifest_path(file))),
+        Err(_) => std::fs::remove_file(staged),
+    }
+}
+
+/// Returns the manifest at this path, if it exists and describes the result file.
+fn find_at(
+    path: &Path,
+    file: &Path,
+    references: &[String],
+) -> Result<Option<Box<Manifest>>, ManifestError> {
+    let path = path.to_owned();
     let text = match read(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(match embedded {
-                Some(text) => of_embedded(&text),
-                None => Err(missing(&path, references)),
-            });
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => {
             return Err(ManifestError::Unreadable { manifest: path, reason: error.to_string() });
         }
@@ -149,7 +188,7 @@ pub(crate) fn find(
         reason: format!("cannot read `{}`: {error}", escape::name(&file.to_string_lossy())),
     })?;
     if found == *described {
-        return Ok(Ok(Box::new(manifest)));
+        return Ok(Some(Box::new(manifest)));
     }
     // A file that lost its last row has no reference.
     Err(match references {
@@ -203,7 +242,7 @@ fn check_version(path: &Path, found: u64) -> Result<(), ManifestError> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?.take(MAX_LENGTH).read_to_string(&mut text)?;
+    open_regular(path)?.take(MAX_LENGTH).read_to_string(&mut text)?;
     Ok(text)
 }
 

@@ -15,9 +15,11 @@ pub use self::content::{
     DescribedFile, FormatVersion, GitCommit, Library, Manifest, ProcessManifest, RunCosts,
     RunManifest, manifest_path,
 };
-pub(crate) use self::content::{FORMAT, MANIFEST_SUFFIX, RunDescription, canonical_hash, sorted};
+pub(crate) use self::content::{FORMAT, MANIFEST_SUFFIX, RunDescription};
 pub use self::file::ManifestError;
-pub(crate) use self::file::{Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find};
+pub(crate) use self::file::{
+    Hashing, NO_MANIFEST, REFERENCE_KEY, check_version_of, find, finish_replacement, staged_path,
+};
 pub(crate) use self::git::Commit;
 pub use self::judged_by::{JudgeReplies, JudgedBy};
 pub(crate) use self::started::{RunEnd, StartedManifest};

@@ -22,6 +22,7 @@ pub(crate) struct StartedManifest {
 /// The values of a manifest that are available at the end of a run.
 pub(crate) struct RunEnd<'a> {
     pub(crate) rows: u64,
+    pub(crate) positional_ids: bool,
     pub(crate) failed_rows: u64,
     /// The name of the ending.
     pub(crate) ending: &'a str,
@@ -52,6 +53,7 @@ impl StartedManifest {
         };
         let run = RunManifest {
             rows: end.rows,
+            positional_ids: end.positional_ids,
             failed_rows: end.failed_rows,
             ending: end.ending.to_owned(),
             data: end.data,
@@ -74,6 +76,7 @@ impl Default for RunManifest {
             judged_by_others: IndexMap::new(),
             data: Vec::new(),
             rows: 0,
+            positional_ids: false,
             failed_rows: 0,
             ending: String::new(),
             repeats: None,

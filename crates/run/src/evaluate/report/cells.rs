@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::data::{GOLD_HASH, POSITIONAL};
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::json::scanner::find_quote_or_backslash;
 
@@ -17,7 +18,7 @@ const MAX_SHAPES: usize = 8;
 /// The column of a cell. Keys are as in the text, without quotes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'l> {
-    /// `id`, `repeats`, `manifest` and `traceback`: a group of one column.
+    /// `id` and the last groups: a group of one column.
     Whole(&'static str),
     /// A gold row or prediction that has no fields.
     Side(&'static str),
@@ -33,7 +34,8 @@ pub(super) enum Place<'l> {
 
 /// The groups that each row has, some of them before and some of them after the scores.
 pub(super) const FIRST_GROUPS: [&str; 5] = ["", "gold", "pred", "run", "attributes"];
-pub(super) const LAST_GROUPS: [&str; 3] = ["repeats", REFERENCE_KEY, "traceback"];
+pub(super) const LAST_GROUPS: [&str; 5] =
+    ["repeats", GOLD_HASH, POSITIONAL, REFERENCE_KEY, "traceback"];
 
 impl<'l> Place<'l> {
     /// Returns the name of the group, which differs from all names of other groups.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::record::{ResultOutcome, ResultRow, ResultScore, RunRecord, not_json};
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
+use crate::data::{GOLD_HASH, POSITIONAL, gold_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::scanner::find_quote_or_backslash;
 
@@ -20,14 +21,25 @@ use crate::json::scanner::find_quote_or_backslash;
 /// keys, is still written, so that no paid score is lost.
 pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
-/// `{"id": .., "scores": {..}}`
+/// `{"id": .., "scores": {..}}`, for rows that are not written to files or that cannot be serialized
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
     let mut object = Object::begin(line);
     object.add_string("id", &row.id);
-    object.add_results(row, metrics, |_, _| {});
+    object.add_results(row, metrics, None, |_, _| {});
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, with latency, tokens and cost of the program's run
+/// `{"id": .., "scores": {..}, "gold_hash": ".."}`
+pub(crate) fn scored_line<G: Serialize, P>(
+    row: &RowResult<G, P>,
+    metrics: &[String],
+    line: &mut Vec<u8>,
+) {
+    let mut object = Object::begin(line);
+    object.add_string("id", &row.id);
+    object.add_results(row, metrics, hash_of(row), |_, _| {});
+}
+
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": ".."}`, with latency, tokens and cost of the program's run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -39,7 +51,11 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     object.add("pred", &row.pred);
     let add_pred =
         |repeat: &mut Object<'_>, number| repeat.add("pred", &row.pred_of_repeat(number));
-    object.add_results(row, metrics, add_pred);
+    object.add_results(row, metrics, hash_of(row), add_pred);
+}
+
+fn hash_of<G: Serialize, P>(row: &RowResult<G, P>) -> Option<u64> {
+    gold_hash(&serde_json::to_value(&*row.gold).ok()?)
 }
 
 /// A row of a result file, as it is written again. The traceback remains.
@@ -55,6 +71,7 @@ pub(crate) fn record_line(row: &ResultRow, line: &mut Vec<u8>) {
     object.add_some("cost_msats", row.cost_msats);
     object.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
     object.add("scores", &row.scores);
+    object.add_pairing(row.gold_hash, row.is_positional);
     object.add_some("traceback", row.traceback.as_deref());
     line.push(b'}');
 }
@@ -134,6 +151,7 @@ impl<'a> Object<'a> {
         mut self,
         row: &RowResult<G, P>,
         metrics: &[String],
+        gold_hash: Option<u64>,
         add_pred: impl Fn(&mut Object<'_>, usize),
     ) {
         self.add_run(row.run.as_deref());
@@ -156,8 +174,15 @@ impl<'a> Object<'a> {
         if !row.repeats.is_empty() {
             self.0.push(b']');
         }
+        self.add_pairing(gold_hash, row.is_positional);
         self.add_some("traceback", row.traceback.as_deref());
         self.0.push(b'}');
+    }
+
+    /// Adds what pairs the row with a row of another run, besides its id.
+    fn add_pairing(&mut self, gold_hash: Option<u64>, is_positional: bool) {
+        self.add_some(GOLD_HASH, gold_hash.map(|hash| format!("{hash:016x}")));
+        self.add_some(POSITIONAL, is_positional.then_some(true));
     }
 }
 

@@ -17,7 +17,9 @@ mod spool;
 #[cfg(feature = "report")]
 mod table;
 
-pub(crate) use self::line::{Render, pair_line, record_line, score_line, written_score};
+pub(crate) use self::line::{
+    Render, pair_line, record_line, score_line, scored_line, written_score,
+};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 pub use self::record::{ResultOutcome, ResultRow, ResultScore};

@@ -20,6 +20,7 @@ use crate::core::score::component_results::Component;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
+use crate::data::gold_hash;
 use crate::evaluate::row::RowResult;
 use crate::json::path;
 
@@ -47,6 +48,10 @@ pub struct ResultRow {
     pub cost_msats: Option<u64>,
     /// The backtraces of panics, if they were recorded.
     pub traceback: Option<String>,
+    /// The hash of the gold row, the same in every format. `None` if there is no gold row, or in a file of an earlier version.
+    pub(crate) gold_hash: Option<u64>,
+    /// `true` if the row has no id of its own, and `id` is its position.
+    pub is_positional: bool,
     /// The reference of the manifest, which the last row of a file contains.
     #[doc(hidden)]
     pub manifest: Option<String>,
@@ -213,10 +218,13 @@ impl ResultRow {
             score.corpus = contribution(outcome);
             Some((name.clone(), score))
         };
+        let gold = side(&*row.gold);
         Self {
             id: row.id.clone(),
             origin: row.origin.clone(),
-            gold: side(&*row.gold),
+            gold_hash: gold.as_ref().and_then(gold_hash),
+            is_positional: row.is_positional,
+            gold,
             pred: row.pred.as_ref().and_then(side),
             attributes: row.attributes.iter().map(|(name, it)| (name, it.clone())).collect(),
             latency_s: run.latency_s,

@@ -16,7 +16,10 @@ use crate::evaluate::error::EvaluateError;
 use crate::evaluate::files::{Access, OutputFile, TemporaryFile};
 #[cfg(all(unix, feature = "ctrl-c"))]
 use crate::evaluate::files::{in_temporary_folder, stale_files};
-use crate::evaluate::manifest::{DescribedFile, Hashing, Manifest, REFERENCE_KEY, manifest_path};
+use crate::evaluate::manifest::{
+    DescribedFile, Hashing, Manifest, REFERENCE_KEY, finish_replacement, manifest_path, staged_path,
+};
+use crate::named_files::require_regular;
 
 /// The most bytes of lines that are sorted in memory.
 const MAX_LATEST: usize = 1 << 20;
@@ -135,8 +138,10 @@ impl ResultFiles {
         self.latest.add_to_last(REFERENCE_KEY, &manifest.run.reference());
         let targets = std::mem::take(&mut self.targets);
         let mut failed = Vec::new();
-        for target in targets {
-            if let Err(error) = self.export_with_manifest(&target, manifest) {
+        let mut is_written = true;
+        for mut target in targets {
+            if let Err(error) = self.export_with_manifest(&mut target, manifest) {
+                is_written &= target.is_published;
                 failed.push(error);
             }
         }
@@ -145,7 +150,10 @@ impl ResultFiles {
         let others =
             failed.map(|(path, error)| format!("; cannot write `{}`: {error}", path.display()));
         let error = format!("{error}{}", others.collect::<String>());
-        Err(self.keep_spool(path, &error))
+        match is_written {
+            true => Err(EvaluateError::Output { path, reason: error }),
+            false => Err(self.keep_spool(path, &error)),
+        }
     }
 
     /// Keeps the spool file and returns an error that names it.
@@ -159,31 +167,47 @@ impl ResultFiles {
         EvaluateError::Output { path, reason }
     }
 
-    /// Writes a target and its manifest. The old manifest is removed first: a run that is killed in between leaves a file
-    /// without a manifest, and not a file with the manifest of another run.
+    /// Replaces a target and its manifest. The old ones remain until the new ones are complete. The new manifest is first given
+    /// its staged name, under which readers find it between the two renames.
     fn export_with_manifest(
         &mut self,
-        target: &Target,
+        target: &mut Target,
         manifest: &Manifest,
-    ) -> Result<(), (PathBuf, io::Error)> {
-        let path = manifest_path(&target.path);
-        let of_target = |error| (target.path.clone(), error);
-        let of_manifest = |error| (path.clone(), error);
-        if target.manifest.is_some() {
-            remove_if_exists(&path).map_err(of_manifest)?;
+    ) -> Result<(), (PathBuf, String)> {
+        let path = target.path.clone();
+        let of_target = |error: io::Error| (path.clone(), error.to_string());
+        let of_manifest = |error: io::Error| (manifest_path(&path), error.to_string());
+        let (described, is_spool) = self.fill(target, manifest).map_err(of_target)?;
+        let staged = staged_path(&path);
+        if let Some(file) = &mut target.manifest {
+            let text = manifest.to_file(described);
+            file.fill(|out| out.write_all(text.as_bytes())).map_err(of_manifest)?;
+            file.stage(staged.clone()).map_err(of_manifest)?;
         }
-        let described = self.export(target, manifest).map_err(of_target)?;
-        let Some(file) = &target.manifest else { return Ok(()) };
-        let text = manifest.to_file(described);
-        file.write(|out| out.write_all(text.as_bytes())).map_err(of_manifest)
+        let spool = is_spool.then(|| self.spool.out().get_ref());
+        target.file.publish(spool).map_err(of_target)?;
+        target.is_published = true;
+        let Some(file) = &mut target.manifest else { return Ok(()) };
+        file.publish(None).map_err(|error| {
+            file.keep_staged();
+            let (manifest, error) = of_manifest(error);
+            let (path, staged) = (path.display(), staged.display());
+            (
+                manifest,
+                format!(
+                    "{error}; the rows are in `{path}`, and their manifest is read from `{staged}`"
+                ),
+            )
+        })
     }
 
-    fn export(&mut self, target: &Target, manifest: &Manifest) -> io::Result<DescribedFile> {
+    /// Writes the content of a target. Returns its description, and whether the spool is the file to publish.
+    fn fill(&mut self, target: &Target, manifest: &Manifest) -> io::Result<(DescribedFile, bool)> {
         self.spool_latest(0)?;
         self.spool.flush()?;
         let is_complete = self.is_spool_exported && self.lines.is_sorted;
-        if is_complete && target.file.replace(self.spool.out().get_ref())? {
-            return Ok(self.spool.described());
+        if is_complete && target.file.accepts(self.spool.out().get_ref())? {
+            return Ok((self.spool.described(), true));
         }
         #[cfg(not(feature = "parquet"))]
         let _ = manifest;
@@ -193,7 +217,7 @@ impl ResultFiles {
         let mut lines = SpoolReader::new(file, &mut self.lines);
         #[cfg(feature = "csv")]
         let escape_formulas = self.escape_formulas;
-        target.file.write(|out| {
+        target.file.fill(|out| {
             let mut out = Hashing::new(out);
             match target.format {
                 #[cfg(feature = "csv")]
@@ -209,14 +233,8 @@ impl ResultFiles {
             described = Some(out.described());
             Ok(())
         })?;
-        described.ok_or_else(|| io::Error::other("the file was not written"))
-    }
-}
-
-fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+        let described = described.ok_or_else(|| io::Error::other("the file was not written"))?;
+        Ok((described, false))
     }
 }
 
@@ -237,18 +255,27 @@ struct Target {
     file: OutputFile,
     /// `None` of a pipe or device.
     manifest: Option<OutputFile>,
+    is_published: bool,
 }
 
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
         let file = OutputFile::create(path).map_err(|error| output_error(path, &error))?;
         let manifest = file.is_renamed().then(|| {
-            let path = manifest_path(path);
-            let manifest = OutputFile::create(&path)
-                .and_then(|manifest| manifest.set_permissions_of(&file).map(|()| manifest));
-            manifest.map_err(|error| output_error(&path, &error))
+            let manifest = Self::open_manifest(path, &file);
+            manifest.map_err(|error| output_error(&manifest_path(path), &error))
         });
-        Ok(Self { format, path: path.to_owned(), file, manifest: manifest.transpose()? })
+        let manifest = manifest.transpose()?;
+        Ok(Self { format, path: path.to_owned(), file, manifest, is_published: false })
+    }
+
+    fn open_manifest(path: &Path, file: &OutputFile) -> io::Result<OutputFile> {
+        let manifest = manifest_path(path);
+        require_regular(&manifest)?;
+        let manifest = OutputFile::create(&manifest)?;
+        manifest.set_permissions_of(file)?;
+        finish_replacement(path)?;
+        Ok(manifest)
     }
 
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
@@ -311,6 +338,61 @@ mod tests {
         for ((error, kept), end) in [(copied, &*reference), (renamed, "")] {
             assert!(error.starts_with("Invalid argument (os error 22); "), "{error}");
             assert_eq!(kept, format!("{{\"id\":\"a\"}}\n{{\"id\":\"b\"{end}}}\n"));
+        }
+    }
+
+    #[test]
+    fn trap_55_a_failing_rename_keeps_the_old_pair_or_the_new_one() {
+        let folder = std::env::temp_dir().join(format!("dsrs-renames-{}", std::process::id()));
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+        for format in [Format::Json, Format::JsonLines] {
+            for is_manifest in [false, true] {
+                fs::create_dir_all(&folder).unwrap();
+                let path = folder.join("out.jsonl");
+                let [old, new] = [path.clone(), manifest_path(&path)];
+                let targets = [(format, path.clone())];
+                let mut files = ResultFiles::create(&targets, false).unwrap().unwrap();
+                let mut lines = Lines::default();
+                lines.push(0, |line| line.extend(b"{\"id\":\"a\"}"));
+                files.write(&mut lines).unwrap();
+                // A file cannot be renamed to a folder.
+                let (blocked, other) = if is_manifest { (&new, &old) } else { (&old, &new) };
+                fs::create_dir(blocked).unwrap();
+                fs::write(other, "old").unwrap();
+                let error = files.finish(&manifest()).unwrap_err().to_string();
+                let start = format!(
+                    "cannot write `{}`: Is a directory (os error 21); the rows ",
+                    blocked.display()
+                );
+                assert!(error.starts_with(&start), "{error}");
+                let named: Vec<&str> = error[start.len()..].split('`').skip(1).step_by(2).collect();
+                assert!(named.iter().all(|file| Path::new(file).is_file()), "{error}");
+                let mut left: Vec<_> =
+                    fs::read_dir(&folder).unwrap().map(|it| name(&it.unwrap().path())).collect();
+                left.sort();
+                let (mut expected, kept) =
+                    (vec![name(&old), name(&new)], name(Path::new(named[0])));
+                match is_manifest {
+                    // The new pair, whose manifest readers find under its staged name.
+                    true => {
+                        expected.insert(0, name(&staged_path(&path)));
+                        assert_eq!(
+                            named,
+                            [&*path.to_string_lossy(), &*staged_path(&path).to_string_lossy()]
+                        );
+                        assert!(
+                            fs::read_to_string(&path).unwrap().contains(r#"{"id":"a","manifest":"#)
+                        );
+                    }
+                    false => {
+                        expected.insert(0, kept);
+                        assert_eq!(fs::read_to_string(other).unwrap(), "old");
+                    }
+                }
+                expected.sort();
+                assert_eq!(left, expected);
+                fs::remove_dir_all(&folder).unwrap();
+            }
         }
     }
 

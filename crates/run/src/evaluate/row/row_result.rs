@@ -15,8 +15,10 @@ use crate::evaluate::input::{Input, ListedRow, RowDetails};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G = Example, P = Prediction> {
-    /// The row's id: the id in its source, or its position from 0.
+    /// The row's id: the id in its source, or its position: from 1 in a file, from 0 in memory.
     pub id: String,
+    /// `true` if the row has no id of its own, and `id` is its position.
+    pub is_positional: bool,
     /// The labelled example.
     pub gold: Arc<G>,
     /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
@@ -59,27 +61,29 @@ impl<G, P> RowResult<G, P> {
     /// A row before it is evaluated.
     pub(crate) fn begin(index: u64, input: Input<G, P>) -> Self {
         let mut given_run = None;
-        let (id, gold, pred, attributes, origin) = match input {
+        let (id, is_positional, gold, pred, attributes, origin) = match input {
             Input::Predicted(pair) => {
-                let Pair { id, gold, pred, attributes, origin, run } = *pair;
+                let Pair { id, is_positional, gold, pred, attributes, origin, run } = *pair;
                 given_run = run;
-                (id, Arc::new(gold), Some(pred), attributes, origin)
+                (id, is_positional, Arc::new(gold), Some(pred), attributes, origin)
             }
             Input::ToPredict(ListedRow { gold, details: Some(details) }) => {
-                let RowDetails { id, attributes, origin } = *details;
-                (id, gold, None, attributes, origin)
+                let RowDetails { id, is_positional, attributes, origin } = *details;
+                (id, is_positional, gold, None, attributes, origin)
             }
             Input::ToPredict(ListedRow { gold, details: None }) | Input::Rollouts(gold, _) => {
-                (index.to_string(), gold, None, Fields::default(), None)
+                (index.to_string(), true, gold, None, Fields::default(), None)
             }
         };
-        Self { pred, run: given_run, origin, ..Self::of_parts(id, gold, attributes) }
+        let row = Self::of_parts(id, gold, attributes);
+        Self { is_positional, pred, run: given_run, origin, ..row }
     }
 
     /// A row without evaluations.
     pub(crate) fn of_parts(id: String, gold: Arc<G>, attributes: Fields) -> Self {
         Self {
             id,
+            is_positional: false,
             gold,
             pred: None,
             run: None,
@@ -122,8 +126,9 @@ impl<G, P> RowResult<G, P> {
 
     /// Returns the row as it was read, if nothing else refers to it.
     pub(crate) fn into_pair(self) -> Option<Pair<G, P>> {
-        let Self { id, gold, pred, attributes, origin, run, .. } = self;
-        Some(Pair { id, gold: Arc::into_inner(gold)?, pred: pred?, attributes, origin, run })
+        let Self { id, is_positional, gold, pred, attributes, origin, run, .. } = self;
+        let gold = Arc::into_inner(gold)?;
+        Some(Pair { id, is_positional, gold, pred: pred?, attributes, origin, run })
     }
 
     /// Returns the score of the first metric, if there is one.

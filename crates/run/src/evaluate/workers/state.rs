@@ -14,7 +14,7 @@ use crate::evaluate::lock::lock;
 use crate::evaluate::manifest::StartedManifest;
 use crate::evaluate::observer::Observers;
 use crate::evaluate::report::{Lines, Render, score_line};
-use crate::evaluate::row::{Plan, RowResult, RunJournal};
+use crate::evaluate::row::{Plan, Preflight, RowResult, RunJournal};
 
 /// The state that the threads or tasks of one run share.
 pub(crate) struct Run<'a, G, P> {
@@ -31,6 +31,8 @@ pub(crate) struct Run<'a, G, P> {
     pub(crate) thread_rows: Mutex<Vec<SharedRows<G, P>>>,
     /// Set if rows are written.
     pub(crate) render: Option<Render<G, P>>,
+    /// `None` if the run has a journal, which has the check.
+    pub(crate) preflight: Option<Preflight>,
     pub(crate) journal: Option<RunJournal<G, P>>,
     pub(crate) started: Instant,
     pub(crate) manifest: StartedManifest,

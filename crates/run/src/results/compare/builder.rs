@@ -186,6 +186,7 @@ impl ComparisonBuilder {
             a: RunTotals::of(a, pairs.pairs.iter().map(|pair| pair.a)),
             b: RunTotals::of(b, pairs.pairs.iter().map(|pair| pair.b)),
             paired: pairs.pairs.len() as u64,
+            paired_by_position: pairs.by_position,
             only_in_a: pairs.only_in_a,
             only_in_b: pairs.only_in_b,
             group: self.group.clone(),

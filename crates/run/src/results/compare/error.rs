@@ -31,6 +31,32 @@ pub enum CompareError {
         /// The ids that only the second run has.
         only_in_b: Vec<String>,
     },
+    /// The rows have no ids, and the runs have different numbers of rows: rows at one position may be different rows.
+    #[error(
+        "expected as many rows in both runs, which have no ids and are paired by position, found {} and {}; score both with --map id=COLUMN, a column that differs in each row",
+        only(only_in_a, a),
+        only(only_in_b, b)
+    )]
+    DifferentPositions {
+        /// The name of the first run.
+        a: String,
+        /// The name of the second run.
+        b: String,
+        /// The positions that only the first run has.
+        only_in_a: Vec<String>,
+        /// The positions that only the second run has.
+        only_in_b: Vec<String>,
+    },
+    /// The rows have no ids, and a run does not show which gold rows it scored.
+    #[error(
+        "expected a `gold_hash` in {a} and {b}, which have no ids and are paired by position, found none; score both runs again, with --map id=COLUMN if a column names the rows"
+    )]
+    UnknownGold {
+        /// The first such row in the first run.
+        a: Origin,
+        /// The same position in the second run.
+        b: Origin,
+    },
     /// The runs have no row in common.
     #[error(
         "no id of {a} is in {b}: found ids such as `{}` and `{}`; compare runs over the same rows",
@@ -49,8 +75,12 @@ pub enum CompareError {
     },
     /// The gold rows of an id differ, so the runs are over different data.
     #[error(
-        "the gold rows of {} differ: the first is at {a} and {b}; compare runs over the same data",
-        first_ids(ids)
+        "the gold rows of {} differ: the first is at {a} and {b}; {}",
+        first_ids(ids),
+        match by_position {
+            true => "the rows have no ids and are paired by position: score both runs with --map id=COLUMN, a column that differs in each row",
+            false => "compare runs over the same data",
+        }
     )]
     DifferentGold {
         /// The ids of all such rows, in the order of the first run.
@@ -59,6 +89,8 @@ pub enum CompareError {
         a: Origin,
         /// The same row in the second run.
         b: Origin,
+        /// Whether the rows have no ids.
+        by_position: bool,
     },
     /// The identities of all selected metrics differ, so none is compared.
     #[error(

@@ -17,6 +17,9 @@ impl Comparison {
             escaped(&self.b.to_string()),
             table(header.iter().map(String::as_str), rows)
         );
+        if self.paired_by_position {
+            text.push_str("- rows have no ids and are paired by position\n");
+        }
         for line in self.identity.to_string().lines() {
             text.push_str(&format!("- {}\n", escaped(line)));
         }

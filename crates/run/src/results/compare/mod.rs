@@ -58,6 +58,9 @@ pub struct Comparison {
     pub b: RunTotals,
     /// The number of rows in both runs.
     pub paired: u64,
+    /// `true` if rows have no ids, so that they are paired by position. Each pair has the same gold row.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paired_by_position: bool,
     /// The ids of the rows that only the first run has. They are not compared.
     pub only_in_a: Vec<String>,
     /// The ids of the rows that only the second run has. They are not compared.

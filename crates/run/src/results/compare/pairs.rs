@@ -21,6 +21,8 @@ pub(super) struct Pairs<'a> {
     pub(super) pairs: Vec<Pair>,
     pub(super) only_in_a: Vec<String>,
     pub(super) only_in_b: Vec<String>,
+    /// Whether a run has rows without ids, so that the pairs are by position.
+    pub(super) by_position: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -43,24 +45,39 @@ impl<'a> Pairs<'a> {
             let (of_a, of_b) = (id(only_in_a), id(only_in_b));
             return Err(CompareError::NoCommonRows { a: name_a, b: name_b, of_a, of_b });
         }
+        let by_position = a.rows.has_positional() || b.rows.has_positional();
         if !only_paired && (!only_in_a.is_empty() || !only_in_b.is_empty()) {
             let paired = pairs.len() as u64;
             let (a, b) = (name_a, name_b);
-            return Err(CompareError::DifferentRows { a, b, paired, only_in_a, only_in_b });
+            return Err(match by_position {
+                true => CompareError::DifferentPositions { a, b, only_in_a, only_in_b },
+                false => CompareError::DifferentRows { a, b, paired, only_in_a, only_in_b },
+            });
         }
-        let pairs = Self { a, b, pairs, only_in_a, only_in_b };
+        let pairs = Self { a, b, pairs, only_in_a, only_in_b, by_position };
         pairs.check_gold()?;
         Ok(pairs)
     }
 
-    /// Rows of different data often have the same ids: their positions.
+    /// Different data can have the same ids. Rows without ids are pairs only if both are known to be of the same gold row.
     fn check_gold(&self) -> Result<(), CompareError> {
-        let Self { a, b, pairs, .. } = self;
-        let mut different =
-            pairs.iter().filter(|pair| a.rows.has_other_gold(pair.a, &b.rows, pair.b));
-        let Some(first) = different.clone().next() else { return Ok(()) };
-        let ids = different.by_ref().map(|pair| a.rows.id(pair.a).to_owned()).collect();
-        Err(CompareError::DifferentGold { ids, a: a.rows.at(first.a), b: b.rows.at(first.b) })
+        let Self { a, b, pairs, by_position, .. } = self;
+        let gold = |pair: &Pair| (a.rows.gold_hash(pair.a), b.rows.gold_hash(pair.b));
+        let is_different = |pair: &&Pair| matches!(gold(pair), (Some(a), Some(b)) if a != b);
+        let is_unknown = |pair: &&Pair| !matches!(gold(pair), (Some(_), Some(_)));
+        if let Some(first) = pairs.iter().find(is_different) {
+            let different = pairs.iter().filter(is_different);
+            let ids = different.map(|pair| a.rows.id(pair.a).to_owned()).collect();
+            let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
+            return Err(CompareError::DifferentGold { ids, a, b, by_position: *by_position });
+        }
+        match pairs.iter().find(is_unknown) {
+            Some(first) if *by_position => {
+                let (a, b) = (a.rows.at(first.a), b.rows.at(first.b));
+                Err(CompareError::UnknownGold { a, b })
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn id(&self, pair: usize) -> &'a str {

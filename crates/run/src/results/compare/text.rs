@@ -19,7 +19,8 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "A: {}", self.a)?;
         writeln!(f, "B: {}", self.b)?;
-        write!(f, "{} in both", rows(self.paired))?;
+        let by_position = if self.paired_by_position { ", paired by position" } else { "" };
+        write!(f, "{} in both{by_position}", rows(self.paired))?;
         for (ids, run) in [(&self.only_in_a, "A"), (&self.only_in_b, "B")] {
             if !ids.is_empty() {
                 write!(f, ", {} only in {run}, not compared ({})", ids.len(), first_ids(ids))?;

@@ -136,6 +136,11 @@ impl<'a> ReportRun<'a> {
         self.scores.rows.find(id, hint)
     }
 
+    /// Returns `true` if a row has no id of its own.
+    pub(super) fn has_positional(&self) -> bool {
+        self.scores.rows.has_positional()
+    }
+
     /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.scores.len()

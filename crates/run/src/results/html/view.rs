@@ -158,6 +158,9 @@ fn pairing(runs: &[&ReportRun<'_>]) -> Option<String> {
     let [a, b] = runs else { return None };
     let paired = (0..a.len()).filter(|row| b.find(a.id(*row), *row).is_some()).count();
     let mut text = format!("{} rows in both", thousands(paired as u64));
+    if a.has_positional() || b.has_positional() {
+        text.push_str(", paired by position");
+    }
     for (run, (label, _)) in runs.iter().zip(LABELS) {
         let single = run.len() - paired;
         if single > 0 {

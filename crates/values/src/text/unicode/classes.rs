@@ -103,7 +103,7 @@ pub(in crate::text) fn is_invisible(c: char) -> bool {
 }
 
 /// Returns the value 0..=9 of a decimal digit of any script.
-pub(in crate::text) fn digit_value(c: char) -> Option<u8> {
+pub fn digit_value(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
     }

@@ -6,8 +6,9 @@ mod lowered;
 mod scripts;
 mod tables;
 
+pub use classes::digit_value;
 pub(super) use classes::{
-    DprClass, digit_value, dpr_class, fold_case, is_invisible, is_mark, is_punctuation, is_space,
+    DprClass, dpr_class, fold_case, is_invisible, is_mark, is_punctuation, is_space,
     is_superscript, is_symbol, is_vulgar_fraction, is_word, lower, nfd, sigma_is_final,
 };
 pub use form::NormalForm;

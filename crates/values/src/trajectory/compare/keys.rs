@@ -56,6 +56,11 @@ impl Keys {
         match rule {
             ArgsRule::Exact => Some(self.of_call(call)),
             ArgsRule::Ignore => Some(self.of_tool(call)),
+            ArgsRule::Paths(_) if !call.args.is_object() => Some(self.number(|key| {
+                key.push('!');
+                push_text(key, &call.name);
+                push(key, &call.args);
+            })),
             ArgsRule::Paths(paths) => Some(self.number(|key| {
                 push_text(key, &call.name);
                 paths.iter().for_each(|path| push(key, at(&call.args, path)));

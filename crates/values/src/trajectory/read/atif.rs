@@ -75,7 +75,7 @@ fn read_step(
                 return Err(format!("a result: expected an object, found {}", found(&result)));
             };
             let failed = call::has_failed(&result);
-            let id = call::id(&mut result, &["source_call_id"])?;
+            let id = call::id(&mut result, "source_call_id")?;
             subagents.refer(result.remove("subagent_trajectory_ref"), id.as_deref())?;
             let content = result.remove("content").unwrap_or_default();
             to.add(CallResult { id, result: content::as_result(content), failed })

@@ -1,43 +1,135 @@
-//! Calls in the forms of OpenAI, Anthropic, ATIF, ragas and deepeval, and the steps of a trace.
+//! Calls, and the steps of a trace. The keys of calls are in `keys.rs`.
 
 use serde_json::{Map, Value};
 
 use super::json_string::parsed;
+use super::keys::{Part, is_empty, part_of, position};
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::ToolCall;
 
-/// The keys that the formats have for arguments.
-const ARGS: [&str; 4] = ["args", "arguments", "input_parameters", "input"];
+/// The parts of a call, each with the key that it was read from.
+#[derive(Default)]
+struct Parts {
+    name: Option<(String, Value)>,
+    args: Option<(String, Value)>,
+    result: Option<(String, Value)>,
+    /// The position of the key comes first.
+    id: Option<(usize, String, Value)>,
+    args_error: Option<Value>,
+    failed: bool,
+    unknown: Option<(String, Value)>,
+}
 
-/// Keys that are not one of [`ARGS`], although they name arguments.
-const MISNAMED: [&str; 5] = ["params", "parameters", "kwargs", "tool_args", "tool_input"];
-
-/// Reads one call, with `function` inside or not.
-pub(super) fn read(mut object: Map<String, Value>) -> Result<ToolCall, String> {
-    let id = id(&mut object, &["id", "tool_call_id"])?;
-    let failed = has_failed(&object);
-    let result = ["result", "output"].iter().find_map(|key| object.remove(*key));
-    let mut named = match object.remove("function") {
-        None => object,
-        Some(Value::Object(function)) => function,
-        Some(other) => {
-            return Err(format!("`function`: expected an object, found {}", found(&other)));
+/// Reads one call.
+pub(super) fn read(object: Map<String, Value>) -> Result<ToolCall, String> {
+    let mut parts = Parts::default();
+    parts.add(object)?;
+    let tool = match parts.name {
+        Some((_, Value::String(tool))) => tool,
+        Some((key, other)) => {
+            return Err(format!("`{key}`: expected a string, found {}", found(&other)));
         }
-    };
-    let tool = match named.remove("name").or_else(|| named.remove("function_name")) {
-        Some(Value::String(tool)) => tool,
-        Some(other) => return Err(format!("`name`: expected a string, found {}", found(&other))),
         None => return Err("a call without `name`; write the name of the tool".to_owned()),
     };
-    let args = args(&mut named).map_err(|reason| format!("call of `{}`: {reason}", name(&tool)))?;
-    Ok(ToolCall {
-        id,
-        args,
-        result: result.filter(|it| !it.is_null()),
-        failed,
-        ..ToolCall::new(tool)
-    })
+    if let Some((key, value)) = parts.unknown {
+        return Err(format!(
+            "call of `{}`: expected `name`, `args`, `id`, `result`, `failed` or another system's name for one of them, found `{}` \
+             with {}; write arguments as `args`, and remove what is no part of the call",
+            name(&tool),
+            name(&key),
+            found(&value)
+        ));
+    }
+    let id = parts.id.map(|(_, key, id)| id_of(&key, id)).transpose()?.flatten();
+    let mut call = ToolCall { id, failed: parts.failed, ..ToolCall::new(tool) };
+    call.result = parts.result.map(|(_, result)| result);
+    match (parts.args_error, parts.args) {
+        (Some(error), _) => call.args = error,
+        (None, Some((key, args))) => {
+            call.args = as_args(args)
+                .map_err(|limit| format!("call of `{}`: `{key}`: {limit}", name(&call.name)))?;
+        }
+        (None, None) => {}
+    }
+    Ok(call)
+}
+
+impl Parts {
+    fn add(&mut self, object: Map<String, Value>) -> Result<(), String> {
+        self.failed |= has_failed(&object);
+        let mut keys: Vec<(String, Value)> = object.into_iter().collect();
+        // The first mistake does not depend on the order of keys.
+        keys.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        for (key, value) in keys {
+            match part_of(&key) {
+                Some((Part::Result, _)) if !value.is_null() => set(&mut self.result, key, value)?,
+                Some((Part::Name, _)) if !value.is_null() => set(&mut self.name, key, value)?,
+                _ if is_empty(&value) => {}
+                Some((Part::Inner, _)) => match value {
+                    Value::Object(inner) => self.add(inner)?,
+                    value => set(&mut self.name, key, value)?,
+                },
+                Some((Part::Args, _)) => set(&mut self.args, key, value)?,
+                Some((Part::Id, position)) => {
+                    if self.id.as_ref().is_none_or(|(first, ..)| position < *first) {
+                        self.id = Some((position, key, value));
+                    }
+                }
+                Some((Part::ArgsError, _)) => self.args_error = Some(value),
+                Some((Part::Name | Part::Result | Part::Ignored, _)) => {}
+                None => drop(self.unknown.get_or_insert((key, value))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets a part of a call, unless it has another value under another key.
+fn set(part: &mut Option<(String, Value)>, key: String, value: Value) -> Result<(), String> {
+    match part {
+        Some((first, other)) if *other != value => {
+            let (first, key) = (name(first), name(&key));
+            Err(format!("expected one value, found `{first}` and `{key}` that differ; remove one"))
+        }
+        Some(_) => Ok(()),
+        None => {
+            *part = Some((key, value));
+            Ok(())
+        }
+    }
+}
+
+/// Returns arguments that a format may have as a string of JSON. What is not an object remains as it is: the model wrote it, and it
+/// equals no arguments.
+///
+/// # Errors
+/// The string exceeds a limit of this library, which is not the model's fault.
+fn as_args(args: Value) -> Result<Value, String> {
+    match args {
+        Value::String(json) => match parsed(&json) {
+            Ok(args @ Value::Object(_)) => Ok(args),
+            Err(limit)
+                if limit.starts_with("it has more") || limit.starts_with("recursion limit") =>
+            {
+                Err(limit)
+            }
+            _ => Ok(Value::String(json)),
+        },
+        args => Ok(args),
+    }
+}
+
+/// Returns why arguments are not an object.
+pub(in crate::trajectory) fn args_error(args: &Value) -> Option<String> {
+    match args {
+        Value::Object(_) => None,
+        Value::String(json) => match parsed(json) {
+            Ok(other) => Some(format!("not an object: found {}", found(&other))),
+            Err(reason) => Some(format!("not JSON: {reason}")),
+        },
+        other => Some(format!("not an object: found {}", found(other))),
+    }
 }
 
 /// Reads a step of a trace as a call of its predictor.
@@ -59,49 +151,33 @@ pub(super) fn of_step(mut step: Map<String, Value>) -> Result<ToolCall, String> 
     Ok(ToolCall { args: inputs.unwrap_or_else(|| call.args.clone()), result: outputs, ..call })
 }
 
-/// Removes the arguments; `{}` if there are none. A string contains JSON.
-fn args(object: &mut Map<String, Value>) -> Result<Value, String> {
-    let mut keys = ARGS.into_iter().filter(|key| object.contains_key(*key));
-    let (first, second) = (keys.next(), keys.next());
-    let misnamed = MISNAMED.into_iter().find(|key| object.contains_key(*key));
-    let Some(key) = first else {
-        return match misnamed {
-            Some(key) => Err(format!("unknown key `{key}`; write `args`")),
-            None => Ok(Value::Object(Map::new())),
-        };
-    };
-    if let Some(second) = second {
-        return Err(format!("both `{key}` and `{second}`; remove one"));
-    }
-    match object.remove(key) {
-        None | Some(Value::Null) => Ok(Value::Object(Map::new())),
-        // Models write no arguments as an empty string.
-        Some(Value::String(json)) if json.trim().is_empty() => Ok(Value::Object(Map::new())),
-        Some(Value::String(json)) => parsed(&json).map_err(|reason| {
-            format!("`{key}` is not JSON: {reason}; write an object such as {{\"city\": \"Rome\"}}")
-        }),
-        Some(value) => Ok(value),
-    }
+/// Removes an id, under the first of these keys that is present. An empty id is none.
+pub(super) fn id(object: &mut Map<String, Value>, keys: &str) -> Result<Option<String>, String> {
+    let present = object.keys().filter_map(|key| Some((position(keys, key)?, key.clone())));
+    let Some((_, key)) = present.min() else { return Ok(None) };
+    let id = object.remove(&key).unwrap_or_default();
+    id_of(&key, id)
 }
 
-/// Removes an id, under the first of these keys that is present. An empty id is none.
-pub(super) fn id(object: &mut Map<String, Value>, keys: &[&str]) -> Result<Option<String>, String> {
-    let present = keys.iter().find_map(|key| object.remove(*key).map(|value| (key, value)));
-    match present {
-        None | Some((_, Value::Null)) => Ok(None),
-        Some((_, Value::String(id))) => Ok(Some(id).filter(|id| !id.is_empty())),
+fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
+    match id {
+        Value::Null => Ok(None),
+        Value::String(id) => Ok(Some(id).filter(|id| !id.is_empty())),
         // Some programs count their calls.
-        Some((_, Value::Number(id))) => Ok(Some(id.to_string())),
-        Some((key, other)) => Err(format!("`{key}`: expected a string, found {}", found(&other))),
+        Value::Number(id) => Ok(Some(id.to_string())),
+        other => Err(format!("`{key}`: expected a string, found {}", found(&other))),
     }
 }
 
 /// Returns whether an object says that its call failed.
 pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
-    let is = |key: &str, failed: fn(&Value) -> bool| object.get(key).is_some_and(failed);
-    let is_true = |value: &Value| *value == Value::Bool(true);
-    is("is_error", is_true)
-        || is("failed", is_true)
-        || is("status", |status| status == "error")
-        || is("error", |error| !matches!(error, Value::Null | Value::Bool(false)) && error != "")
+    object.iter().any(|(key, value)| {
+        match position("is_error failed success status error error_text", key) {
+            Some(0 | 1) => *value == Value::Bool(true),
+            Some(2) => *value == Value::Bool(false),
+            Some(3) => value == "error",
+            Some(_) => !is_empty(value) && *value != Value::Bool(false),
+            None => false,
+        }
+    })
 }

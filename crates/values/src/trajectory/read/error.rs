@@ -6,8 +6,8 @@
 pub enum TrajectoryError {
     /// The value has none of the forms of a trajectory.
     #[error(
-        "expected messages with `role`, calls with `name`, names of tools, an ATIF object with `schema_version`, or steps with \
-         `predictor`; found {found}"
+        "expected messages with `role`, calls with `name`, an ATIF object with `schema_version`, or steps with `predictor`; found \
+         {found}"
     )]
     Form {
         /// The value.

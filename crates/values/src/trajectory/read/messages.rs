@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::keys::{LISTS, is_empty, position};
 use super::results::{CallResult, Results};
 use super::{call, content, usage};
 use crate::json::describe::found;
@@ -21,14 +22,21 @@ pub(super) fn read(mut message: Map<String, Value>, to: &mut Results) -> Result<
         return Err("`function_call` is not supported; write `tool_calls`".to_owned());
     }
     let usage = message.get("usage").map(usage::read).transpose()?.flatten();
-    let content = message.remove("content").unwrap_or_default();
-    if role == Role::Tool {
+    let content = message.remove("parts").filter(|parts| !is_empty(parts));
+    let content = content.or_else(|| message.remove("content")).unwrap_or_default();
+    if role == Role::Tool && !content::has_results(&content) {
         let failed = call::has_failed(&message);
-        let id = call::id(&mut message, &["tool_call_id"])?;
+        let id = call::id(&mut message, "tool_call_id call_id tool_use_id")?;
         return to.add(CallResult { id, result: content::as_result(content), failed });
     }
     let content = content::read(content)?;
-    let mut tool_calls = calls(message.remove("tool_calls"))?;
+    let mut tool_calls = Vec::new();
+    for keys in LISTS {
+        let lists = message.iter().filter_map(|(key, list)| Some((position(keys, key)?, list)));
+        if let Some((_, list)) = lists.filter(|(_, list)| !is_empty(list)).min_by_key(|it| it.0) {
+            tool_calls.extend(calls(Some(list.clone()))?);
+        }
+    }
     // LangChain has the calls of Anthropic's blocks in `tool_calls` too.
     if tool_calls.is_empty() {
         tool_calls = content.calls;

@@ -5,6 +5,7 @@ mod call;
 mod content;
 mod error;
 mod json_string;
+mod keys;
 mod messages;
 mod results;
 mod subagents;
@@ -17,27 +18,32 @@ use super::subagent::Subagent;
 use crate::json::describe::found;
 use crate::messages::escape::names;
 
+pub(super) use call::args_error;
 pub use error::TrajectoryError;
 use error::whole;
 use json_string::parsed;
+use keys::{Block, Part, block_of, is_empty, part_of, position};
 use results::Results;
 
 /// The messages of a trajectory, the tokens of all of them if the format has them, and the subagents.
 pub(super) type Parts = (Vec<Message>, Option<TokenUsage>, Vec<Subagent>);
 
-/// Reads a trajectory in any form.
-pub(super) fn read(value: Value) -> Result<Parts, TrajectoryError> {
+/// Reads a trajectory in any form. A list of strings has the names of tools if `has_names` says so.
+pub(super) fn read(value: Value, has_names: bool) -> Result<Parts, TrajectoryError> {
     match value {
         Value::String(json) => match parsed(&json) {
             Ok(Value::String(_)) => Err(TrajectoryError::Form { found: "a string".to_owned() }),
-            Ok(value) => read(value),
+            Ok(value) => read(value, has_names),
             Err(reason) => Err(TrajectoryError::NotJson { reason }),
         },
-        Value::Array(items) => read_list(items),
+        Value::Array(items) => read_list(items, has_names),
         Value::Object(object) => read_object(object),
         other => Err(TrajectoryError::Form { found: found(&other) }),
     }
 }
+
+/// The lists of an object.
+const LISTS: [&str; 3] = ["messages", "steps", "tool_calls"];
 
 fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError> {
     if let Some(version) = object.get("schema_version") {
@@ -54,14 +60,22 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
         Ok(total) => total.flatten(),
         Err(reason) => return whole(reason),
     };
-    for list in ["messages", "steps", "tool_calls"] {
+    for list in LISTS {
         match object.remove(list) {
             _ if object.contains_key("role") => break,
             Some(Value::Array(items)) => {
+                let is_list = |key: &&&str| {
+                    object.get(**key).is_some_and(|it| it.is_array() && !is_empty(it))
+                };
+                if let Some(other) = LISTS.iter().find(is_list) {
+                    return whole(format!(
+                        "expected one list, found `{list}` and `{other}`; remove one"
+                    ));
+                }
                 let subagents = object.remove("subagents").map(subagents::read_written).transpose();
                 let subagents =
                     subagents.or_else(|reason| whole(format!("`subagents`: {reason}")))?;
-                let (messages, ..) = read_list(items)?;
+                let (messages, ..) = read_list(items, list == "tool_calls")?;
                 return Ok((messages, total, subagents.unwrap_or_default()));
             }
             Some(other) => {
@@ -71,7 +85,7 @@ fn read_object(mut object: Map<String, Value>) -> Result<Parts, TrajectoryError>
         }
     }
     match Form::of_object(&object) {
-        Some(_) => read_list(vec![Value::Object(object)]),
+        Some(_) => read_list(vec![Value::Object(object)], false),
         None => Err(TrajectoryError::Form { found: with_keys("an object", &object) }),
     }
 }
@@ -99,7 +113,13 @@ impl Form {
         match () {
             () if has("role") => Some(Self::Messages),
             () if has("predictor") => Some(Self::Steps),
-            () if has("name") || has("function") || has("function_name") => Some(Self::Calls),
+            () if item_of_response(object).is_some() => Some(Self::Messages),
+            () if object
+                .keys()
+                .any(|key| matches!(part_of(key), Some((Part::Name | Part::Inner, _)))) =>
+            {
+                Some(Self::Calls)
+            }
             () => None,
         }
     }
@@ -115,9 +135,23 @@ impl Form {
     }
 }
 
+/// The content of an item of OpenAI's Responses that is no message.
+fn item_of_response(object: &Map<String, Value>) -> Option<Block> {
+    let kind =
+        object.get("type").and_then(Value::as_str).filter(|_| !object.contains_key("role"))?;
+    let kinds =
+        "function_call function_call_output custom_tool_call custom_tool_call_output reasoning";
+    position(kinds, kind).and_then(|_| block_of(kind))
+}
+
 /// Reads a list, whose first item decides about its form.
-fn read_list(items: Vec<Value>) -> Result<Parts, TrajectoryError> {
+fn read_list(items: Vec<Value>, has_names: bool) -> Result<Parts, TrajectoryError> {
     let Some(first) = items.first() else { return Ok(Parts::default()) };
+    if first.is_string() && !has_names {
+        let found =
+            "a list of strings; write `{\"tool_calls\": [..]}` if they are the names of tools";
+        return Err(TrajectoryError::Form { found: found.to_owned() });
+    }
     let Some(form) = Form::of(first) else {
         let found = match first {
             Value::Object(object) => with_keys("a list of objects", object),
@@ -146,7 +180,21 @@ fn read_item(form: Form, value: Value, expected: &str, to: &mut Results) -> Resu
         return Err(format!("expected {expected}, found {found}"));
     }
     let call = match (form, value) {
-        (Form::Messages, Value::Object(message)) => return messages::read(message, to),
+        (Form::Messages, Value::Object(mut message)) => {
+            if let Some(kind) = item_of_response(&message) {
+                let role = match kind {
+                    Block::Other => return Ok(()),
+                    Block::Result => "user",
+                    Block::Text | Block::Call => "assistant",
+                };
+                let content = Value::from(vec![Value::Object(message)]);
+                message = Map::from_iter([
+                    ("role".to_owned(), role.into()),
+                    ("content".to_owned(), content),
+                ]);
+            }
+            return messages::read(message, to);
+        }
         (Form::Steps, Value::Object(step)) => call::of_step(step)?,
         (_, Value::Object(object)) => call::read(object)?,
         (_, Value::String(name)) => ToolCall::new(name),

@@ -1,0 +1,176 @@
+//! Files that the caller names: reading one that must be a regular file, and locking one that is written.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often, and for how long, a lock is tried again. A program that this process starts has a copy of the lock until it is
+/// loaded.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Opens a file for reading. Opening a pipe could block forever.
+///
+/// # Errors
+/// An error if the file cannot be opened or is a folder, pipe, socket or device.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    require_regular(path)?;
+    File::open(path)
+}
+
+/// Reads a regular file.
+///
+/// # Errors
+/// As [`open_regular`], or an error if the file is not UTF-8.
+pub fn read_regular(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Checks that a file is a regular one, if it exists.
+///
+/// # Errors
+/// An error that says what was found.
+pub fn require_regular(path: &Path) -> io::Result<()> {
+    let found = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => "a folder",
+        Ok(found) if !found.is_file() => "a pipe, socket or device",
+        _ => return Ok(()),
+    };
+    let reason = format!("expected a regular file, found {found}");
+    Err(io::Error::new(io::ErrorKind::InvalidInput, reason))
+}
+
+/// Locks a file, and tries for a short time if it is locked.
+///
+/// # Errors
+/// As [`File::try_lock`].
+pub fn lock(file: &File) -> Result<(), TryLockError> {
+    for _ in 1..TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            result => return result,
+        }
+    }
+    file.try_lock()
+}
+
+/// The right to write a file, held until it is dropped. It is a lock on a hidden file beside it. The kernel releases the lock of
+/// a process that dies, so a hidden file that is left behind blocks nobody.
+#[derive(Debug)]
+pub struct WriteLock {
+    /// Locked until it is closed.
+    _file: File,
+    path: PathBuf,
+}
+
+impl WriteLock {
+    /// Locks the file of this path, which need not exist.
+    ///
+    /// # Errors
+    /// An error of the kind `ResourceBusy` if another process or thread is writing the file, or the error of the hidden file.
+    pub fn of(target: &Path) -> io::Result<Self> {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
+        name.push(".lock");
+        let path = target.with_file_name(name);
+        loop {
+            let file = match create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    match open_regular(&path) {
+                        // The last writer has removed it.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                        opened => opened?,
+                    }
+                }
+                created => created?,
+            };
+            match lock(&file) {
+                Err(TryLockError::WouldBlock) => {
+                    let reason =
+                        "another run is writing it; wait until that ends, or write another file";
+                    return Err(io::Error::new(io::ErrorKind::ResourceBusy, reason));
+                }
+                // A file system without locks has none that could be held.
+                Ok(()) | Err(TryLockError::Error(_)) if is_at(&file, &path) => {
+                    return Ok(Self { _file: file, path });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for WriteLock {
+    fn drop(&mut self) {
+        // Left behind, it does no harm. Another process cannot have locked it yet.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create_new(true).open(path)?;
+    // Another user who may write the same file can open it, too.
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444))?;
+    Ok(file)
+}
+
+/// Returns whether the path still names the open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |found: fs::Metadata| (found.dev(), found.ino());
+        file.metadata().map(id).ok() == fs::metadata(path).map(id).ok()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::WriteLock;
+
+    #[test]
+    fn one_writer_at_a_time_and_a_lock_file_that_is_left_behind_blocks_nobody() {
+        let folder = std::env::temp_dir().join(format!("dsrs-write-lock-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let target = folder.join("out.jsonl");
+        fs::write(folder.join(".out.jsonl.lock"), "").unwrap();
+        let first = WriteLock::of(&target).unwrap();
+        assert_eq!(
+            WriteLock::of(&target).unwrap_err().to_string(),
+            "another run is writing it; wait until that ends, or write another file"
+        );
+        drop(WriteLock::of(&folder.join("other.jsonl")).unwrap());
+        // A second writer that is tried again while the first one ends.
+        let second = std::thread::scope(|scope| {
+            let second = scope.spawn(|| WriteLock::of(&target));
+            drop(first);
+            second.join().unwrap().unwrap()
+        });
+        drop(second);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_missing_folder_and_a_folder_in_place_of_the_hidden_file_are_errors() {
+        let folder = std::env::temp_dir().join(format!("dsrs-no-lock-{}", std::process::id()));
+        let error = WriteLock::of(&folder.join("out")).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+        fs::create_dir_all(folder.join(".out.lock")).unwrap();
+        let error = WriteLock::of(&folder.join("out")).unwrap_err();
+        assert_eq!(error.to_string(), "expected a regular file, found a folder");
+        fs::remove_dir_all(folder).unwrap();
+    }
+}
