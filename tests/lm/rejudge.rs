@@ -339,7 +339,7 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
         (&["--fail-under", "polite=2"], "--fail-under polite=2"),
         (&["--append"], "rows.jsonl"),
         (
-            &["--budget", "9 sat", "--param", "polite.models=default,openai:gpt-5-mini"],
+            &["--budget", "9 sat", "--param", "polite.models=default,openai:gpt-6-luna"],
             "openai:old: no price for this model, so the budget cannot be enforced",
         ),
     ] {

@@ -13,12 +13,11 @@ fn public_errors(source: &str) -> Vec<&str> {
     let is_error = |line: &&str| line.starts_with("#[derive(") && line.contains("Error)]");
     let derived = lines.iter().enumerate().filter(|(_, line)| is_error(line));
     let derived = derived.filter_map(|(number, _)| {
-        let item = lines[number..].iter().find_map(|line| {
-            let item = line.trim_start_matches("pub ").strip_prefix("enum ");
-            item.or_else(|| line.trim_start_matches("pub ").strip_prefix("struct "))
-                .map(|item| (line, item))
-        });
-        item.filter(|(line, _)| line.starts_with("pub ")).map(|(_, item)| item)
+        let (visibility, item) = lines[number..].iter().find_map(|line| {
+            let item = ["enum ", "struct "].iter().find_map(|kind| line.split_once(kind));
+            item.filter(|(before, _)| before.is_empty() || before.starts_with("pub"))
+        })?;
+        (visibility == "pub ").then_some(item)
     });
     let written = lines.iter().filter_map(|line| {
         let (_, item) = line.split_once("Error for ").filter(|_| line.starts_with("impl"))?;
@@ -63,13 +62,7 @@ fn the_errors_of_a_source_are_found() {
 fn an_error_that_main_returns_is_printed_as_its_sentence() {
     let row = example! { "q" => "Why?", "answer" => "Because." };
     let error: InputError = row.with_inputs(["question"]).inputs().unwrap_err();
-    assert_eq!(
-        format!("Error: {error:?}"),
-        "Error: no input `question`; the row has `q`, `answer`"
-    );
+    assert_eq!(format!("Error: {error:?}"), "Error: no input `question`; did you mean `q`?");
     let error: Box<dyn std::error::Error> = Box::new(error);
-    assert_eq!(
-        format!("Error: {error:?}"),
-        "Error: no input `question`; the row has `q`, `answer`"
-    );
+    assert_eq!(format!("Error: {error:?}"), "Error: no input `question`; did you mean `q`?");
 }

@@ -210,7 +210,7 @@ pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, 
 #[cfg(test)]
 mod tests {
     use super::{Cell, NOT_A_LIST, read_fields};
-    use crate::rows::field_types::{References, TextOrList};
+    use crate::rows::field_types::{Label, References, StrOrNumber, TextOrList};
     use crate::rows::named_values::Fields;
     use serde::Deserialize;
 
@@ -258,6 +258,15 @@ mod tests {
         assert_eq!(text, TextOrList::Text("[sic] a".to_owned()));
         let error = TextOrList::deserialize(Cell::new("['a' 'b']")).unwrap_err();
         assert_eq!(error.to_string(), NOT_A_LIST);
+    }
+
+    #[test]
+    fn a_cell_is_a_string_where_no_list_is_read() {
+        for cell in ["['a']", "[\"a\"]", "['a' 'b']", "{\"a\": 1}"] {
+            assert_eq!(Label::deserialize(Cell::new(cell)).unwrap().as_str(), cell);
+            assert_eq!(StrOrNumber::deserialize(Cell::new(cell)).unwrap().as_str(), cell);
+            assert_eq!(String::deserialize(Cell::new(cell)).unwrap(), cell);
+        }
     }
 
     #[test]

@@ -364,3 +364,12 @@ impl fmt::Display for Keys<'_> {
         }
     }
 }
+
+#[cfg(test)]
+impl DataError {
+    /// Returns the message without the names of the fields to map, which only a run knows.
+    pub(super) fn without_advice(&self) -> String {
+        let message = self.to_string();
+        message.split("; map the fields").next().unwrap_or_default().to_owned()
+    }
+}

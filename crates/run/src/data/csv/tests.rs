@@ -13,7 +13,7 @@ use crate::data::{DataReader, Format};
 /// The rows up to the first error.
 fn read(reader: &DataReader, bytes: &[u8]) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Csv, Cursor::new(bytes.to_owned()));
-    rows.map(|row| row.map_err(|error| error.to_string())).collect()
+    rows.map(|row| row.map_err(|error| error.without_advice())).collect()
 }
 
 /// As [`read`], in the memory of other rows.
@@ -29,7 +29,7 @@ fn reread(
         && !rows.last().is_some_and(Result::is_err)
     {
         pairing.decode(chunk, &mut spare, |row| {
-            rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
+            rows.push(row.map(|row| *row).map_err(|error| error.without_advice()));
         });
     }
     rows

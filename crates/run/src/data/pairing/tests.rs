@@ -15,7 +15,7 @@ use crate::data::{DataError, DataReader, Format};
 /// The rows up to the first error, in the same way for a file of any size.
 fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
     let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
-    rows.map(|row| row.map_err(|error| error.to_string())).collect()
+    rows.map(|row| row.map_err(|error| error.without_advice())).collect()
 }
 
 /// The rows up to the first error, each decoded by `serde_json`.
@@ -26,7 +26,7 @@ fn by_serde_json(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
         && !rows.last().is_some_and(Result::is_err)
     {
         let mut add = |row: Result<Pair, DataError>| {
-            rows.push(row.map_err(|error| error.to_string()));
+            rows.push(row.map_err(|error| error.without_advice()));
             rows.last().is_some_and(Result::is_ok)
         };
         match chunk {
@@ -62,7 +62,7 @@ fn decoded(reader: &DataReader, text: &str, spare: Vec<Pair>) -> Vec<Result<Pair
         && !rows.last().is_some_and(Result::is_err)
     {
         pairing.decode(chunk, &mut spare, |row| {
-            rows.push(row.map(|row| *row).map_err(|error| error.to_string()));
+            rows.push(row.map(|row| *row).map_err(|error| error.without_advice()));
         });
     }
     rows
