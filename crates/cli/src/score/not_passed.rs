@@ -7,10 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::evaluate::{Observer, RowResult};
 use crate::results::{MAX_MARKDOWN_ROWS, does_not_pass};
 
-/// The rows by the position of their file and their line.
+/// The position of a file, the line of a row, and the length and the text of its id. All rows of a JSON array may be in one
+/// line, where their ids count up.
+type Place = (usize, u64, usize, String);
+
+/// The rows by their place.
 pub(super) struct NotPassed {
     files: Vec<PathBuf>,
-    rows: Mutex<BTreeMap<(usize, u64), RowResult>>,
+    rows: Mutex<BTreeMap<Place, RowResult>>,
 }
 
 impl NotPassed {
@@ -36,7 +40,8 @@ impl Observer for NotPassed {
             return;
         };
         let file = self.files.iter().position(|file| **file == *origin.file);
-        let place = (file.unwrap_or(self.files.len()), origin.line);
+        let id = row.id.clone();
+        let place = (file.unwrap_or(self.files.len()), origin.line, id.len(), id);
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = rows.len() > MAX_MARKDOWN_ROWS;
         if is_full && rows.last_key_value().is_some_and(|(last, _)| *last < place) {
