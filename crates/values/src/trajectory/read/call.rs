@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::json_string::parsed;
-use super::keys::{Part, is_empty, part_of, position};
+use super::keys::{Part, is_empty, part_of, plain, position};
 use crate::json::describe::found;
 use crate::messages::escape::name;
 use crate::trajectory::message::ToolCall;
@@ -171,13 +171,11 @@ fn id_of(key: &str, id: Value) -> Result<Option<String>, String> {
 
 /// Returns whether an object says that its call failed.
 pub(super) fn has_failed(object: &Map<String, Value>) -> bool {
-    object.iter().any(|(key, value)| {
-        match position("is_error failed success status error error_text", key) {
-            Some(0 | 1) => *value == Value::Bool(true),
-            Some(2) => *value == Value::Bool(false),
-            Some(3) => value == "error",
-            Some(_) => !is_empty(value) && *value != Value::Bool(false),
-            None => false,
-        }
+    object.iter().any(|(key, value)| match &*plain(key) {
+        "iserror" | "failed" => *value == Value::Bool(true),
+        "success" => *value == Value::Bool(false),
+        "status" => value == "error",
+        "error" | "errortext" => !is_empty(value) && *value != Value::Bool(false),
+        _ => false,
     })
 }

@@ -3,6 +3,9 @@
 //! They are those of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, LangChain, LlamaIndex, Vercel's AI SDK, smolagents,
 //! inspect_ai, deepeval, ragas, MCP, ATIF and ReAct agents. Case, `_` and `-` do not count: `toolInput` is `tool_input`.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 /// A part of a call.
@@ -73,7 +76,14 @@ const BLOCKS: [(Block, &str); 4] = [
 
 /// Returns the part that a key of a call has, and its position among the keys of this part.
 pub(super) fn part_of(key: &str) -> Option<(Part, usize)> {
-    KEYS.iter().find_map(|(part, keys)| Some((*part, position(keys, key)?)))
+    static PARTS: LazyLock<HashMap<String, (Part, usize)>> = LazyLock::new(|| {
+        let of_part = |(part, keys): &(Part, &'static str)| {
+            let part = *part;
+            keys.split(' ').enumerate().map(move |(position, key)| (plain(key), (part, position)))
+        };
+        KEYS.iter().flat_map(of_part).collect()
+    });
+    PARTS.get(&plain(key)).copied()
 }
 
 /// Returns what a block of this type contains. Tools that the provider runs have types such as `server_tool_use` and
@@ -93,10 +103,13 @@ pub(super) const LISTS: [&str; 2] =
 
 /// Returns the position of a key in a list that is separated by spaces.
 pub(super) fn position(keys: &str, key: &str) -> Option<usize> {
-    fn letters(key: &str) -> impl Iterator<Item = u8> {
-        key.bytes().filter(|it| !matches!(it, b'_' | b'-')).map(|it| it.to_ascii_lowercase())
-    }
-    keys.split(' ').position(|known| letters(known).eq(letters(key)))
+    let key = plain(key);
+    keys.split(' ').position(|known| plain(known) == key)
+}
+
+/// Returns a key in lower case, without `_` and `-`.
+pub(super) fn plain(key: &str) -> String {
+    key.chars().filter(|it| !matches!(it, '_' | '-')).map(|it| it.to_ascii_lowercase()).collect()
 }
 
 /// Returns whether a value is null or empty, and so says nothing.
