@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use super::figure::Figure;
 use super::statistics::Agreement;
+use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::Bootstrap;
 
@@ -40,8 +41,8 @@ enum Form {
 impl Form {
     fn show(self, value: f64) -> String {
         match self {
-            Self::Percent => format!("{:.2}%", 100.0 * value),
-            Self::Number => format!("{value:.4}"),
+            Self::Percent => format!("{}%", decimals(100.0 * value, 2)),
+            Self::Number => decimals(value, 4),
         }
     }
 }

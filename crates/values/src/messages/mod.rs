@@ -1,5 +1,6 @@
-//! Parts of messages: escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes.
+//! Parts of messages: escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes, rounded numbers.
 
+pub mod decimals;
 pub mod escape;
 pub mod formula;
 pub mod hash;
