@@ -6,10 +6,11 @@ use super::trim_punctuation;
 use crate::text::numbers::{Number, NumericOptions};
 use crate::text::words::Searchable;
 
-/// Returns the labels of the choices that an output selects, given their texts. Labels are as in
-/// [`choice_labels`], but positions only of more than 26 choices; empty if the output selects none.
+/// Returns the labels of the choices that an output selects, given the texts of the choices. Empty if it
+/// selects none.
 ///
-/// What a choice says comes before its label:
+/// Labels are those of [`choice_labels`]; with up to 26 choices, a position becomes its letter. What a
+/// choice says comes before its label:
 /// 1. A capital letter alone is a label, also where it is the text of another choice.
 /// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2`
 ///    is `\frac12`), with their units; a number without a unit is the one choice with this number.
