@@ -6,8 +6,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::read::{self, TrajectoryError};
+use super::read::{self, TrajectoryError, args_error};
 use super::steps::Trajectory;
+use crate::messages::escape::name;
 
 impl Trajectory {
     /// Reads a trajectory in one of the forms that the [module](super) lists.
@@ -29,6 +30,27 @@ impl Trajectory {
     pub fn from_json(value: Value) -> Result<Self, TrajectoryError> {
         let (messages, total, subagents) = read::read(value, false)?;
         Ok(Self { messages, total, subagents })
+    }
+
+    /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// let calls = json!([{"name": "now"}, {"name": "search", "args": "{\"city\": \"Ro"}]);
+    /// assert_eq!(
+    ///     Trajectory::from_json(calls)?.malformed_args().collect::<Vec<_>>(),
+    ///     ["the arguments of call 2 to `search` are not JSON: EOF while parsing a string at line 1 column 12"]
+    /// );
+    /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
+    /// ```
+    pub fn malformed_args(&self) -> impl Iterator<Item = String> {
+        let calls = self.messages.iter().flat_map(|message| &message.tool_calls);
+        calls.zip(1_usize..).filter_map(|(call, number)| {
+            let (tool, error) = (name(&call.name), args_error(&call.args)?);
+            Some(format!("the arguments of call {number} to `{tool}` are {error}"))
+        })
     }
 }
 

@@ -4,9 +4,7 @@ use serde::{Serialize, Serializer};
 
 use super::calls::ToolCalls;
 use super::message::{Message, Role, TokenUsage, ToolCall};
-use super::read::args_error;
 use super::subagent::Subagent;
-use crate::messages::escape::name;
 
 /// What an agent did: its messages and tool calls, in order.
 ///
@@ -80,27 +78,6 @@ impl Trajectory {
     #[must_use]
     pub fn tool_calls(&self) -> ToolCalls<'_> {
         self.messages.iter().flat_map(|message| &message.tool_calls).collect()
-    }
-
-    /// Describes each call whose arguments are not a JSON object: the model wrote them wrongly.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    /// use serde_json::json;
-    ///
-    /// let calls = json!([{"name": "now"}, {"name": "search", "args": "{\"city\": \"Ro"}]);
-    /// assert_eq!(
-    ///     Trajectory::from_json(calls)?.malformed_args().collect::<Vec<_>>(),
-    ///     ["the arguments of call 2 to `search` are not JSON: EOF while parsing a string at line 1 column 12"]
-    /// );
-    /// # Ok::<(), dsrs_metrics::trajectory::TrajectoryError>(())
-    /// ```
-    pub fn malformed_args(&self) -> impl Iterator<Item = String> {
-        let calls = self.messages.iter().flat_map(|message| &message.tool_calls);
-        calls.zip(1_usize..).filter_map(|(call, number)| {
-            let (tool, error) = (name(&call.name), args_error(&call.args)?);
-            Some(format!("the arguments of call {number} to `{tool}` are {error}"))
-        })
     }
 
     /// Returns the subagents of an ATIF trajectory, each once: in the order of the results that refer to them, then those to which
