@@ -29,7 +29,8 @@ fn numeric_text() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "0", "1", "25", "999", "000", ".", ".", ",", ",", "-", "−", "+", "e", "E", "^", "{", "}",
         "/", "10", "×", " ", "%", "‰", "$", "\\", "\\frac{", "}{", "\\times", "½", "²", "⁻", "'",
-        "_", "\u{a0}", "x", "a", "(", ")", "文",
+        "_", "\u{a0}", "x", "a", "(", ")", "文", "\\,", "{,}", "~", "\\frac", "\\sqrt", "√",
+        "\\text{",
     ]);
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }

@@ -49,7 +49,8 @@ fn time_of_match(unit: &str, times: usize) -> Duration {
 fn long_strings_take_linear_time() {
     for unit in [
         "9", "1,", "1.", "a1", "-", "1/", "1^", "\\frac{", ",000", "½", "1 ", "\u{301}", "x",
-        "1\u{a0}", "e1",
+        "1\u{a0}", "e1", "1\\,", "{,}", "\\frac1", "1\\sqrt{", "√(", "_{", "\\tag{", "2^", "1+",
+        "1-√",
     ] {
         let (short, long) = (time_of_match(unit, 5_000), time_of_match(unit, 40_000));
         // Eight times the length takes 8 times as long, and 64 times if the time grows with its square.

@@ -10,8 +10,8 @@ use crate::text::{DecimalMark, NumericOptions};
 
 /// Whether the last number of the prediction is the last number of the gold answer.
 ///
-/// Thousands separators, currency signs and units are understood: 1,300 equals $1300.00, and 5 is
-/// not part of 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
+/// Thousands separators, currency signs, units and LaTeX are understood: 1,300 equals $1300.00 and
+/// `1{,}300`, and 5 is not part of 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
 /// [`last_number`](crate::text::last_number) for the definition of a number. A prediction without a
 /// number fails. A gold answer without a number is an error.
 ///

@@ -69,16 +69,20 @@ impl MatchOptions {
     /// number that the output consists of (`exact`).
     #[must_use]
     pub fn matches(&self, output: &str, reference: &str) -> bool {
-        let (output, reference) = (trim_punctuation(output), trim_punctuation(reference));
         let options = NumericOptions::default();
-        if let Some(number) = self.numeric.then(|| options.only_number(reference)).flatten() {
+        // A brace at the end of a string may belong to a fraction.
+        let only_number = |text| {
+            options.only_number(text).or_else(|| options.only_number(trim_punctuation(text)))
+        };
+        if let Some(number) = self.numeric.then(|| only_number(reference)).flatten() {
             return match self.location {
                 Location::Begin => options.numbers(output).first() == Some(&number),
                 Location::End => options.last_number(output) == Some(number),
                 Location::Any => options.numbers(output).contains(&number),
-                Location::Exact => options.only_number(output) == Some(number),
+                Location::Exact => only_number(output) == Some(number),
             };
         }
+        let (output, reference) = (trim_punctuation(output), trim_punctuation(reference));
         let output = Searchable::new(output, self.case_sensitive, self.whole_words);
         match self.location {
             Location::Begin => output.starts_with(reference),

@@ -1,6 +1,8 @@
 //! Numbers in strings: the last number of a string, and whether two strings end in the same number.
 
 mod decimal;
+mod fractions;
+mod latex;
 mod power;
 mod scan;
 mod shape;
@@ -14,37 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
+pub use self::shape::DecimalMark;
 pub(super) use self::shape::grouped;
-use self::shape::is_separator;
-use self::symbols::PER_MILLE;
-
-/// The mark, `.` or `,`, that separates the fractional part of a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecimalMark {
-    /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
-    #[default]
-    Point,
-    /// 1.234,5. A single point groups thousands (1.234) or, where it cannot, is a decimal point
-    /// (1.5).
-    Comma,
-}
-
-impl DecimalMark {
-    fn byte(self) -> u8 {
-        match self {
-            Self::Point => b'.',
-            Self::Comma => b',',
-        }
-    }
-
-    fn other(self) -> Self {
-        match self {
-            Self::Point => Self::Comma,
-            Self::Comma => Self::Point,
-        }
-    }
-}
+use self::symbols::{GROUP, PER_MILLE};
 
 /// Options of reading and comparing numbers; see [`numeric_match`].
 ///
@@ -73,7 +47,7 @@ impl NumericOptions {
     /// Returns the last number of a string; [`last_number`] with these options.
     #[must_use]
     pub fn last_number(&self, text: &str) -> Option<Number> {
-        let symbols = symbols::symbols(text);
+        let symbols = latex::symbols(text, self.decimal_mark);
         let scanner = Scanner { text: &symbols, mark: self.decimal_mark };
         let numeral = scanner.last()?;
         Some(Number::build(&symbols, &numeral, self.percent_as_fraction))
@@ -89,14 +63,14 @@ impl NumericOptions {
     /// ```
     #[must_use]
     pub fn numbers(&self, text: &str) -> Vec<Number> {
-        let symbols = symbols::symbols(text);
+        let symbols = latex::symbols(text, self.decimal_mark);
         let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
         let build = |numeral| Number::build(&symbols, numeral, self.percent_as_fraction);
         numerals.iter().map(build).collect()
     }
 
-    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs
-    /// and white space. `None` if there is anything else.
+    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs,
+    /// brackets and white space. `None` if there is anything else.
     ///
     /// ```
     /// # use dsrs_metrics::text::NumericOptions;
@@ -107,14 +81,22 @@ impl NumericOptions {
     /// ```
     #[must_use]
     pub fn only_number(&self, text: &str) -> Option<Number> {
-        let symbols = symbols::symbols(text);
+        let (number, unit) = self.number_with_unit(text)?;
+        unit.iter().all(|byte| matches!(*byte, b'%' | PER_MILLE)).then_some(number)
+    }
+
+    /// Returns the number that a string begins with and what follows it, without spaces, currency signs and
+    /// brackets. `None` if there is another number or something else before it.
+    pub(super) fn number_with_unit(&self, text: &str) -> Option<(Number, Vec<u8>)> {
+        let symbols = latex::symbols(text, self.decimal_mark);
         let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
         let [numeral] = numerals.as_slice() else { return None };
-        let before = symbols.get(..numeral.start())?;
-        let after = symbols.get(numeral.end..)?;
-        let is_only = before.iter().all(|byte| matches!(byte, b' ' | b'-' | b'+' | b'$' | b'\\'))
-            && after.iter().all(|&byte| matches!(byte, b' ' | b'$' | b'%' | b'\\' | PER_MILLE));
-        is_only.then(|| Number::build(&symbols, numeral, self.percent_as_fraction))
+        let is_around =
+            |byte: &u8| matches!(*byte, b' ' | b'$' | b'\\' | GROUP) || b"()[]{}".contains(byte);
+        let before = &symbols[..numeral.start];
+        let is_first = before.iter().all(|byte| is_around(byte) || matches!(byte, b'-' | b'+'));
+        let unit = symbols[numeral.end..].iter().copied().filter(|byte| !is_around(byte)).collect();
+        is_first.then(|| (Number::build(&symbols, numeral, self.percent_as_fraction), unit))
     }
 }
 
@@ -123,14 +105,16 @@ impl NumericOptions {
 /// - Digits of any script. A number is never part of a longer run of digits, the end of a word
 ///   (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
 /// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break
-///   spaces. Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are European notation and
+///   spaces, also those of LaTeX (`10{,}000`, `10\,000`). Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are European notation and
 ///   read as such; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for
 ///   other notations.
 /// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins
 ///   words or numbers: the last number of `10-12` is 12 and of `COVID-19` 19.
-/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Other powers (`2^10`) are not evaluated and not numbers.
-///   Exponents have at most four digits.
-/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, but not dates (`12/25/2020`).
+/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Exponents have at most four digits. Degrees and ordinals
+///   (`45^\circ`, `20^{th}`) are not exponents.
+/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, `1\frac12`, but not dates (`12/25/2020`).
+/// - Other powers, roots, functions and constants (`2^10`, `\sqrt{2}`, `\frac{x}{2}`, `2\pi`) are not
+///   evaluated: neither they nor the numbers in and beside them count. In `\sqrt{16} = 4` only 4 does.
 /// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" are
 ///   not multiplied.
 ///
@@ -179,22 +163,17 @@ pub struct Number {
 
 impl Number {
     fn build(text: &[u8], numeral: &Numeral, percent_as_fraction: bool) -> Self {
-        let places = numeral.point.map_or(0, |point| numeral.digits.end - point - 1);
-        let places = i64::try_from(places).unwrap_or(i64::MAX);
-        let shift = numeral.exponent - places;
+        let (over, under) = (&numeral.over, numeral.under.as_ref());
+        // Numerator and denominator are whole numbers: 1.5/2 is 15/20, and half a percent is 1/200.
+        let places = under.map_or(0, |under| over.places().max(under.places()));
         let percent = i64::from(percent_as_fraction) * numeral.percent;
-        let main = Decimal::new(digit_values(&text[numeral.digits.clone()]), shift);
-        let integer = |range: std::ops::Range<usize>| Decimal::new(digit_values(&text[range]), 0);
-        let (whole, over, under) = match (&numeral.denominator, numeral.vulgar) {
-            (Some(range), _) => (numeral.whole.clone().map(integer), main, integer(range.clone())),
-            (None, Some((over, under))) => (Some(main), small(over), small(under)),
-            (None, None) => (None, main, Decimal::one()),
-        };
+        let over = over.value(text, numeral.exponent + places);
+        let under = under.map_or_else(Decimal::one, |under| under.value(text, places));
+        let whole = numeral.whole.as_ref().map(|whole| whole.value(text, 0));
         let numerator = match whole {
             Some(whole) => whole.mul(&under).add(&over),
             None => over,
         };
-        // Numerator and denominator of a fraction remain whole numbers: half a percent is 1/200.
         let (numerator, denominator) = if under.is_one() {
             (numerator.shift(percent), under)
         } else {
@@ -238,15 +217,6 @@ impl Number {
         difference <= Decimal::from_f64(absolute).mul(&unit)
             || difference <= Decimal::from_f64(relative).mul(&theirs)
     }
-}
-
-fn digit_values(text: &[u8]) -> Vec<u8> {
-    let digits = text.iter().filter(|&&byte| !is_separator(byte));
-    digits.map(|byte| byte - b'0').collect()
-}
-
-fn small(value: u8) -> Decimal {
-    Decimal::new(vec![value / 10, value % 10], 0)
 }
 
 impl PartialEq for Number {

@@ -1,7 +1,7 @@
 //! Powers of ten after a numeral: `e-3`, `× 10^-3`, and the exponent of a ten itself.
 
 use super::scan::{Numeral, Scanner, is_word_byte};
-use super::symbols::{RAISED, RAISED_MINUS, RAISED_PLUS, TIMES};
+use super::symbols::{OTHER, TIMES};
 
 /// The most digits of an exponent. With a longer exponent the numeral is not a number.
 const EXPONENT_DIGITS: usize = 4;
@@ -24,52 +24,44 @@ impl Scanner<'_> {
         if self.is_power(end) {
             // A power is a number only if its value is known: 10^5, but neither 2^10 nor 10^n.
             let (exponent, end) = self.power(end)?;
-            if self.text[numeral.digits.clone()] != *b"10" {
+            if self.text[numeral.over.digits.clone()] != *b"10" {
                 return None;
             }
-            numeral.digits.end -= 1;
+            numeral.over.digits.end -= 1;
             numeral.exponent = exponent;
             numeral.end = end;
-            return Some(());
-        }
-        if let Some((exponent, end)) = self.times_ten(end) {
+        } else if let Some((exponent, end)) = self.times_ten(end) {
             numeral.exponent = exponent;
             numeral.end = end;
         }
         Some(())
     }
 
-    fn is_power(&self, at: usize) -> bool {
-        let raised = |byte| (RAISED..=RAISED_PLUS).contains(&byte);
-        self.get(at).is_some_and(|byte| byte == b'^' || raised(byte))
+    /// Whether an exponent follows. A superscript of a unit (`45^\\circ`), an ordinal (`20^{th}`) or a
+    /// mark is none.
+    pub(super) fn is_power(&self, at: usize) -> bool {
+        if self.get(at) != Some(b'^') {
+            return false;
+        }
+        let from = at + 1 + self.count(at + 1, |byte| matches!(byte, b'{' | b' '));
+        let word = &self.text[from..from + self.count(from, u8::is_ascii_alphabetic)];
+        !(matches!(word, b"st" | b"nd" | b"rd" | b"th" | b"o")
+            || matches!(self.get(from), Some(OTHER | b'*' | b'\'')))
     }
 
-    /// Reads `^5`, `^{-5}` or `⁻⁵`. Returns the exponent and its end.
+    /// Reads `^5` or `^{-5}`. Returns the exponent and its end.
     fn power(&self, at: usize) -> Option<(i64, usize)> {
-        if self.get(at) != Some(b'^') {
-            return self.raised_power(at);
-        }
         let braced = usize::from(self.get(at + 1) == Some(b'{'));
         let sign = at + 1 + braced;
         let from = sign + usize::from(matches!(self.get(sign), Some(b'+' | b'-')));
         let length = self.count(from, u8::is_ascii_digit);
-        let end = from + length + braced;
-        let closed = braced == 0 || self.get(from + length) == Some(b'}');
+        let end = from + length;
+        let ends = match braced {
+            1 => self.get(end) == Some(b'}'),
+            _ => !(self.get(end) == Some(b'.') && self.digit(end + 1)),
+        };
         let value = self.exponent_value(from, length, self.get(sign))?;
-        (closed && length > 0).then_some((value, end))
-    }
-
-    fn raised_power(&self, at: usize) -> Option<(i64, usize)> {
-        let signed = usize::from(matches!(self.get(at), Some(RAISED_MINUS | RAISED_PLUS)));
-        let from = at + signed;
-        let length = self.count(from, |byte| (RAISED..RAISED_MINUS).contains(byte));
-        if length == 0 || length > EXPONENT_DIGITS {
-            return None;
-        }
-        let digits = self.text[from..from + length].iter();
-        let value = digits.fold(0, |value, byte| value * 10 + i64::from(byte - RAISED));
-        let negative = self.get(at) == Some(RAISED_MINUS);
-        Some((if negative { -value } else { value }, from + length))
+        (ends && length > 0).then_some((value, end + braced))
     }
 
     fn exponent_value(&self, from: usize, length: usize, sign: Option<u8>) -> Option<i64> {
@@ -85,13 +77,10 @@ impl Scanner<'_> {
     fn times_ten(&self, end: usize) -> Option<(i64, usize)> {
         let at = end + self.count(end, |&byte| byte == b' ');
         let rest = self.text.get(at..)?;
-        let sign = match rest.first()? {
-            b'x' | b'X' | b'*' | &TIMES => 1,
-            _ if rest.starts_with(b"\\times") => 6,
-            _ if rest.starts_with(b"\\cdot") => 5,
-            _ => return None,
-        };
-        let ten = at + sign + self.count(at + sign, |&byte| byte == b' ');
+        if !matches!(rest.first()?, b'x' | b'X' | b'*' | &TIMES) {
+            return None;
+        }
+        let ten = at + 1 + self.count(at + 1, |&byte| byte == b' ');
         let is_ten = self.text.get(ten..ten + 2) == Some(b"10") && self.is_power(ten + 2);
         is_ten.then(|| self.power(ten + 2)).flatten()
     }

@@ -1,56 +1,72 @@
-//! The scanner that finds the numbers of a string.
+//! The grammar of numbers. A numeral consists of positions only; the caller computes its value.
 //!
-//! It passes once over the bytes of [`symbols`](super::symbols). A numeral consists of positions
-//! only; the caller computes the values of those that it needs.
+//! ```text
+//! numeral   = decimal [exponent] ["/" digits]  |  [digits] fraction        followed by [percent]
+//! decimal   = digits and separators, as in `shape`
+//! exponent  = ("e" | "E") [sign] digits  |  times "10" power  |  power, if the decimal is 10
+//! power     = "^" [sign] digits  |  "^{" [sign] digits "}"
+//! fraction  = FRACTION argument argument
+//! argument  = digit  |  "{" [sign] decimal "}"
+//! chain     = (numeral | opaque) {operators, brackets, spaces (numeral | opaque)}
+//! opaque    = OPAQUE arguments  |  another fraction, power or subscript
+//! ```
+//!
+//! A chain with an opaque part has a value that is not computed, so none of its numerals counts.
 
 use std::ops::Range;
 
-use super::DecimalMark;
-use super::shape::{self, is_separator};
-use super::symbols::{FRACTION, LETTER, PER_MILLE, fraction};
+use super::decimal::Decimal;
+use super::shape::{self, DecimalMark, is_separator};
+use super::symbols::{FRACTION, GROUP, LETTER, OPAQUE, PER_MILLE, TIMES};
 
-/// The most digits of a numerator or denominator. Longer ones are not fractions.
-const FRACTION_DIGITS: usize = 18;
+/// The longest argument of a function, in bytes.
+const ARGUMENT: usize = 256;
 /// Words that may directly precede an amount.
 const CURRENCY_CODES: [&[u8]; 12] =
     [b"USD", b"EUR", b"GBP", b"JPY", b"CNY", b"INR", b"CHF", b"CAD", b"AUD", b"KRW", b"RMB", b"Rs"];
 
+/// Digits, separators and the position of the decimal mark.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Run {
+    pub(super) digits: Range<usize>,
+    pub(super) point: Option<usize>,
+}
+
+impl Run {
+    /// Returns the number of digits after the decimal mark.
+    pub(super) fn places(&self) -> i64 {
+        let places = self.point.map_or(0, |point| self.digits.end - point - 1);
+        i64::try_from(places).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the value, times ten to the power of `exponent`.
+    pub(super) fn value(&self, text: &[u8], exponent: i64) -> Decimal {
+        let digits = text[self.digits.clone()].iter().filter(|&&byte| !is_separator(byte));
+        Decimal::new(digits.map(|byte| byte - b'0').collect(), exponent - self.places())
+    }
+}
+
 /// The position of a number in the string, and its parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numeral {
+    /// Where the number begins, without its sign.
+    pub(super) start: usize,
+    pub(super) end: usize,
     pub(super) negative: bool,
-    /// Where the command of a LaTeX fraction begins.
-    pub(super) command: Option<usize>,
     /// The whole part of a mixed number such as 6 1/2.
-    pub(super) whole: Option<Range<usize>>,
-    /// Digits, separators and an optional decimal mark; empty for a lone vulgar fraction.
-    pub(super) digits: Range<usize>,
-    pub(super) point: Option<usize>,
+    pub(super) whole: Option<Run>,
+    pub(super) over: Run,
+    pub(super) under: Option<Run>,
     pub(super) exponent: i64,
-    pub(super) denominator: Option<Range<usize>>,
-    pub(super) vulgar: Option<(u8, u8)>,
     /// The exponent of a percent or per mille sign after the number; 0 without one.
     pub(super) percent: i64,
-    pub(super) end: usize,
-}
-
-impl Numeral {
-    /// Whether a number that was found before is the whole part of this one.
-    fn includes(&self, before: &Self) -> bool {
-        let is_before = |digits: &Range<usize>| *digits == before.digits;
-        self.whole.as_ref().is_some_and(is_before)
-            || (self.vulgar.is_some() && !self.digits.is_empty() && is_before(&self.digits))
-    }
-
-    /// Where the number begins, without its sign.
-    pub(super) fn start(&self) -> usize {
-        self.command.unwrap_or(self.whole.as_ref().unwrap_or(&self.digits).start)
-    }
 }
 
 /// The result of scanning one position.
 enum Step {
     Found(Numeral),
+    /// A part without a known value ends at this position.
+    Opaque(usize),
     /// No number here; continue at this position.
     Skip(usize),
 }
@@ -62,35 +78,64 @@ pub(super) struct Scanner<'a> {
 
 impl Scanner<'_> {
     pub(super) fn last(&self) -> Option<Numeral> {
-        self.scan(|_| {})
+        self.scan(false).pop()
     }
 
     /// Returns all numerals, in order. A whole part is not a numeral of its own: `6 1/2` is one.
     pub(super) fn all(&self) -> Vec<Numeral> {
-        let mut all: Vec<Numeral> = Vec::new();
-        let last = self.scan(|earlier| all.push(earlier.clone()));
-        all.extend(last);
-        all
+        self.scan(true)
     }
 
-    /// Passes each numeral but the last to a function, and returns the last one.
-    fn scan(&self, mut earlier: impl FnMut(&Numeral)) -> Option<Numeral> {
-        let mut last: Option<Numeral> = None;
+    /// Returns all numerals, or the last one only.
+    fn scan(&self, all: bool) -> Vec<Numeral> {
+        let mut found: Vec<Numeral> = Vec::new();
+        // The first numeral of the chain, its end, and whether it has an opaque part.
+        let (mut chain, mut end, mut is_opaque) = (0, 0, false);
         let mut at = 0;
         while let Some(ahead) = self.count_before_start(at) {
             at += ahead;
-            match self.step(at, last.as_ref()) {
-                Step::Skip(next) => at = next,
+            let step = self.step(at, found.last());
+            let start = match &step {
+                Step::Skip(next) => {
+                    at = *next;
+                    continue;
+                }
+                Step::Found(numeral) => numeral.start,
+                Step::Opaque(_) => at,
+            };
+            if start >= end && !self.is_joined(end, start) {
+                found.truncate(if is_opaque { chain } else { found.len() });
+                chain = if all { found.len() } else { found.len().min(1) };
+                found.drain(..found.len() - chain);
+                is_opaque = false;
+            }
+            match step {
                 Step::Found(numeral) => {
                     at = numeral.end;
-                    if let Some(before) = last.filter(|before| !numeral.includes(before)) {
-                        earlier(&before);
-                    }
-                    last = Some(numeral);
+                    let replaces = if all { start < end } else { found.len() > chain };
+                    found.truncate(found.len() - usize::from(replaces));
+                    found.push(numeral);
+                }
+                Step::Opaque(next) | Step::Skip(next) => {
+                    at = next;
+                    is_opaque = true;
                 }
             }
+            end = at;
         }
-        last
+        found.truncate(if is_opaque { chain } else { found.len() });
+        found
+    }
+
+    /// Whether only spaces, operators and brackets are between two parts of a chain. A bracket after a
+    /// space is a remark: `2^10 (1024)`.
+    fn is_joined(&self, end: usize, start: usize) -> bool {
+        let gap = &self.text[end..start];
+        let is_operator = |byte: &u8| matches!(*byte, b'+' | b'-' | b'/' | b'^' | TIMES);
+        let is_space = |byte: &u8| matches!(*byte, b' ' | GROUP);
+        let joins = |byte: &u8| is_operator(byte) || is_space(byte) || b"()[]{}".contains(byte);
+        let is_remark = gap.starts_with(b" (") && !gap.iter().any(is_operator);
+        gap == b"." || (gap.iter().all(joins) && !is_remark)
     }
 
     /// Returns the number of bytes between `at` and the next position where a number can start.
@@ -100,17 +145,17 @@ impl Scanner<'_> {
     }
 
     fn step(&self, at: usize, last: Option<&Numeral>) -> Step {
-        let byte = self.text[at];
-        if let Some(value) = fraction(byte) {
-            return Step::Found(self.vulgar(at, value, last));
-        }
-        let starts = match byte {
-            b'0'..=b'9' => true,
-            b'.' => self.mark == DecimalMark::Point && self.digit(at + 1) && self.opens(at),
-            b'\\' => {
-                return self.latex_fraction(at).map_or(Step::Skip(at + 1), Step::Found);
+        let opaque = |from| Step::Opaque(self.arguments_end(from));
+        let starts = match self.text[at] {
+            FRACTION => {
+                let found = self.fraction(at, last).filter(|found| self.has_value(found.end));
+                return found.map_or_else(|| opaque(at + 1), Step::Found);
             }
-            _ => false,
+            OPAQUE => return opaque(at + 1),
+            // A subscript has no value of its own.
+            b'_' => return Step::Skip(self.group_end(at + 1)),
+            b'.' => self.mark == DecimalMark::Point && self.digit(at + 1) && self.opens(at),
+            _ => true,
         };
         if !starts {
             return Step::Skip(at + 1);
@@ -122,11 +167,28 @@ impl Scanner<'_> {
         if self.glued_to_word(at) || self.is_exponent(at) {
             return Step::Skip(end);
         }
-        self.numeral(at, end, last).map_or(Step::Skip(end), Step::Found)
+        let Some(mut numeral) = self.decimal(at, end) else { return Step::Skip(end) };
+        if self.scientific(&mut numeral).is_none() {
+            return Step::Opaque(self.script_end(end));
+        }
+        if numeral.exponent == 0 {
+            self.slash_fraction(&mut numeral, last);
+        }
+        if !self.has_value(numeral.end) {
+            return Step::Opaque(numeral.end);
+        }
+        self.percent(&mut numeral);
+        Step::Found(numeral)
     }
 
-    /// Reads the numeral in `at..end` with its exponent, fraction and percent sign.
-    fn numeral(&self, at: usize, end: usize, last: Option<&Numeral>) -> Option<Numeral> {
+    /// Whether neither an exponent nor a subscript follows, also after a bracket: `(1/2)^2`, `101_{2}`.
+    fn has_value(&self, end: usize) -> bool {
+        let at = end + self.count(end, |byte| b")]}".contains(byte));
+        !self.is_power(at) && !self.text[at..].starts_with(b"_{")
+    }
+
+    /// Reads the digits in `at..end`, of a list the last ones.
+    fn decimal(&self, at: usize, end: usize) -> Option<Numeral> {
         let run = &self.text[at..end];
         let (skipped, point) = if run[0] == b'.' {
             (0, Some(0))
@@ -135,130 +197,76 @@ impl Scanner<'_> {
             (shape.skipped, shape.point)
         };
         let start = at + skipped;
-        let mut numeral = Numeral {
-            negative: skipped == 0 && self.is_negative(start),
-            digits: start..end,
-            point: point.map(|point| start + point),
-            end,
-            ..Numeral::default()
-        };
-        self.scientific(&mut numeral)?;
-        if numeral.exponent == 0 {
-            self.slash_fraction(&mut numeral, last);
+        let over = Run { digits: start..end, point: point.map(|point| start + point) };
+        let negative = skipped == 0 && self.is_negative(start);
+        Some(Numeral { start, end, negative, over, ..Numeral::default() })
+    }
+
+    /// Returns the end of the arguments of a function: groups, subscripts and exponents.
+    fn arguments_end(&self, mut at: usize) -> usize {
+        loop {
+            let open = at + self.count(at, |&byte| byte == b' ');
+            let end = match self.get(open) {
+                Some(b'{') => self.group_end(open),
+                Some(b'(' | b'[') if open == at => self.group_end(open),
+                Some(b'_' | b'^') => {
+                    let end = self.script_end(open);
+                    end + self.count(end, |&byte| byte == b' ')
+                }
+                _ => return at,
+            };
+            if end == open {
+                return at;
+            }
+            at = end;
         }
-        self.percent(&mut numeral);
-        Some(numeral)
     }
 
-    /// Reads `1/2` and `6 1/2`, but not a part of a chain such as 12/25/2020.
-    fn slash_fraction(&self, numeral: &mut Numeral, last: Option<&Numeral>) {
-        let start = numeral.digits.start;
-        if let Some(value) = self.get(numeral.end).and_then(fraction) {
-            numeral.vulgar = (numeral.point.is_none()).then_some(value);
-            numeral.end += 1;
-            return;
+    /// Returns the end of the subscript or exponent whose mark is at `at`.
+    fn script_end(&self, at: usize) -> usize {
+        let sign = usize::from(matches!(self.get(at + 1), Some(b'-' | b'+')));
+        let digits = self.count(at + 1 + sign, u8::is_ascii_digit).max(1);
+        self.group_end(at + 1).max((at + 1 + sign + digits).min(self.text.len()))
+    }
+
+    /// Returns the end of the group that opens at `at`. Returns `at` if none does, or if it is too long.
+    fn group_end(&self, at: usize) -> usize {
+        let mut depth = 0;
+        for (length, byte) in self.text[at..].iter().take(ARGUMENT).enumerate() {
+            match byte {
+                b'{' | b'(' | b'[' => depth += 1,
+                b'}' | b')' | b']' => depth -= 1,
+                _ => {}
+            }
+            if depth <= 0 {
+                return if length == 0 { at } else { at + length + 1 };
+            }
         }
-        let from = numeral.end + 1;
-        let length = self.count(from, u8::is_ascii_digit);
-        let end = from + length;
-        let plain = self.text[numeral.digits.clone()].iter().all(u8::is_ascii_digit)
-            && numeral.digits.len() <= FRACTION_DIGITS
-            && (1..=FRACTION_DIGITS).contains(&length)
-            && self.text[from..end].iter().any(|&byte| byte != b'0');
-        let goes_on = self.get(end).is_some_and(|byte| byte == b'/' || is_separator(byte))
-            && self.digit(end + 1);
-        let chained = start > 0 && self.text[start - 1] == b'/';
-        if self.get(numeral.end) != Some(b'/') || !plain || goes_on || chained {
-            return;
-        }
-        if self.whole_before(start, last) && self.is_proper(&numeral.digits, from..end) {
-            numeral.whole = last.map(|whole| whole.digits.clone());
-            numeral.negative = last.is_some_and(|whole| whole.negative);
-        }
-        numeral.denominator = Some(from..end);
-        numeral.end = end;
+        at
     }
 
-    fn is_proper(&self, numerator: &Range<usize>, denominator: Range<usize>) -> bool {
-        let value = |range: Range<usize>| {
-            let digits = self.text[range].iter();
-            digits.fold(0_u64, |value, byte| value * 10 + u64::from(byte - b'0'))
-        };
-        value(numerator.clone()) < value(denominator)
-    }
-
-    /// Whether a plain integer precedes `at`, separated by one space.
-    fn whole_before(&self, at: usize, last: Option<&Numeral>) -> bool {
-        last.is_some_and(|last| {
-            last.end + 1 == at
-                && self.text[last.end] == b' '
-                && last.digits.end == last.end
-                && self.text[last.digits.clone()].iter().all(u8::is_ascii_digit)
-        })
-    }
-
-    fn vulgar(&self, at: usize, value: (u8, u8), last: Option<&Numeral>) -> Numeral {
-        let whole = last.filter(|_| self.whole_before(at, last));
-        let mut numeral = Numeral {
-            negative: whole.map_or_else(|| self.is_negative(at), |whole| whole.negative),
-            digits: whole.map_or(at..at, |whole| whole.digits.clone()),
-            vulgar: Some(value),
-            end: at + 1,
-            ..Numeral::default()
-        };
-        self.percent(&mut numeral);
-        numeral
-    }
-
-    /// Reads `\frac{1}{2}`, `\dfrac{1}{2}`, `\tfrac{1}{2}` with plain integers.
-    fn latex_fraction(&self, at: usize) -> Option<Numeral> {
-        let name = self.count(at + 1, u8::is_ascii_lowercase);
-        let open = at + 1 + name;
-        if !matches!(&self.text[at + 1..open], b"frac" | b"dfrac" | b"tfrac") {
-            return None;
-        }
-        let numerator = self.braced(open)?;
-        let denominator = self.braced(numerator.end + 1)?;
-        let nonzero = self.text[denominator.clone()].iter().any(|&byte| byte != b'0');
-        let mut numeral = Numeral {
-            negative: self.is_negative(at),
-            command: Some(at),
-            end: denominator.end + 1,
-            digits: numerator,
-            denominator: Some(denominator),
-            ..Numeral::default()
-        };
-        self.percent(&mut numeral);
-        nonzero.then_some(numeral)
-    }
-
-    fn braced(&self, open: usize) -> Option<Range<usize>> {
-        let from = open + 1;
-        let length = self.count(from, u8::is_ascii_digit);
-        let is_braced = self.get(open) == Some(b'{') && self.get(from + length) == Some(b'}');
-        (is_braced && (1..=FRACTION_DIGITS).contains(&length)).then(|| from..from + length)
-    }
-
-    fn percent(&self, numeral: &mut Numeral) {
-        let space = usize::from(self.get(numeral.end) == Some(b' '));
-        let escape = usize::from(self.get(numeral.end + space) == Some(b'\\'));
-        numeral.percent = match self.get(numeral.end + space + escape) {
+    pub(super) fn percent(&self, numeral: &mut Numeral) {
+        let space = usize::from(matches!(self.get(numeral.end), Some(b' ' | GROUP)));
+        numeral.percent = match self.get(numeral.end + space) {
             Some(b'%') => -2,
             Some(PER_MILLE) => -3,
             _ => 0,
         };
     }
 
-    /// Whether a minus directly precedes the number or its currency sign. A hyphen that joins
-    /// (10-12, COVID-19) or is half of a dash is not a minus.
-    fn is_negative(&self, start: usize) -> bool {
-        let mut at = start;
-        while at > 0
-            && (self.text[at - 1] == b'$' || (self.text[at - 1] == b'\\' && self.text[at] == b'$'))
-        {
-            at -= 1;
+    /// Whether a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
+    /// (10-12, COVID-19, $10$-$12$) or is half of a dash is not a minus.
+    pub(super) fn is_negative(&self, start: usize) -> bool {
+        let opening = self.text[..start].iter().rev().take_while(|byte| b"${(".contains(byte));
+        let at = start - opening.count();
+        // In formulas a space may follow a sign: `x = - 5`, `$- 5$`.
+        if let Some(equation) = self.text[..at].strip_suffix(b"- ") {
+            return equation.trim_ascii_end().last().is_some_and(|byte| b"=${(".contains(byte));
         }
-        at > 0 && self.text[at - 1] == b'-' && !self.before(at - 1).is_some_and(joins)
+        let Some(before) = at.checked_sub(2) else { return at == 1 && self.text[0] == b'-' };
+        let closes = self.text[before] == b'$'
+            && self.before(before).is_some_and(|byte| byte.is_ascii_digit() || byte == b'}');
+        self.text[at - 1] == b'-' && !joins(self.text[before]) && !closes
     }
 
     /// Whether a leading decimal point can start a number here, as in `.5` but not in `x.5` or
@@ -268,8 +276,8 @@ impl Scanner<'_> {
         !before.is_some_and(|byte| is_word_byte(byte) || matches!(byte, b'.' | b')' | b']'))
     }
 
-    /// Whether the digits are the end of a word: H2O, gpt4, x_1. A currency code, a LaTeX command
-    /// and the x of 5x3 are not such words.
+    /// Whether the digits are the end of a word: H2O, gpt4, x_1. A currency code and the x
+    /// of 5x3 are not such words.
     fn glued_to_word(&self, at: usize) -> bool {
         let Some(before) = self.before(at) else {
             return false;
@@ -285,7 +293,7 @@ impl Scanner<'_> {
         let word = &self.text[word_start..at];
         let multiplies =
             matches!(word, b"x" | b"X") && word_start > 0 && self.digit(word_start - 1);
-        !(multiplies || CURRENCY_CODES.contains(&word) || self.before(word_start) == Some(b'\\'))
+        !(multiplies || CURRENCY_CODES.contains(&word))
     }
 
     /// Whether the digits are an exponent: `m^2`, `x^{2}`, `x^{-2}`.
@@ -303,8 +311,12 @@ impl Scanner<'_> {
             && self.get(end + 1).is_some_and(|byte| byte.is_ascii_hexdigit())
     }
 
+    pub(super) fn is_plain(&self, run: &Run) -> bool {
+        self.text[run.digits.clone()].iter().all(u8::is_ascii_digit)
+    }
+
     /// Returns the end of the digits from `at`, including the separators between them.
-    fn run_end(&self, at: usize) -> usize {
+    pub(super) fn run_end(&self, at: usize) -> usize {
         let mut end = at;
         while self.digit(end) || (self.get(end).is_some_and(is_separator) && self.digit(end + 1)) {
             end += 1;
@@ -320,7 +332,7 @@ impl Scanner<'_> {
         at.checked_sub(1).map(|before| self.text[before])
     }
 
-    fn digit(&self, at: usize) -> bool {
+    pub(super) fn digit(&self, at: usize) -> bool {
         self.get(at).is_some_and(|byte| byte.is_ascii_digit())
     }
 
@@ -332,7 +344,7 @@ impl Scanner<'_> {
 
 /// Whether a number can start with this byte.
 fn may_start(byte: u8) -> bool {
-    byte.is_ascii_digit() || byte >= FRACTION || matches!(byte, b'.' | b'\\')
+    byte.is_ascii_digit() || matches!(byte, b'.' | b'_' | FRACTION | OPAQUE)
 }
 
 pub(super) fn is_word_byte(byte: u8) -> bool {

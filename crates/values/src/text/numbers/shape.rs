@@ -1,7 +1,36 @@
 //! Runs of digits and separators: whether they are one number, its grouping and its decimal mark.
 
-use super::DecimalMark;
-use super::symbols::GROUP_SPACE;
+use serde::{Deserialize, Serialize};
+
+use super::symbols::{GROUP, GROUP_SPACE};
+
+/// The mark, `.` or `,`, that separates the fractional part of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecimalMark {
+    /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
+    #[default]
+    Point,
+    /// 1.234,5. A single point groups thousands (1.234) or, where it cannot, is a decimal point
+    /// (1.5).
+    Comma,
+}
+
+impl DecimalMark {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Point => b'.',
+            Self::Comma => b',',
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Point => Self::Comma,
+            Self::Comma => Self::Point,
+        }
+    }
+}
 
 /// A run of digits and separators read as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,16 +43,19 @@ pub(super) struct Shape {
 }
 
 pub(super) fn is_separator(byte: u8) -> bool {
-    matches!(byte, b'.' | b',' | b'\'' | b'_' | GROUP_SPACE)
+    matches!(byte, b'.' | b',' | b'\'' | b'_' | GROUP | GROUP_SPACE)
 }
 
 /// Reads a run in which every separator is between digits.
 ///
 /// A run that is not one number is a list of numbers, and its last number counts. A chain of points
-/// (a version, an address) is not a number.
+/// (a version, an address) is not a number, and neither are groups that are not thousands (`10{,}00`).
 pub(super) fn read(run: &[u8], mark: DecimalMark) -> Option<Shape> {
     if let Some(point) = whole(run, mark) {
         return Some(Shape { skipped: 0, point });
+    }
+    if run.iter().any(|byte| matches!(*byte, GROUP | b'_')) {
+        return None;
     }
     let decimal = mark.byte();
     let last = run.rsplit(|&byte| is_separator(byte) && byte != decimal).next().unwrap_or(run);
@@ -69,5 +101,5 @@ pub(in crate::text) fn grouped(run: &[u8]) -> bool {
     }
     let last_is_three = groups().next_back().is_some_and(|group| group.len() == 3);
     let between = |length| groups().rev().skip(1).all(|group| group.len() == length);
-    last_is_three && (between(3) || (separator == b',' && at <= 2 && between(2)))
+    last_is_three && (between(3) || (matches!(separator, b',' | GROUP) && at <= 2 && between(2)))
 }

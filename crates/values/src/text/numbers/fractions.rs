@@ -1,0 +1,98 @@
+//! Fractions `1/2` and `\frac{1}{2}`, and mixed numbers.
+
+use super::scan::{Numeral, Run, Scanner};
+use super::shape::{self, is_separator};
+use super::symbols::GROUP;
+
+/// The most digits of a numerator or denominator. Longer ones are not fractions.
+const FRACTION_DIGITS: usize = 18;
+
+impl Scanner<'_> {
+    /// Reads `1/2` and `6 1/2`, but not a part of a chain such as 12/25/2020.
+    pub(super) fn slash_fraction(&self, numeral: &mut Numeral, last: Option<&Numeral>) {
+        let start = numeral.start;
+        let from = numeral.end + 1;
+        let length = self.count(from, u8::is_ascii_digit);
+        let end = from + length;
+        let under = Run { digits: from..end, point: None };
+        let plain = self.is_plain(&numeral.over)
+            && numeral.over.digits.len() <= FRACTION_DIGITS
+            && (1..=FRACTION_DIGITS).contains(&length)
+            && !under.value(self.text, 0).is_zero();
+        let goes_on = self.get(end).is_some_and(|byte| byte == b'/' || is_separator(byte))
+            && self.digit(end + 1);
+        let chained = start > 0 && self.text[start - 1] == b'/';
+        if self.get(numeral.end) != Some(b'/') || !plain || goes_on || chained {
+            return;
+        }
+        numeral.under = Some(under);
+        numeral.end = end;
+        let space = start > 0 && self.text[start - 1] == b' ';
+        if let Some(last) =
+            last.filter(|last| space && last.end + 1 == start && self.is_plain(&last.over))
+        {
+            self.mix(numeral, last);
+        }
+    }
+
+    /// Adds the integer before a proper fraction as its whole part. Returns false if they are not a mixed
+    /// number.
+    fn mix(&self, numeral: &mut Numeral, last: &Numeral) -> bool {
+        let value = |run: &Run| run.value(self.text, 0);
+        let is_integer = last.over.digits.end == last.end && last.over.point.is_none();
+        let is_proper =
+            numeral.under.as_ref().is_some_and(|under| value(&numeral.over) < value(under));
+        let is_mixed = is_integer && is_proper && !numeral.negative;
+        if is_mixed {
+            numeral.start = last.start;
+            numeral.negative = last.negative;
+            numeral.whole = Some(last.over.clone());
+        }
+        is_mixed
+    }
+
+    /// Reads `\frac{1}{2}`, `\frac12` and `½`, with the whole part that stands before it.
+    pub(super) fn fraction(&self, at: usize, last: Option<&Numeral>) -> Option<Numeral> {
+        let (over, over_negative, end) = self.argument(at + 1)?;
+        let (under, under_negative, end) = self.argument(end)?;
+        let places = usize::try_from(over.places().max(under.places())).ok()?;
+        let is_long = |run: &Run| run.digits.len() + places > FRACTION_DIGITS;
+        if under.value(self.text, 0).is_zero()
+            || is_long(&over)
+            || is_long(&under)
+            || self.digit(end)
+        {
+            return None;
+        }
+        let negative = self.is_negative(at) != (over_negative != under_negative);
+        let mut numeral =
+            Numeral { start: at, end, negative, over, under: Some(under), ..Numeral::default() };
+        let is_apart = |byte: &u8| !matches!(*byte, b' ' | GROUP);
+        let before = self.text[..at].iter().rposition(is_apart).map_or(0, |last| last + 1);
+        let has_whole = last.is_some_and(|last| last.end == before);
+        if has_whole && !self.mix(&mut numeral, last?) {
+            return None;
+        }
+        self.percent(&mut numeral);
+        Some(numeral)
+    }
+
+    /// Reads a numerator or denominator: its digits, whether it is negative, and its end.
+    fn argument(&self, at: usize) -> Option<(Run, bool, usize)> {
+        let space = |at| at + self.count(at, |&byte| byte == b' ');
+        let at = space(at);
+        if self.digit(at) {
+            return Some((Run { digits: at..at + 1, point: None }, false, at + 1));
+        }
+        let sign = space(at + 1);
+        let from = space(sign + usize::from(matches!(self.get(sign), Some(b'-' | b'+'))));
+        let digits = from..self.run_end(from);
+        let close = space(digits.end);
+        if self.get(at) != Some(b'{') || digits.is_empty() || self.get(close) != Some(b'}') {
+            return None;
+        }
+        let shape = shape::read(&self.text[digits.clone()], self.mark)?;
+        let run = Run { digits, point: shape.point.map(|point| from + point) };
+        (shape.skipped == 0).then_some((run, self.get(sign) == Some(b'-'), close + 1))
+    }
+}
