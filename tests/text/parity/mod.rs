@@ -5,6 +5,7 @@ mod dspy;
 mod inspect;
 mod live;
 mod metrics;
+mod numbers;
 mod replay;
 mod stems;
 mod trajectories;
