@@ -1,7 +1,8 @@
 //! The metrics that search an output: their verdicts, their configuration, and errors before the first row.
 
 use dsrs_metrics::metrics::{
-    Choice, ContainsAll, ContainsAny, Includes, IsJson, Matches, OneOf, Pattern, Regex,
+    Choice, ContainsAll, ContainsAny, Includes, IsJson, Matches, NumericMatch, OneOf, Pattern,
+    Regex,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Location;
@@ -90,6 +91,16 @@ fn numbers_are_compared_at_each_location_by_value() {
         (score(&exact, "1300", "$1,300.00"), score(&exact, "42", "~42")),
         (Ok(1.0), Ok(0.0))
     );
+    let end = Matches::builder().numeric(true).build();
+    for (gold, output, value) in [
+        (r"\frac{1}{2}", r"It is $\frac12$.", 1.0),
+        (r"\frac{1}{2}", r"\frac{3}{2}", 0.0),
+        ("10{,}000", r"10\,000", 1.0),
+        ("10{,}000", "20{,}000", 0.0),
+    ] {
+        assert_eq!(score(&end, gold, output), Ok(value), "{gold} {output}");
+        assert_eq!(score(&NumericMatch::default(), gold, output), Ok(value), "{gold} {output}");
+    }
     // A reference that is not a number is compared as a string.
     assert_eq!(score(&exact, "six", "Six!"), Ok(1.0));
 }
@@ -182,6 +193,10 @@ fn choices_are_labels_or_texts_and_an_unknown_gold_answer_is_an_error() {
     assert_eq!(of(json!(["A", "C"]), "ANSWER: C and A"), Ok(1.0));
     assert_eq!(of(json!("A,C"), "ANSWER: A, B, C"), Ok(0.0));
     assert_eq!(of(json!("A"), "A good question"), Ok(0.0));
+    let row = example! { "answer" => "C", "choices" => ["1", "2", "3", "4"] };
+    let numbers = ["3", "4"]
+        .map(|answer| Choice.score(&row, &prediction! { "answer" => answer }).unwrap().value);
+    assert_eq!(numbers, [1.0, 0.0]);
     let message = "metric `choice`: expected a choice of the 3 in `gold.choices`, such as `B`, in `gold.answer`, found";
     assert_eq!(of(json!("D"), "D"), Err(format!("{message} \"D\"")));
     assert_eq!(of(json!("Berlin"), "D"), Err(format!("{message} \"Berlin\"")));

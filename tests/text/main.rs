@@ -1,5 +1,6 @@
 //! Metrics of text, retrieval and structured values: values, laws, limits, and parity with other implementations.
 
+mod choices;
 mod data;
 mod edits;
 mod entities;

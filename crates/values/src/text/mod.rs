@@ -26,7 +26,7 @@ pub use compare::{
     normalize_text, precision, precision_score, recall, recall_score,
 };
 pub use edits::{EditCounts, EditDistance, EntityCounts};
-pub use matching::{Location, MatchOptions, choice_labels, trim_punctuation};
+pub use matching::{Location, MatchOptions, choice_labels, selected_choices, trim_punctuation};
 pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
 #[doc(hidden)]
 pub use overlap::MAX_ORDER;

@@ -7,9 +7,9 @@
 use super::{any_of, list};
 use crate::messages::escape::quoted;
 use crate::metrics::answers::StrOrList;
-use crate::metrics::matching::{StringSearch, expected_labels, selected_labels, values_or};
+use crate::metrics::matching::{StringSearch, expected_labels, values_or};
 use crate::syntax::RegexPattern;
-use crate::text::{Location, Searchable};
+use crate::text::{Location, Searchable, selected_choices};
 
 pub(in crate::metrics) fn includes(
     answer: StrOrList<'_>,
@@ -119,7 +119,7 @@ pub(in crate::metrics) fn choice(
     _: f64,
 ) -> String {
     let expected = expected_labels(&answer, choices).unwrap_or_default().join(", ");
-    match selected_labels(prediction, choices) {
+    match selected_choices(prediction, choices) {
         none if none.is_empty() => {
             format!("expected {expected}, found no choice in {}", quoted(prediction))
         }

@@ -34,8 +34,8 @@
 //! - Numbers are compared exactly, not to 5 significant digits, and read as in `numeric_match`: 1/2 is
 //!   0.5, and 60% is 60.
 //! - Canonically equivalent strings are equal: composed and decomposed "é".
-//! - `choice` also reads outputs without `ANSWER:`, such as "B" or "(B) Paris", and gold answers that are
-//!   the text of a choice.
+//! - `choice` also reads outputs without `ANSWER:`, such as "B" or "(B) Paris", and answers that are the
+//!   text of a choice, by the rules of [`selected_choices`](crate::text::selected_choices).
 //! - `pattern` and `regex` have no look-around and no backreferences, since these take more than linear
 //!   time. `pattern` ignores white space around groups, and what participates in the match.
 
@@ -44,8 +44,8 @@ mod patterns;
 mod references;
 mod strings;
 
+pub(super) use choice::expected_labels;
 pub use choice::{Choice, choice};
-pub(super) use choice::{expected_labels, selected_labels};
 pub use patterns::{Pattern, Regex, pattern, regex};
 pub use references::{Includes, Matches, includes, matches};
 pub(super) use strings::values_or;

@@ -2,6 +2,106 @@
 
 use std::collections::BTreeSet;
 
+use super::trim_punctuation;
+use crate::text::numbers::{Number, NumericOptions};
+use crate::text::words::Searchable;
+
+/// Returns the labels of the choices that an output selects, given the texts of the choices. Empty if it
+/// selects none.
+///
+/// Labels are those of [`choice_labels`]; with up to 26 choices, a position becomes its letter. What a
+/// choice says comes before its label:
+/// 1. A capital letter alone is a label, also where it is the text of another choice.
+/// 2. An output that is the text of a choice selects it. Numbers are compared by value (`1.0` is `1`, `1/2`
+///    is `\frac12`), with their units; a number without a unit is the one choice with this number.
+/// 3. Otherwise the output is read by [`choice_labels`]. Numbers in it are positions only if no choice is a
+///    number.
+///
+/// ```
+/// # use dsrs_metrics::text::selected_choices;
+/// let numbers = ["3", "1", "4", "2"].map(String::from);
+/// assert_eq!(selected_choices("ANSWER: 3", &numbers), ["A"]);
+/// assert_eq!(selected_choices("B) 1", &numbers), ["B"]);
+/// let letters = ["B", "A"].map(String::from);
+/// assert_eq!(selected_choices("A", &letters), ["A"]);
+/// ```
+#[must_use]
+pub fn selected_choices(output: &str, choices: &[String]) -> Vec<String> {
+    let answer = after_last_marker(output).unwrap_or(output).trim();
+    let line = answer.lines().next().unwrap_or_default();
+    let inner = trim_punctuation(opened(line).0);
+    let labels = choice_labels(output, choices.len());
+    let is_letter =
+        inner.len() == 1 && labels == [inner.to_ascii_uppercase()] && number(inner).is_none();
+    let is_text =
+        inner == inner.to_ascii_lowercase() && choices.iter().any(|choice| choice == inner);
+    if choices.is_empty() || (is_letter && !is_text) {
+        return labels;
+    }
+    let texts = [Some(answer), Some(line), number(inner).is_none().then_some(inner)];
+    if let Some(at) = texts.into_iter().flatten().find_map(|text| same_choice(text, choices)) {
+        return vec![label(at)];
+    }
+    let has_numbers = choices.iter().any(|choice| number(choice).is_some());
+    let is_position = inner.bytes().all(|byte| byte.is_ascii_digit());
+    if number(line).is_some_and(|(_, unit)| unit.is_empty()) && (has_numbers || !is_position) {
+        return Vec::new();
+    }
+    // `1) 30`: the number of a line, and the text of a choice.
+    let text = line.split_once([')', '.', ':']).map_or("", |(_, text)| text);
+    if let Some(at) = same_choice(text, choices)
+        .filter(|_| has_numbers && labels.len() == 1 && labels[0].parse::<u32>().is_ok())
+    {
+        return vec![label(at)];
+    }
+    let resolved = labels.into_iter().map(|found| match found.parse::<usize>() {
+        Ok(_) if has_numbers => same_choice(&found, choices).map(label),
+        Ok(position) if choices.len() <= 26 => Some(label(position - 1)),
+        _ => Some(found),
+    });
+    let resolved: Option<BTreeSet<String>> = resolved.collect();
+    resolved.unwrap_or_default().into_iter().collect()
+}
+
+/// Returns the position of the choice that says the same.
+fn same_choice(text: &str, choices: &[String]) -> Option<usize> {
+    let whole = Searchable::new(trim_punctuation(text), false, false);
+    let is_same = |choice: &String| whole.equals(trim_punctuation(choice));
+    let exact = choices.iter().position(|choice| choice.trim() == text.trim());
+    if let Some(at) = exact.or_else(|| choices.iter().position(is_same)) {
+        return Some(at);
+    }
+    let (value, unit) = number(text)?;
+    let numbers: Vec<_> = choices.iter().map(|choice| number(choice)).collect();
+    let only = |is_same: &dyn Fn(&[u8]) -> bool| {
+        let same = |of: &Option<(Number, Vec<u8>)>| {
+            of.as_ref().is_some_and(|(other, unit)| *other == value && is_same(unit))
+        };
+        let mut found = numbers.iter().enumerate().filter(|(_, of)| same(of));
+        found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
+    };
+    let is_short = text.split_whitespace().count() <= 2;
+    let lacks_unit = |other: &[u8]| unit.is_empty() || (other.is_empty() && is_short);
+    only(&|other| other == unit).or_else(|| only(&lacks_unit))
+}
+
+/// Returns the number that a string begins with, and its unit.
+fn number(text: &str) -> Option<(Number, Vec<u8>)> {
+    let is_mark = |c| matches!(c, '*' | '_' | '`' | '"' | '\'' | ' ');
+    let text = text.trim_start_matches(is_mark);
+    let text =
+        text.trim_end_matches(|c| is_mark(c) || matches!(c, '.' | ',' | ';' | ':' | '!' | '?'));
+    NumericOptions::default().number_with_unit(text)
+}
+
+/// The label of a choice by its position: A to Z, then 1, 2 and so on.
+fn label(at: usize) -> String {
+    match u8::try_from(at) {
+        Ok(letter @ 0..26) => char::from(b'A' + letter).to_string(),
+        _ => (at - 25).to_string(),
+    }
+}
+
 /// Returns the labels of the choices that an output selects, in capitals: `B`, or `A` and `C`. Empty
 /// if it selects none.
 ///
@@ -80,6 +180,9 @@ fn labels(line: &str, count: usize) -> Option<BTreeSet<String>> {
     }
 }
 
+/// Commands of LaTeX that only change how their argument is set.
+const STYLES: [&str; 6] = ["boxed", "text", "math", "fbox", "mbox", "left"];
+
 /// Skips opening brackets, quotes and Markdown, and LaTeX commands such as `\boxed{`. Returns the
 /// rest, and how many were skipped.
 fn opened(text: &str) -> (&str, usize) {
@@ -87,12 +190,10 @@ fn opened(text: &str) -> (&str, usize) {
     loop {
         let command = rest.strip_prefix('\\').map(|name| {
             let argument = name.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-            name.strip_prefix(['(', '[']).unwrap_or(argument)
+            let is_style = STYLES.iter().any(|style| name.starts_with(style));
+            name.strip_prefix(['(', '[']).or_else(|| is_style.then_some(argument))
         });
-        let inner = match command {
-            Some(argument) => Some(argument),
-            None => rest.strip_prefix(OPENING),
-        };
+        let inner = command.unwrap_or_else(|| rest.strip_prefix(OPENING));
         match inner {
             Some(inner) => (rest, depth) = (inner.trim_start(), depth + 1),
             None => return (rest, depth),
@@ -128,7 +229,60 @@ fn read_labels(word: &str, count: usize) -> Option<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::choice_labels;
+    use super::{choice_labels, selected_choices};
+
+    #[test]
+    fn what_a_choice_says_comes_before_labels_but_not_before_a_capital_letter() {
+        for (choices, output, label) in [
+            ("1|2|3|4", "3", "C"),
+            ("1|2|3|4", "ANSWER: $3$", "C"),
+            ("1|2|3|4", "\\boxed{3.0}", "C"),
+            ("1|2|3|4", "C", "C"),
+            ("1|2|3|4", "1, 3", "A C"),
+            ("3|1|4|2", "3", "A"),
+            ("3|1|4|2", "B) 1", "B"),
+            ("3|1|4|2", "3. 4", "C"),
+            ("30|1", "1) 30", "A"),
+            ("10|20|30|40", "3", ""),
+            ("1|2|3", "2.5", ""),
+            ("1|2|3", "1/2", ""),
+            ("1|2|3", "\\sqrt{2}", ""),
+            ("12|3", "\\frac12", ""),
+            ("1/4|\\frac12|0.75", "0.5", "B"),
+            ("1/4|\\frac12|0.75", "3/4.", "C"),
+            ("-1|1", "1", "B"),
+            ("-1|1", "-1.0", "A"),
+            ("1|1.0|2", "1.00", ""),
+            ("1|1.0|2", "1.0", "B"),
+            ("5 km|5 m|6 km", "5km", "A"),
+            ("5 km|5 m|6 km", "6", "C"),
+            ("5 km|5 m|6 km", "5", ""),
+            ("5|6", "6 apples", "B"),
+            ("5|6", "6 is not right", ""),
+            ("50%|50", "50", "B"),
+            ("50%|50", "50\\%", "A"),
+            ("B|A", "A", "A"),
+            ("B|A", "(A)", "A"),
+            ("B|A", "B) A", "B"),
+            ("x|b|a", "a", "C"),
+            ("x|y|z", "b", "B"),
+            ("bad|cab|dab|fad", "dab", "C"),
+            ("I|II|III|IV", "II", "B"),
+            ("I|II|III|IV", "i", "A"),
+            ("Paris|Paris, France|not Paris", "Paris, France", "B"),
+            ("Paris|Rome", "\\boxed{Rome}", "B"),
+            ("Paris|Rome", "2", "B"),
+            ("Paris|Rome", "2) Rome", "B"),
+            ("Paris|Rome", "A, B", "A B"),
+        ] {
+            let choices: Vec<String> = choices.split('|').map(String::from).collect();
+            assert_eq!(
+                selected_choices(output, &choices).join(" "),
+                label,
+                "{choices:?}: {output}"
+            );
+        }
+    }
 
     #[test]
     fn labels_are_read_in_many_forms_and_words_are_not_labels() {

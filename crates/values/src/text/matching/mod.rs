@@ -5,7 +5,7 @@ mod choice;
 
 use serde::{Deserialize, Serialize};
 
-pub use choice::choice_labels;
+pub use choice::{choice_labels, selected_choices};
 
 use super::numbers::NumericOptions;
 use super::unicode::{is_punctuation, is_space};
