@@ -8,7 +8,7 @@ use dsrs_metrics::metrics::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::retrieval::{Cutoffs, Gain, Relevant};
+use dsrs_metrics::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 use dsrs_metrics::{
     Evaluate,
     contract::{Configure, Params},
@@ -36,6 +36,30 @@ fn named<const N: usize>(parts: [(&str, f64); N]) -> Vec<(String, f64)> {
 
 fn at<const N: usize>(ranks: [usize; N]) -> Cutoffs {
     Cutoffs::new(ranks).unwrap()
+}
+
+#[test]
+fn a_score_of_zero_has_no_sign_in_any_output() {
+    let unsigned = |value: f64| (value, value.is_sign_negative());
+    let ranking = || (json!(["a"]), json!(["x", "y"]));
+    let (relevant, retrieved) = ranking();
+    let rank = Ranking::new(&Retrieved::ranked(["x", "y"]), &Relevant::listed(["a"])).unwrap();
+    assert_eq!(unsigned(rank.average_precision(None)), (0.0, false));
+    assert_eq!(unsigned(rank.ndcg_at(10, Gain::Linear)), (0.0, false));
+    assert_eq!(unsigned(value(&AveragePrecision::default(), relevant, retrieved)), (0.0, false));
+    let (relevant, retrieved) = ranking();
+    let ndcg = parts(&Ndcg::default(), relevant, retrieved);
+    assert!(ndcg.iter().all(|(_, value)| unsigned(*value) == (0.0, false)), "{ndcg:?}");
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let row = |id| Pair::new(id, example! {}, prediction! {});
+    let own = metric_fn("own", |_, _| -0.0);
+    let evaluate = Evaluate::builder().metric(own).build().unwrap();
+    let result = runtime.block_on(evaluate.score([row("1"), row("2")])).unwrap();
+    let summary = result.metric("own").unwrap();
+    assert_eq!(summary.to_string(), "0.0000 [all scores are equal] (mean of 2/2, 0 failed)");
+    let json = serde_json::to_string(&summary).unwrap();
+    assert!(json.contains("\"mean\":0.0,") && !json.contains("-0"), "{json}");
 }
 
 #[test]

@@ -271,6 +271,7 @@ impl Scored {
         passed: Option<bool>,
         metadata: Map<String, Value>,
     ) -> Self {
+        let score = MetricScore { value: score.value + 0.0, ..score };
         let note = match metadata.is_empty() {
             true => Note::None,
             false => Note::Critique(Box::new(Critique { metadata, ..Critique::default() })),

@@ -81,10 +81,11 @@ impl Scored {
     #[doc(hidden)]
     pub fn of_parts(
         score: MetricScore,
-        scores: Scores,
+        mut scores: Scores,
         feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
+        scores.parts.iter_mut().for_each(|part| part.value += 0.0);
         // Parts first: the headline is one of them, and a part's error names it.
         if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
@@ -141,7 +142,8 @@ fn validate(
     let passed = spec.verdict(value);
     match passed {
         Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
-        passed => Ok((value, passed)),
+        // A sum of nothing is -0, and a score of zero has no sign.
+        passed => Ok((value + 0.0, passed)),
     }
 }
 
@@ -209,6 +211,24 @@ mod tests {
                 expected.map(|()| value).map_err(|reason| format!("metric `m`: {reason}"));
             assert_eq!(found.map_err(|error| error.to_string()), expected);
         }
+    }
+
+    #[test]
+    fn a_score_or_part_of_zero_has_no_sign() {
+        let spec = MetricSpec::new("m").with_range(-1.0, 1.0);
+        let zero = MetricScore::new(-0.0);
+        let parts = Scores::new("a", -0.0).with("b", -0.5);
+        let of_parts = Scored::of_parts(zero.clone(), parts, None, &spec).unwrap();
+        let parts: Vec<u64> = of_parts.parts().iter().map(|part| part.value.to_bits()).collect();
+        assert_eq!(parts, [0, (-0.5_f64).to_bits()]);
+        let others = [
+            Scored::of_value(-0.0, &spec).unwrap(),
+            Scored::validated(zero.clone(), &spec).unwrap(),
+            Scored::of_components(-0.0, (0, 1.0), None, "m", &spec).unwrap(),
+            Scored::of_other_program(zero, None, Map::new()),
+            of_parts,
+        ];
+        assert_eq!(others.map(|scored| scored.score.value.to_bits()), [0; 5]);
     }
 
     #[test]

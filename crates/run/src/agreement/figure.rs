@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::stats::decimals::decimals;
 use crate::stats::{Interval, NotCorrectable, Proportion};
 
 /// Asymptotic and bootstrapped intervals are unreliable on fewer rows.
@@ -68,7 +69,8 @@ pub enum Note {
     NotCorrectable(NotCorrectable),
     /// The estimate was outside of [0, 1] and was clamped.
     #[error(
-        "the estimate {estimate:.4} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
+        "the estimate {} was clamped to [0, 1]: the observed share of passes is impossible at these error rates",
+        decimals(*.estimate, 4)
     )]
     Clamped {
         /// The estimate before it was clamped.

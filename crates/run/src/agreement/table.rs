@@ -8,6 +8,7 @@ use super::figure::Figure;
 use super::statistics::Agreement;
 use crate::messages::escape;
 use crate::stats::Bootstrap;
+use crate::stats::decimals::decimals;
 
 /// Longer class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;
@@ -40,8 +41,8 @@ enum Form {
 impl Form {
     fn show(self, value: f64) -> String {
         match self {
-            Self::Percent => format!("{:.2}%", 100.0 * value),
-            Self::Number => format!("{value:.4}"),
+            Self::Percent => format!("{}%", decimals(100.0 * value, 2)),
+            Self::Number => decimals(value, 4),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::core::score::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 
 /// The largest number of rows that are shown.
 #[doc(hidden)]
@@ -75,7 +76,7 @@ fn not_passed<G, P>(result: &EvaluationResult<G, P>, rows: &[RowResult<G, P>]) -
     let cells = |row: &RowResult<G, P>, name: &str, outcome: &Outcome| {
         let score = match outcome.value() {
             Some(0.0) if is_bool(name) => "false".to_owned(),
-            Some(value) => format!("{value:.4}"),
+            Some(value) => decimals(value, 4),
             None => outcome.name().replace('_', " "),
         };
         vec![

@@ -140,7 +140,8 @@ impl UncheckedRow {
 
     fn number(&mut self, key: &str) -> Result<Option<f64>, ResultsError> {
         let value = self.cell(key);
-        typed(&value, Value::as_f64, &self.at, key, NUMBER)
+        let number = typed(&value, Value::as_f64, &self.at, key, NUMBER)?;
+        Ok(number.map(|number| number + 0.0))
     }
 
     fn count(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {

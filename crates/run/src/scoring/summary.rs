@@ -10,6 +10,7 @@ use super::row::RowScore;
 use super::row_status::RowStatus;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
+use crate::stats::decimals::decimals;
 use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.
@@ -68,7 +69,7 @@ pub struct ScoringSummary {
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mean {
-            Some(mean) => write!(f, "{mean:.4}{} (mean of ", self.interval())?,
+            Some(mean) => write!(f, "{}{} (mean of ", decimals(mean, 4), self.interval())?,
             None => f.write_str("not enough rows (scored ")?,
         }
         write!(f, "{}/{}", self.scored, self.rows)?;
@@ -143,7 +144,7 @@ impl ScoringSummary {
 
     fn fmt_mean_scored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mean_scored {
-            Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored),
+            Some(mean) => write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored),
             None => f.write_str("; none has a score"),
         }
     }

@@ -108,7 +108,7 @@ impl Ranking {
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions =
             self.hits(depth).zip(1_usize..).map(|(rank, hits)| hits as f64 / rank as f64);
-        precisions.sum::<f64>() / self.ideal.len() as f64
+        precisions.fold(0.0, |sum, precision| sum + precision) / self.ideal.len() as f64
     }
 
     /// Returns the discounted cumulative gain of the first `k`, divided by the gain of
@@ -122,7 +122,9 @@ impl Ranking {
         }
         let discounted = |grades: &[f64]| -> f64 {
             let ranked = grades.iter().take(k).zip(2_usize..);
-            ranked.map(|(grade, next)| gain.of(*grade) / largest / (next as f64).log2()).sum()
+            ranked.fold(0.0, |sum, (grade, next)| {
+                sum + gain.of(*grade) / largest / (next as f64).log2()
+            })
         };
         (discounted(&self.grades) / discounted(&self.ideal)).min(1.0)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::ser::{Serialize, Serializer};
 
+use super::decimals::decimals;
+
 /// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
 /// sides is a 95% interval.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
@@ -40,16 +42,17 @@ impl Interval {
 /// `[0.2, 0.4]`, with the precision of the formatter.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[")?;
-        fmt::Display::fmt(&self.low, f)?;
-        f.write_str(", ")?;
-        fmt::Display::fmt(&self.high, f)?;
-        f.write_str("]")
+        match f.precision() {
+            Some(places) => {
+                write!(f, "[{}, {}]", decimals(self.low, places), decimals(self.high, places))
+            }
+            None => write!(f, "[{}, {}]", self.low + 0.0, self.high + 0.0),
+        }
     }
 }
 
 impl Serialize for Interval {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        [self.low, self.high].serialize(serializer)
+        [self.low + 0.0, self.high + 0.0].serialize(serializer)
     }
 }

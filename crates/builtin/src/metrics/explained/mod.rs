@@ -18,6 +18,7 @@ use std::fmt::Write as _;
 use smallvec::SmallVec;
 
 use crate::messages::escape::{push_quoted, quoted};
+use crate::stats::decimals::decimals;
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;
@@ -72,7 +73,7 @@ fn counted(count: usize, noun: &str) -> String {
 
 /// Returns a number with at most four decimals.
 pub(super) fn number(value: f64) -> String {
-    let text = format!("{value:.4}");
+    let text = decimals(value, 4);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

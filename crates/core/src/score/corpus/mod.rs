@@ -132,7 +132,8 @@ impl CorpusCounts {
     /// ```
     #[must_use]
     pub fn score(&self) -> Option<f64> {
-        self.formula.corpus_score(&self.counts).filter(|score| score.is_finite())
+        let score = self.formula.corpus_score(&self.counts)?;
+        score.is_finite().then_some(score + 0.0)
     }
 }
 

@@ -15,6 +15,7 @@ use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;
@@ -145,7 +146,7 @@ fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
 fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {
     match (outcome, kind) {
         (Outcome::Scored(scored), Some(ScoreKind::Bool)) => (scored.score.value >= 1.0).to_string(),
-        (Outcome::Scored(scored), _) => format!("{:.4}", scored.score.value),
+        (Outcome::Scored(scored), _) => decimals(scored.score.value, 4),
         (other, _) => other.error().unwrap_or_else(|| other.name().to_owned()),
     }
 }

@@ -10,6 +10,7 @@ use crate::core::spec::ScoreKind;
 use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.
@@ -149,7 +150,7 @@ impl MetricSummary {
 
     fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.score, &self.not_defined) {
-            (Some(score), _) => write!(f, "{score:.4}")?,
+            (Some(score), _) => f.write_str(&decimals(score, 4))?,
             (None, Some(reason)) => write!(f, "not defined: {}", escape::escaped(reason))?,
             (None, None) => f.write_str("not defined")?,
         }
@@ -157,7 +158,14 @@ impl MetricSummary {
     }
 
     fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(), self.scored, self.rows())
+        write!(
+            f,
+            "{}{} (mean of {}/{}",
+            decimals(mean, 4),
+            self.interval(),
+            self.scored,
+            self.rows()
+        )
     }
 
     fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -190,7 +198,9 @@ impl MetricSummary {
             (Some(Interval { low, high }), _) if self.kind == ScoreKind::Bool => {
                 format!(" [{:.2}, {:.2}{note}]", 100.0 * low, 100.0 * high)
             }
-            (Some(Interval { low, high }), _) => format!(" [{low:.4}, {high:.4}{note}]"),
+            (Some(Interval { low, high }), _) => {
+                format!(" [{}, {}{note}]", decimals(low, 4), decimals(high, 4))
+            }
             (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
         }
     }
@@ -228,7 +238,9 @@ impl fmt::Display for MetricSummary {
             Some(mean) if self.kind == ScoreKind::Bool => {
                 write!(f, "; {:.2}% of the {} scored", 100.0 * mean, self.scored)?;
             }
-            Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
+            Some(mean) => {
+                write!(f, "; {} over the {} scored", decimals(mean, 4), self.scored)?;
+            }
             None => {}
         }
         if let Some(repeats) = &self.repeats {
@@ -242,8 +254,10 @@ impl fmt::Display for MetricSummary {
         }
         f.write_str(")")?;
         match self.corpus {
-            Some(corpus) if self.failed == 0 => write!(f, "; corpus {corpus:.4}"),
-            Some(corpus) => write!(f, "; corpus {corpus:.4} over the {} scored", self.scored),
+            Some(corpus) if self.failed == 0 => write!(f, "; corpus {}", decimals(corpus, 4)),
+            Some(corpus) => {
+                write!(f, "; corpus {} over the {} scored", decimals(corpus, 4), self.scored)
+            }
             None => Ok(()),
         }
     }

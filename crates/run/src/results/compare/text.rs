@@ -11,6 +11,7 @@ use crate::core::spec::{Direction, ScoreKind};
 use crate::messages::escape;
 use crate::results::thousands;
 use crate::stats::Interval;
+use crate::stats::decimals::decimals;
 
 /// The largest number of groups in the text; JSON has all.
 const SHOWN_GROUPS: usize = 20;
@@ -154,7 +155,7 @@ pub(crate) struct Unit(pub(crate) ScoreKind);
 impl Unit {
     pub(super) fn figure(self, value: f64) -> String {
         match self.0 {
-            ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
+            ScoreKind::Bool => format!("{}%", decimals(100.0 * value, 2)),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
     }
@@ -163,7 +164,7 @@ impl Unit {
     fn change(self, value: f64) -> String {
         let sign = if value > 0.0 { "+" } else { "" };
         match self.0 {
-            ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value),
+            ScoreKind::Bool => format!("{sign}{}", decimals(100.0 * value, 2)),
             ScoreKind::Number | ScoreKind::Corpus => format!("{sign}{}", number(value)),
         }
     }
@@ -176,14 +177,14 @@ impl Unit {
     /// The size of a difference, with its unit.
     pub(crate) fn size(self, value: f64) -> String {
         match self.0 {
-            ScoreKind::Bool => format!("{:.2} percentage points", 100.0 * value),
+            ScoreKind::Bool => format!("{} percentage points", decimals(100.0 * value, 2)),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
     }
 
     pub(crate) fn interval(self, Interval { low, high }: Interval) -> String {
         match self.0 {
-            ScoreKind::Bool => format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high),
+            ScoreKind::Bool => format!("{:.2}", Interval { low: 100.0 * low, high: 100.0 * high }),
             ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
         }
     }
@@ -192,7 +193,7 @@ impl Unit {
 /// Four decimals, or three significant digits of a number that would be shown as 0.
 fn number(value: f64) -> String {
     match value == 0.0 || value.abs() >= 0.000_05 {
-        true if value.abs() < 1e9 => format!("{value:.4}"),
+        true if value.abs() < 1e9 => decimals(value, 4),
         _ => format!("{value:.2e}"),
     }
 }
@@ -372,12 +373,30 @@ impl MetricComparison {
 
 #[cfg(test)]
 mod tests {
-    use super::{about, number};
+    use super::{Unit, about, number};
+    use crate::core::spec::ScoreKind;
+    use crate::stats::Interval;
 
     #[test]
     fn rows_are_rounded_up_to_two_digits() {
         let shown = [1, 12, 123, 5_241, 123_456, 99_901, 1_000_000].map(about);
         assert_eq!(shown, ["1", "12", "130", "5,300", "130,000", "100,000", "1,000,000"]);
+    }
+
+    #[test]
+    fn a_figure_that_rounds_to_zero_has_no_sign() {
+        let (share, interval) = (Unit(ScoreKind::Bool), Interval { low: -0.000_01, high: -0.0 });
+        assert_eq!(
+            [
+                share.figure(-0.0),
+                share.change(-0.000_01),
+                share.size(-0.0),
+                share.interval(interval)
+            ],
+            ["0.00%", "0.00", "0.00 percentage points", "[0.00, 0.00]"]
+        );
+        let plain = Unit(ScoreKind::Number);
+        assert_eq!([plain.figure(-0.0), plain.change(-0.0)], ["0.0000", "0.0000"]);
     }
 
     #[test]

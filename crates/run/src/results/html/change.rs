@@ -15,6 +15,7 @@ use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{
     CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
 };
+use crate::stats::decimals::decimals;
 
 /// The comparison of the metrics that both runs have, over the rows that both have.
 #[derive(Debug, Default)]
@@ -189,13 +190,10 @@ fn shown(kind: ScoreKind, difference: Option<f64>) -> String {
 
 /// `−2.10` percentage points, `+0.0215`
 fn change(kind: ScoreKind, value: f64) -> String {
-    let sign = match value {
-        _ if value > 0.0 => "+",
-        _ if value < 0.0 => "−",
-        _ => "",
+    let sign = if value > 0.0 { "+" } else { "" };
+    let size = match kind {
+        ScoreKind::Bool => decimals(100.0 * value, 2),
+        ScoreKind::Number | ScoreKind::Corpus => decimals(value, 4),
     };
-    match kind {
-        ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value.abs()),
-        ScoreKind::Number | ScoreKind::Corpus => format!("{sign}{:.4}", value.abs()),
-    }
+    format!("{sign}{}", size.replace('-', "−"))
 }

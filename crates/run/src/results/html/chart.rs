@@ -7,6 +7,7 @@ use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
 use crate::results::figures::Figures;
 use crate::results::thousands;
+use crate::stats::decimals::decimals;
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
@@ -124,9 +125,8 @@ fn short(value: f64) -> String {
     if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) {
         return format!("{value:.2e}");
     }
-    let digits = format!("{value:.4}");
-    let digits = digits.trim_end_matches('0').trim_end_matches('.');
-    if digits == "-0" { "0".to_owned() } else { digits.to_owned() }
+    let digits = decimals(value, 4);
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A histogram. With two runs each bin has two bars.

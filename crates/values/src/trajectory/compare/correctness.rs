@@ -173,7 +173,8 @@ impl ToolCorrectnessOptions {
         let weight = |row: usize, column: usize| weights[row][column];
         let chosen = assignment::best(expected.len(), called.len(), &weight);
         let pairs = chosen.into_iter().enumerate();
-        Ok(pairs.filter_map(|(row, column)| Some(weight(row, column?))).sum())
+        let weights = pairs.filter_map(|(row, column)| Some(weight(row, column?)));
+        Ok(weights.fold(0.0, |sum, weight| sum + weight))
     }
 }
 
