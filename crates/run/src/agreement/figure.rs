@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::messages::decimals::decimals;
+use crate::stats::decimals::decimals;
 use crate::stats::{Interval, NotCorrectable, Proportion};
 
 /// Asymptotic and bootstrapped intervals are unreliable on fewer rows.

@@ -9,6 +9,7 @@ use super::statistics::Agreement;
 use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::Bootstrap;
+use crate::stats::decimals::decimals;
 
 /// Longer class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;

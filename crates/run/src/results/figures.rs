@@ -234,13 +234,13 @@ impl RunScores {
 #[cfg(feature = "html")]
 pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
     match kind {
-        ScoreKind::Bool => format!("{}%", crate::messages::decimals::decimals(100.0 * value, 2)),
+        ScoreKind::Bool => format!("{}%", crate::stats::decimals::decimals(100.0 * value, 2)),
         ScoreKind::Number | ScoreKind::Corpus
             if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) =>
         {
             format!("{value:.3e}")
         }
-        ScoreKind::Number | ScoreKind::Corpus => crate::messages::decimals::decimals(value, 4),
+        ScoreKind::Number | ScoreKind::Corpus => crate::stats::decimals::decimals(value, 4),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 use crate::messages::decimals::decimals;
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 
 /// The largest number of rows that are shown.
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use super::row::RowScore;
 use super::row_status::RowStatus;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::evaluate::Spending;
-use crate::messages::decimals::decimals;
+use crate::stats::decimals::decimals;
 use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, Serializer};
 
-use crate::messages::decimals::decimals;
+use super::decimals::decimals;
 
 /// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
 /// sides is a 95% interval.

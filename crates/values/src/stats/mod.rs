@@ -27,6 +27,8 @@ mod clusters;
 mod compact_sum;
 mod confusion;
 #[doc(hidden)]
+pub mod decimals;
+#[doc(hidden)]
 pub mod exact_sum;
 mod f_beta;
 mod harmonic_mean;

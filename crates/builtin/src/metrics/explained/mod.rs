@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 
 use crate::messages::decimals::decimals;
 use crate::messages::escape::{push_quoted, quoted};
+use crate::stats::decimals::decimals;
 
 /// The largest number of items of a list in an explanation.
 const MAX_ITEMS: usize = 10;

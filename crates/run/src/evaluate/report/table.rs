@@ -16,6 +16,7 @@ use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
 use crate::messages::decimals::decimals;
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;

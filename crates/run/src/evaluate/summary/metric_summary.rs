@@ -11,6 +11,7 @@ use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
 use crate::messages::decimals::decimals;
 use crate::messages::escape;
+use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};
 
 /// The summary of one metric, or of one of its named scores, over all rows.

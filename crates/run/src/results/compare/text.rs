@@ -12,6 +12,7 @@ use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::results::thousands;
 use crate::stats::Interval;
+use crate::stats::decimals::decimals;
 
 /// The largest number of groups in the text; JSON has all.
 const SHOWN_GROUPS: usize = 20;

@@ -16,6 +16,7 @@ use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{
     CompareError, Comparison, IdentityComparison, MetricComparison, PairedDifference, Verdict,
 };
+use crate::stats::decimals::decimals;
 
 /// The comparison of the metrics that both runs have, over the rows that both have.
 #[derive(Debug, Default)]

@@ -8,6 +8,7 @@ use crate::core::spec::ScoreKind;
 use crate::messages::decimals::decimals;
 use crate::results::figures::Figures;
 use crate::results::thousands;
+use crate::stats::decimals::decimals;
 
 /// The size of the drawing, which the page stretches.
 const WIDTH: f64 = 100.0;
