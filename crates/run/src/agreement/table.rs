@@ -6,7 +6,6 @@ use indexmap::IndexMap;
 
 use super::figure::Figure;
 use super::statistics::Agreement;
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::Bootstrap;
 use crate::stats::decimals::decimals;

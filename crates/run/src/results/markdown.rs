@@ -6,7 +6,6 @@ use crate::core::score::Scored;
 use crate::core::score::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 

@@ -1,6 +1,5 @@
-//! Parts of messages: errors, escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes, rounded numbers.
+//! Parts of messages: errors, escaped strings, suggestions for misspelt names, formulas of spreadsheets, hashes.
 
-pub mod decimals;
 pub mod error;
 pub mod escape;
 pub mod formula;

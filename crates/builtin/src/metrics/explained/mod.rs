@@ -17,7 +17,6 @@ use std::fmt::Write as _;
 
 use smallvec::SmallVec;
 
-use crate::messages::decimals::decimals;
 use crate::messages::escape::{push_quoted, quoted};
 use crate::stats::decimals::decimals;
 

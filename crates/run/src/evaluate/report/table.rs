@@ -14,7 +14,6 @@ use crate::core::spec::ScoreKind;
 use crate::evaluate::row::RowResult;
 use crate::evaluate::summary::EvaluationResult;
 use crate::json::describe::text;
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 

@@ -9,7 +9,6 @@ use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::manifest::JudgedBy;
 use crate::evaluate::unknown_field::UnknownField;
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::stats::decimals::decimals;
 use crate::stats::{Histogram, Interval, Uncertainty};

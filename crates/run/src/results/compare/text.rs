@@ -8,7 +8,6 @@ use super::error::{first_ids, first_of};
 use super::metric::{GroupComparison, MetricComparison, Verdict};
 use super::runs::RunTotals;
 use crate::core::spec::{Direction, ScoreKind};
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::results::thousands;
 use crate::stats::Interval;

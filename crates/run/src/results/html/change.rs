@@ -10,7 +10,6 @@ use super::labels::{CountView, NOTHING};
 use super::report::HtmlReport;
 use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
-use crate::messages::decimals::decimals;
 use crate::messages::escape;
 use crate::results::compare::{Places, check_allowed, check_rows};
 use crate::results::{

@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::labels::plural;
 use super::run::ReportRun;
 use crate::core::spec::ScoreKind;
-use crate::messages::decimals::decimals;
 use crate::results::figures::Figures;
 use crate::results::thousands;
 use crate::stats::decimals::decimals;
