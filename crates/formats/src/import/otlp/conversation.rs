@@ -47,10 +47,10 @@ impl Conversation {
             match said {
                 Said::Reply { is_agent: true, .. } if has_replies => {}
                 Said::Reply { input, output, tokens, .. } => {
-                    conversation.add_replies(&input, &output, tokens)
+                    conversation.add_replies(&input, &output, tokens);
                 }
                 Said::Tool { name, id, args, result } => {
-                    conversation.add_tool(span, name.as_deref(), id.as_deref(), args, result)
+                    conversation.add_tool(span, name.as_deref(), id.as_deref(), &args, result);
                 }
             }
         }
@@ -100,7 +100,7 @@ impl Conversation {
         span: &Span,
         name: Option<&str>,
         id: Option<&str>,
-        args: Value,
+        args: &Value,
         result: Value,
     ) {
         let name = name.unwrap_or(&span.name);
