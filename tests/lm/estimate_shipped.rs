@@ -154,8 +154,8 @@ async fn no_shipped_judge_makes_a_call_or_costs_an_amount_that_its_estimate_lack
     for name in names {
         let (estimate, ledger, before) =
             (LmEstimate::new(), Ledger::new(), server.received().len());
-        run(&name, &server, |lm| lm.estimate(estimate.clone())).await;
-        assert_eq!(server.received().len(), before, "{name}");
+        let result = run(&name, &server, |lm| lm.estimate(estimate.clone())).await;
+        assert_eq!((result.rows, server.received().len()), (3, before), "{name}");
         let estimated = estimate.total();
         if estimated.calls == 0 {
             continue;
