@@ -100,7 +100,7 @@ fn the_feedback_of_built_in_metrics_is_in_junit() {
 fn markdown_has_each_row_of_one_line() {
     let rows: Vec<_> = (0..12).map(|n| json!({"pred": {"answer": format!("fail {n}")}})).collect();
     let folder = Folder::with("rows.json", Value::from(rows).to_string());
-    let shown = folder.printed("score rows.json -m obeys -q --markdown -");
+    let shown = folder.run("score rows.json -m obeys -q --markdown -").out;
     let ids = shown.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" | obeys | "));
     let ids: Vec<_> = ids.map(|(id, _)| id.to_owned()).collect();
     assert_eq!(ids, (1..=12).map(|id| id.to_string()).collect::<Vec<_>>(), "{shown}");

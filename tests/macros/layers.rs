@@ -35,7 +35,7 @@ const PACKAGES: [(&str, &[&str]); 11] = [
 /// The modules of functions on values, from the lowest layer to the highest. Modules of one layer do not import from each
 /// other.
 const VALUES: [&[&str]; 5] = [
-    &["messages", "stats", "weights"],
+    &["messages", "named_files", "stats", "weights"],
     &["files", "outcome_coupled", "text"],
     &["json"],
     &["retrieval", "trajectory"],
@@ -47,7 +47,7 @@ const CODE: [&[&str]; 2] = [&["syntax"], &["sparql"]];
 
 /// The same for rows, runs and results. The lowest layer is modules of the packages below.
 const RUN: [&[&str]; 5] = [
-    &["composite", "core", "in_order", "json", "lm", "messages", "stats"],
+    &["composite", "core", "in_order", "json", "lm", "messages", "named_files", "stats"],
     &["agreement", "data"],
     &["evaluate"],
     &["results", "scoring"],
