@@ -127,7 +127,7 @@ fn an_empty_id_is_refused_and_an_empty_cell_is_none() {
     let error = folder.score_error("rows.csv -m obeys --map id=qid");
     assert_eq!(error, format!("rows.csv:2: {expected}"));
     folder.printed("score rows.csv -m obeys --out o.jsonl");
-    assert!(folder.read("o.jsonl").starts_with(r#"{"id":"2","#), "the line is the id");
+    assert!(folder.read("o.jsonl").starts_with(r#"{"id":"1","#), "the number is the id");
     let scores = r#""scores":{"em":{"outcome":"scored","value":1.0}}}"#;
     folder.write("a.jsonl", format!("{{\"id\":\"a\",{scores}\n"));
     folder.write("b.jsonl", format!("{{\"id\":\"\",{scores}\n"));

@@ -36,7 +36,8 @@ fn debug_of_every_public_error_is_its_message() {
     let (mut found, mut derived) = (0, Vec::new());
     for file in files(&root().join("crates"), "rs") {
         let source = fs::read_to_string(&file).unwrap();
-        for error in public_errors(&source) {
+        // A kind is part of an error, and its `Debug` names the variant, as in the attribute `error.type` of OpenTelemetry.
+        for error in public_errors(&source).into_iter().filter(|name| !name.ends_with("Kind")) {
             found += 1;
             if !source.contains(&format!("debug_as_display!({error});")) {
                 derived.push(format!(

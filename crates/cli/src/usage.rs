@@ -117,7 +117,13 @@ mod tests {
             "export" if option == "--otlp" => &["export", "run.jsonl"],
             "export" => &["export", "run.jsonl", "--to", "langfuse", "--out", "scores.jsonl"],
             "score" => &["score", "-", "-m", "f1", "--out", "scores.jsonl"],
+            "rejudge" if option == "--map" => {
+                &["rejudge", "run.jsonl", "--label", "label", "--labels", "labels.csv"]
+            }
             "rejudge" => &["rejudge", "run.jsonl"],
+            "agree" if option == "--map" => {
+                &["agree", "scores.jsonl", "--label", "label", "--labels", "labels.csv"]
+            }
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],

@@ -21,7 +21,7 @@ use super::error::LmError;
 ///     "budget exceeded: the call may cost 300 msat, and 220 of 500 msat are left; raise the budget"
 /// );
 /// ```
-#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LmErrorKind {
     /// No model is configured.
@@ -267,8 +267,6 @@ pub enum LmErrorKind {
         reason: String,
     },
 }
-
-dsrs_metrics_values::debug_as_display!(LmErrorKind);
 
 /// The time that a provider asked to wait, as a part of a message.
 fn requested_delay(delay: Option<Duration>) -> String {

@@ -160,7 +160,8 @@ fn a_weighted_mean_is_the_same_whether_a_component_or_the_call_is_explained_or_n
     let (gold, pred) = (example! {}, prediction! {});
     let call = MetricCall::new(&gold, &pred);
     for (a, b) in [(0.25, 0.75), (0.1, -0.7), (-0.0, -0.0)] {
-        let expected = 0.3 * a + 0.7 * b;
+        // A score of zero has no sign.
+        let expected = 0.3 * a + 0.7 * b + 0.0;
         let number = metric_fn("b", move |_, _| b).with_range(-1.0, 1.0);
         let explained = metric_fn("b", move |_, _| MetricScore::new(b).with_details("why"));
         for last in [component(number), component(explained.with_range(-1.0, 1.0))] {
