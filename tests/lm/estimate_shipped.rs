@@ -145,7 +145,7 @@ async fn no_shipped_judge_makes_a_call_or_costs_an_amount_that_its_estimate_lack
         "conversations",
         "tool calls and agents",
     ];
-    let groups = registry.groups().into_iter().filter(|(group, _)| groups.contains(group));
+    let groups = registry.groups().filter(|(group, _)| groups.contains(group));
     let names = groups
         .flat_map(|(_, entries)| entries)
         .filter(|entry| entry.create(&Params::default()).is_ok())
