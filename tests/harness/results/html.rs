@@ -289,7 +289,9 @@ async fn runs_whose_metrics_all_differ_must_have_the_same_rows() {
 
 #[tokio::test]
 async fn the_identity_of_a_run_without_a_manifest_is_unknown() {
-    let old = read(&[r#"{"id":"1","scores":{"f1":{"outcome":"scored","value":0.5}}}"#]);
+    let old = read(&[
+        r#"{"id":"1","gold":{"answer":"the answer 0"},"scores":{"f1":{"outcome":"scored","value":0.5}}}"#,
+    ]);
     let text = shown(&HtmlReport::new(&old));
     assert_shows(&text, &["Run Identity unknown: it has no manifest Scores"]);
     let folder = tempfile::tempdir().unwrap();
