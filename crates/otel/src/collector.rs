@@ -125,7 +125,7 @@ fn reason(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
-/// Returns whether a response is JSON, as some collectors send it, and rejects no record.
+/// Returns `true` if a response is JSON, as some collectors send it, and rejects no record.
 fn accepts_all(body: &[u8]) -> bool {
     serde_json::from_slice(body).is_ok_and(|body: Map<String, Value>| {
         body.get("partialSuccess").is_none_or(|partial| *partial == json!({}))

@@ -160,7 +160,7 @@ pub(crate) fn check_variables() -> Result<(), OtelError> {
     Ok(())
 }
 
-/// Returns whether the exporters send this header, or it is empty, as after a comma at the end.
+/// Returns `true` if the exporters send this header, or it is empty, as after a comma at the end.
 fn is_header(header: &str) -> bool {
     let Some((name, value)) = header.split_once('=') else { return header.is_empty() };
     let codes = value.split('%').skip(1).filter_map(|code| code.get(..2));

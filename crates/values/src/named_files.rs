@@ -118,7 +118,7 @@ fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Returns whether the path still names the open file.
+/// Returns `true` if the path still names the open file.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

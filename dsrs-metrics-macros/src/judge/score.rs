@@ -38,7 +38,7 @@ fn check_names(judge: &Judge, expr: &Expr, errors: &mut Errors) {
     }
 }
 
-/// Returns whether a name in the expression may be another value than the output of this name.
+/// Returns `true` if a name in the expression may be another value than the output of this name.
 pub(super) fn binds_output(judge: &Judge, expr: &Expr) -> bool {
     let mut bound = Bound::default();
     bound.visit_expr(expr);

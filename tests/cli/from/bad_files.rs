@@ -97,7 +97,7 @@ fn a_score_of_a_sample_that_is_not_a_number_is_a_failure() {
     assert!(!ran.err.contains("left out"), "{}", ran.err);
 }
 
-/// The error of the first of two samples of lm-eval, of which the other one has a score.
+/// The error of the first of two samples of lm-eval when only the second one has a score.
 fn error_of_score(first: &str) -> String {
     let second = r#"{"doc_id":1,"target":"a","filtered_resps":["a"],"metrics":["acc"],"acc":1.0}"#;
     let folder = Folder::with("samples_t_d.jsonl", format!("{first}\n{second}"));

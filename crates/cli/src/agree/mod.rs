@@ -44,7 +44,7 @@ struct Report<'a> {
     label: &'a str,
     /// The number of labels whose id is not in the results.
     labels_without_row: u64,
-    /// Whether labels of a file and rows without ids were paired by position.
+    /// `true` if labels of a file and rows without ids were paired by position.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     paired_by_position: bool,
     /// What the run measured, if the results have a manifest.

@@ -363,7 +363,7 @@ async fn probe_logprobs(lm: &dyn LanguageModel) -> Result<(), String> {
     }
 }
 
-/// Returns whether the provider is reachable but busy or failing, in which case no setting would help and rows are retried. Nothing is
+/// Returns `true` if the provider is reachable but busy or failing, in which case no setting would help and rows are retried. Nothing is
 /// known from a call that was only estimated.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {

@@ -94,7 +94,7 @@ fn add_schemas<'s>(
     }
 }
 
-/// Returns whether an object may be of this alternative: it has the tag of the alternative, or else all of its required keys.
+/// Returns `true` if an object may be of this alternative: it has the tag of the alternative, or else all of its required keys.
 fn fits(alternative: &Value, object: &Map<String, Value>) -> bool {
     if alternative["type"] != "object" {
         return false;

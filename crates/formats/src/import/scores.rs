@@ -70,7 +70,7 @@ impl Completeness {
         }
     }
 
-    /// Returns whether each row since the last call has all metrics.
+    /// Returns `true` if each row since the last call has all metrics.
     pub(super) fn is_whole(&mut self) -> bool {
         self.of_first.take().is_none_or(|metrics| metrics == self.metrics.len())
     }

@@ -26,7 +26,7 @@ const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_ms
 /// The hash of the gold row.
 pub(crate) const GOLD_HASH: &str = "gold_hash";
 
-/// Whether the id of a row is its position.
+/// `true` if the id of a row is its position.
 pub(crate) const POSITIONAL: &str = "positional";
 
 /// The outcome of a row without prediction.

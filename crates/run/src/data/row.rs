@@ -201,7 +201,7 @@ fn split(
 /// A validated row; mappings read from it and write to it.
 pub(super) struct ValidRow {
     id: Option<String>,
-    /// Whether the id is that of a result row which had none.
+    /// `true` if the id is that of a result row which had none.
     is_positional: bool,
     gold: Fields,
     pred: Fields,

@@ -22,7 +22,7 @@ pub struct RowIndex {
     lines: Lines,
     /// The hash of each gold row.
     gold: Vec<Option<u64>>,
-    /// Whether a row has no id of its own.
+    /// `true` if a row has no id of its own.
     has_positional: bool,
 }
 

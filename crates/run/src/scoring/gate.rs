@@ -17,7 +17,7 @@ pub(super) struct Entry {
     normalization: Normalization,
     /// The declared maximum cost of one call, in millisatoshis. The cost of a judge covers its whole panel with all repairs.
     pub(super) declared_cost: u64,
-    /// Whether the metric may call a model or a service. A synchronous function of fields makes no call.
+    /// `true` if the metric may call a model or a service. A synchronous function of fields makes no call.
     pub(super) may_call: bool,
 }
 

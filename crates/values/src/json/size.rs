@@ -5,11 +5,11 @@
 /// [`serde_json::Value`] they need up to about 400 MB.
 pub const MAX_VALUES: usize = 8 << 20;
 
-/// The number of other values that need as much memory as an object with a field: a node of a B-tree has 640 bytes, whatever the
-/// number of its entries, and a value 32.
+/// The number of other values that need as much memory as an object with a field: a node of a B-tree has 640 bytes for any
+/// number of entries, and a value 32.
 pub const OBJECT: usize = 20;
 
-/// Returns whether JSON text needs more memory than this number of values, where an object with fields counts as [`OBJECT`]. For invalid
+/// Returns `true` if JSON text needs more memory than this number of values, where an object with fields counts as [`OBJECT`]. For invalid
 /// JSON the result is unspecified.
 pub fn is_too_large(text: &str, limit: usize) -> bool {
     // `{"":{"":`: an object has at least five bytes with its end.

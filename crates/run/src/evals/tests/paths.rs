@@ -1,4 +1,4 @@
-//! Pipes in place of files, and links that lead out of the package.
+//! Pipes instead of files, and links that lead out of the package.
 
 use super::*;
 

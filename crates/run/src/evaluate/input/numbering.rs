@@ -23,7 +23,7 @@ pub(crate) struct Numbering<S> {
     pub(crate) rows: S,
     next: u64,
     seen: SeenIds,
-    /// Whether a row so far had no id of its own.
+    /// `true` if a row so far had no id of its own.
     has_positional: bool,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct ListedRow<G> {
 #[derive(Clone, Default)]
 pub(crate) struct RowDetails {
     pub(crate) id: String,
-    /// Whether the id is the position of a row without one.
+    /// `true` if the id is the position of a row without one.
     pub(crate) is_positional: bool,
     pub(crate) attributes: Fields,
     pub(crate) origin: Option<Origin>,

@@ -28,7 +28,7 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The number of runs that have a listener.
 static LISTENING_RUNS: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether a run has had a listener.
+/// `true` if a run has had a listener.
 static HAS_LISTENED: AtomicBool = AtomicBool::new(false);
 
 /// A guard: the run has a listener until it is dropped.

@@ -89,7 +89,7 @@ pub enum CompareError {
         a: Origin,
         /// The same row in the second run.
         b: Origin,
-        /// Whether the rows have no ids.
+        /// `true` if the rows have no ids.
         by_position: bool,
     },
     /// The identities of all selected metrics differ, so none is compared.

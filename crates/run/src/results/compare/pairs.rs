@@ -21,7 +21,7 @@ pub(super) struct Pairs<'a> {
     pub(super) pairs: Vec<Pair>,
     pub(super) only_in_a: Vec<String>,
     pub(super) only_in_b: Vec<String>,
-    /// Whether a run has rows without ids, so that the pairs are by position.
+    /// `true` if a run has rows without ids, so that the pairs are by position.
     pub(super) by_position: bool,
 }
 

@@ -37,7 +37,7 @@ impl Scanner<'_> {
         Some(())
     }
 
-    /// Whether an exponent follows. A superscript of a unit (`45^\\circ`), an ordinal (`20^{th}`) or a
+    /// `true` if an exponent follows. A superscript of a unit (`45^\\circ`), an ordinal (`20^{th}`) or a
     /// mark is none.
     pub(super) fn is_power(&self, at: usize) -> bool {
         if self.get(at) != Some(b'^') {

@@ -127,7 +127,7 @@ impl Scanner<'_> {
         found
     }
 
-    /// Whether only spaces, operators and brackets are between two parts of a chain. A bracket after a
+    /// `true` if only spaces, operators and brackets are between two parts of a chain. A bracket after a
     /// space is a remark: `2^10 (1024)`.
     fn is_joined(&self, end: usize, start: usize) -> bool {
         let gap = &self.text[end..start];
@@ -181,7 +181,7 @@ impl Scanner<'_> {
         Step::Found(numeral)
     }
 
-    /// Whether neither an exponent nor a subscript follows, also after a bracket: `(1/2)^2`, `101_{2}`.
+    /// `true` if neither an exponent nor a subscript follows, also after a bracket: `(1/2)^2`, `101_{2}`.
     fn has_value(&self, end: usize) -> bool {
         let at = end + self.count(end, |byte| b")]}".contains(byte));
         !self.is_power(at) && !self.text[at..].starts_with(b"_{")
@@ -254,7 +254,7 @@ impl Scanner<'_> {
         };
     }
 
-    /// Whether a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
+    /// `true` if a minus directly precedes the number, its currency sign or its bracket. A hyphen that joins
     /// (10-12, COVID-19, $10$-$12$) or is half of a dash is not a minus.
     pub(super) fn is_negative(&self, start: usize) -> bool {
         let opening = self.text[..start].iter().rev().take_while(|byte| b"${(".contains(byte));
@@ -276,7 +276,7 @@ impl Scanner<'_> {
         !before.is_some_and(|byte| is_word_byte(byte) || matches!(byte, b'.' | b')' | b']'))
     }
 
-    /// Whether the digits are the end of a word: H2O, gpt4, x_1. A currency code and the x
+    /// `true` if the digits are the end of a word: H2O, gpt4, x_1. A currency code and the x
     /// of 5x3 are not such words.
     fn glued_to_word(&self, at: usize) -> bool {
         let Some(before) = self.before(at) else {

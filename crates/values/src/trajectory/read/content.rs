@@ -107,7 +107,7 @@ impl Content {
     }
 }
 
-/// Returns whether content has blocks of results, as messages of tools have in Vercel's AI SDK.
+/// Returns `true` if content has blocks of results, as messages of tools have in Vercel's AI SDK.
 pub(super) fn has_results(content: &Value) -> bool {
     let is_result =
         |block: &Value| block_of(block["type"].as_str()?).filter(|it| *it == Block::Result);

@@ -112,7 +112,7 @@ pub(super) fn plain(key: &str) -> String {
     key.chars().filter(|it| !matches!(it, '_' | '-')).map(|it| it.to_ascii_lowercase()).collect()
 }
 
-/// Returns whether a value is null or empty, and so says nothing.
+/// Returns `true` if a value is null or empty, and so says nothing.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
