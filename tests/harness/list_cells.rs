@@ -62,7 +62,7 @@ fn one_of_each_type(metrics: &[Arc<dyn Metric>]) -> Vec<Arc<dyn Metric>> {
     let metrics = metrics.iter().filter(|metric| {
         let spec = metric.spec();
         let lists = spec.gold.iter().chain(spec.pred).filter(|field| is_list(field));
-        lists.fold(false, |is_new, field| types.insert(field.ty.to_owned()) || is_new)
+        lists.filter(|field| types.insert(field.ty.to_owned())).count() > 0
     });
     metrics.cloned().collect()
 }
@@ -172,6 +172,7 @@ proptest! {
 
 /// Reads only strings, numbers and booleans.
 #[metric]
+#[allow(clippy::needless_pass_by_value, reason = "a parameter is a field")]
 fn same_label(#[gold] label: Label<'_>, #[pred("label")] given: Label<'_>) -> bool {
     label == given
 }

@@ -8,6 +8,7 @@ use crate::json::equality::sorted;
 use crate::json::literal::{may_be_literal, python_to_json};
 
 /// Returns the hash of a gold row; `None` if the row has no value.
+#[doc(hidden)]
 #[must_use]
 pub fn gold_hash(gold: &Value) -> Option<u64> {
     let mut hash = XxHash3_128::new();
