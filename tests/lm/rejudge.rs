@@ -328,7 +328,10 @@ async fn an_output_or_setting_that_cannot_be_used_is_an_error_before_a_call() {
     for (args, error) in [
         (&["--out", "missing/out.jsonl"][..], "cannot write `missing/out.jsonl`: "),
         (&["--out", "folder.jsonl"], "cannot write `folder.jsonl`: it is a directory"),
-        (&["--out", "run.jsonl"], "cannot write `run.jsonl.manifest.json`: expected a regular file, found a folder"),
+        (
+            &["--out", "run.jsonl"],
+            "cannot write `run.jsonl.manifest.json`: expected a regular file, found a folder",
+        ),
         (&["--out", "run.txt"], "unknown extension"),
         (&["--junit", "missing/junit.xml"], "missing/junit.xml"),
         (&["--markdown", "folder.jsonl"], "folder.jsonl"),
