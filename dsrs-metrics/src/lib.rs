@@ -161,7 +161,7 @@ pub mod __private {
 /// Requires the feature `cli`.
 ///
 /// ```no_run
-/// # const _: &str = "fn main"; // so that rustdoc adds none
+/// # #[cfg(any())] fn main() {} // so that rustdoc adds none
 /// use dsrs_metrics::prelude::*;
 ///
 /// /// Whether the answer names its sources.
