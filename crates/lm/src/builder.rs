@@ -27,14 +27,13 @@ use super::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBudget};
+/// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
 ///
 /// # fn main() -> Result<(), dsrs_metrics::lm::LmError> {
 /// let lm = Lm::builder("openai:my-model")
 ///     .base_url("http://localhost:8000/v1")
 ///     .timeout(Duration::from_secs(30))
 ///     .cache_mode(CacheMode::Off)
-///     .budget(LmBudget::msats(1_000_000))
 ///     .build()?;
 /// assert_eq!((lm.id(), lm.endpoint()), ("openai:my-model", Some("http://localhost:8000/v1/")));
 /// # Ok(())
