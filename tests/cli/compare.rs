@@ -103,7 +103,7 @@ fn fail_if_worse_is_an_exit_code() {
         (ran.code, ran.err)
     };
     assert_eq!(code("old.jsonl new.jsonl -m f1"), (Some(0), String::new()));
-    let worse = "B is worse: f1: A is better by 0.2500 [0.0815, 0.4185] (p = 0.013, 16 rows)\n";
+    let worse = "B is worse: f1: A is better by 0.2500 [0.0765, 0.4088] (p = 0.013, 16 rows)\n";
     assert_eq!(code("new.jsonl old.jsonl -m f1"), (Some(1), worse.to_owned()));
     let lower = "-m f1 --lower-is-better f1";
     assert_eq!(code(&format!("new.jsonl old.jsonl {lower}")), (Some(0), String::new()));

@@ -48,23 +48,28 @@ fn two_models_on_real_rows_have_the_figures_of_scipy() {
     assert_eq!(f1["verdict"], "worse");
 }
 
+const PARITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity");
+
 const PEERS: &str = "
 import json, sys
 import numpy as np
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
+sys.path.append(sys.argv.pop(1))
+from intervals import tango
 runs = [{row['id']: row['scores'] for row in map(json.loads, open(path))} for path in sys.argv[1:]]
 report = {}
 for metric in ['answer_exact_match', 'f1']:
     a, b = (np.array([run[id][metric]['value'] for id in runs[0]]) for run in runs)
     test = stats.ttest_rel(b, a)
-    interval = test.confidence_interval(0.95)
+    wins, losses = int((b > a).sum()), int((a > b).sum())
+    interval = test.confidence_interval(0.95) if metric == 'f1' else tango(wins, losses, len(a))
     permuted = stats.permutation_test(
         ((b - a)[:150],), np.mean, permutation_type='samples', n_resamples=50_000, rng=1, vectorized=True, batch=5_000
     )
-    table = [[0, int(((b > a)).sum())], [int((a > b).sum()), 0]]
+    table = [[0, wins], [losses, 0]]
     report[metric] = {
-        'difference': (b - a).mean(), 'ci95': [interval.low, interval.high],
+        'difference': (b - a).mean(), 'ci95': list(map(float, interval)),
         'permutation': permuted.pvalue, 'mcnemar': float(mcnemar(table, exact=True).pvalue),
     }
 print(json.dumps(report))
@@ -75,7 +80,8 @@ fn the_peers_compute_the_same_figures() {
     let Some(folder) = two_models() else { return };
     let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
     let [a, b] = ["a.jsonl", "b.jsonl"].map(|name| folder.path(name).to_str().unwrap().to_owned());
-    let expected = peer.output(&["-c", PEERS, &a, &b]).unwrap_or_else(|error| panic!("{error}"));
+    let expected =
+        peer.output(&["-c", PEERS, PARITY, &a, &b]).unwrap_or_else(|error| panic!("{error}"));
     let expected: Value = serde_json::from_str(&expected).unwrap();
     let report = folder.compare_json("a.jsonl b.jsonl");
     for metric in ["answer_exact_match", "f1"] {

@@ -25,7 +25,7 @@ fn a_group_makes_the_interval_wider() {
     assert_eq!(plain, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
     let grouped = "score rows.jsonl -m same_text --group gold.document";
     let clustered = folder.printed(grouped);
-    assert_eq!(clustered, "same_text  75.00% [54.21, 95.79; 20 groups] (30/40, 0 failed)\n");
+    assert_eq!(clustered, "same_text  75.00% [51.50, 89.45; 20 groups] (30/40, 0 failed)\n");
     let json = folder.json(&format!("{grouped} --json"));
     assert_eq!(json["metrics"]["same_text"]["groups"], 20);
 }
@@ -85,7 +85,7 @@ fn repeats_are_reduced_and_in_json() {
     let repeated = "score rows.jsonl -m same_text --repeats 3";
     assert_eq!(
         folder.printed(repeated),
-        "same_text  75.00% [60.98, 89.02] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
+        "same_text  75.00% [59.08, 86.18; few rows differ] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
     );
     let json = folder.json(&format!("{repeated} --json"));
     let repeats = &json["metrics"]["same_text"]["repeats"];
@@ -109,10 +109,13 @@ fn a_terminal_shows_a_histogram() {
     assert_eq!(
         shown,
         format!(
-            "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n    0 ▃{}█ 1\n",
+            "f1  0.7500 [0.5908, 0.8618; few rows differ] (mean of 40/40, 0 failed)\n    0 ▃{}█ 1\n",
             " ".repeat(18)
         )
     );
     let piped = folder.run("score rows.jsonl -m f1 --quiet");
-    assert_eq!(piped.out, "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n");
+    assert_eq!(
+        piped.out,
+        "f1  0.7500 [0.5908, 0.8618; few rows differ] (mean of 40/40, 0 failed)\n"
+    );
 }

@@ -57,7 +57,7 @@ fn offline_every_output_says_that_no_model_judged() {
         assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{ran:?}");
         ran.out
     };
-    let headline = "semantic_f1  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n";
+    let headline = "semantic_f1  0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n";
     let files = "--out out.jsonl --junit r.xml --markdown r.md";
     assert_eq!(score(&format!("{files} --fail-under semantic_f1=0.4")), headline);
     let lines = folder.read("out.jsonl");

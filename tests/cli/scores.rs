@@ -75,7 +75,7 @@ fn a_csv_result_file_is_valid_input() {
     );
     let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
     let again = folder.printed(&format!("score scores.csv -m distance {maps}"));
-    assert_eq!(again, "distance  0.2500 [0.0000, 1.0456; few rows] (mean of 4/4, 0 failed)\n");
+    assert_eq!(again, "distance  0.2500 [0.0000, 759.6185; few rows] (mean of 4/4, 0 failed)\n");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_same_rows_in_every_format() {
     folder.write("rows.ndjson", json.join("\n"));
     folder.write("rows.json", format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")));
     folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
-    let headline = "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n";
+    let headline = "distance  0.5000 [0.0031, 75.6510; few rows] (mean of 2/2, 0 failed)\n";
     for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
         let printed = folder.printed(&format!("score {file} -m distance --out scores.jsonl"));
         assert_eq!(printed, headline, "{file}");
@@ -156,7 +156,7 @@ fn parameters_configure_a_metric() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
     let score = |args: &str| folder.printed(&format!("score rows.csv {args}"));
     let scaled = score("-m distance --param distance.scale=2");
-    assert_eq!(scaled, "distance  1.5000 [0.0000, 7.8531; few rows] (mean of 2/2, 0 failed)\n");
+    assert_eq!(scaled, "distance  1.5000 [0.0753, 29.0872; few rows] (mean of 2/2, 0 failed)\n");
     let limited = score("-m short_note --param short_note.limit=2");
     assert_eq!(limited, "short_note  50.00% [9.45, 90.55] (1/2, 0 failed)\n");
 }

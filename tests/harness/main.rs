@@ -5,6 +5,7 @@ mod all_rows;
 mod data;
 mod evals;
 mod evaluate;
+mod gate_rates;
 mod hostile;
 mod journal;
 mod list_cells;

@@ -34,6 +34,8 @@ from inspect_ai.solver import generate, solver
 from inspect_ai.tool import tool
 from scipy import stats
 
+from intervals import few
+
 
 class Words:
     """Counts words as tokens, since tiktoken downloads its encodings."""
@@ -237,8 +239,10 @@ def tested(a, b):
     p = None
     if len(moved) <= 17:
         p = float(stats.permutation_test((moved,), lambda x, axis: np.sum(x, axis=axis), permutation_type="samples", n_resamples=np.inf).pvalue)
-    test = stats.ttest_rel([b[it] for it in ids], [a[it] for it in ids])
-    low, high = test.confidence_interval()
+    if all(0 <= it <= 1 for it in [*a.values(), *b.values()]):
+        low, high = few(differences, -1, 1)
+    else:
+        low, high = stats.ttest_rel([b[it] for it in ids], [a[it] for it in ids]).confidence_interval()
     return {"rows": len(ids), "a": float(np.mean([a[it] for it in ids])), "b": float(np.mean([b[it] for it in ids])),
             "difference": float(differences.mean()), "low": float(low), "high": float(high), "p": p}
 

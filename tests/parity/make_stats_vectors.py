@@ -17,8 +17,8 @@ import types
 import warnings
 
 import numpy as np
-import statsmodels.api as sm
 from scipy import stats
+from scipy.linalg import fractional_matrix_power
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
@@ -46,18 +46,27 @@ def mean(scores):
 
 
 def clusters(scores, groups):
-    """A constant fitted by least squares, with the covariance of groups."""
-    fit = sm.OLS(np.array(scores), np.ones(len(scores))).fit(
-        cov_type="cluster", cov_kwds={"groups": np.array(groups)}, use_t=True
-    )
-    low, high = fit.conf_int(0.05)[0]
+    """The mean with CR2 of Bell and McCaffrey (2002) by whole matrices. The degrees of freedom are the harmonic mean of
+    those for independent rows and those for groups of equal rows."""
+    scores, n = np.array(scores), len(scores)
+    members = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    residual = np.eye(n) - np.ones((n, n)) / n
+    adjusted = [fractional_matrix_power(residual[np.ix_(rows, rows)], -0.5).real.sum(0) for rows in members]
+    sums = [weights @ (scores - scores.mean())[rows] for weights, rows in zip(adjusted, members)]
+    stderr = np.sqrt(np.square(sums).sum()) / n
+    deviations = np.array([residual[:, rows] @ weights for weights, rows in zip(adjusted, members)])
+    inverse = []
+    for covariance in (np.eye(n), 1.0 * (groups[:, None] == groups[None, :])):
+        of_sums = deviations @ covariance @ deviations.T
+        inverse.append(np.square(of_sums).sum() / np.trace(of_sums) ** 2)
+    half = stats.t.ppf(0.975, 2 / sum(inverse)) * stderr
     return {
         "of": "clusters",
-        "scores": list(scores),
+        "scores": scores.tolist(),
         "groups": [int(group) for group in groups],
-        "mean": number(fit.params[0]),
-        "stderr": number(fit.bse[0]),
-        "ci95": [number(low), number(high)],
+        "mean": number(scores.mean()),
+        "stderr": number(stderr),
+        "ci95": [number(scores.mean() - half), number(scores.mean() + half)],
     }
 
 

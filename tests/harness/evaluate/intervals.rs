@@ -50,11 +50,8 @@ async fn a_bool_has_wilsons_interval_in_its_range() {
 async fn trap_12_a_failed_row_is_in_the_interval_too() {
     let result = score(&["0.5", "0.75", "fail", "0.25", "abstain"]).await;
     let expected: Moments = [0.5, 0.75, 0.0, 0.25].into_iter().collect();
-    let (found, expected) = (result.metrics[0].uncertainty, expected.uncertainty());
-    assert_eq!(found.stderr(), expected.stderr());
-    assert_eq!(found.ci95().unwrap().high, expected.ci95().unwrap().high);
     // The metric's range.
-    assert_eq!(found.ci95().unwrap().low, 0.0);
+    assert_eq!(result.metrics[0].uncertainty, expected.uncertainty_within(0.0, 1e6));
 }
 
 #[tokio::test]
@@ -66,7 +63,11 @@ async fn trap_03_too_few_rows_have_no_interval_rather_than_zero() {
     assert_eq!(none.metrics[0].uncertainty, Uncertainty::NotEnoughRows { found: 0, needed: 1 });
     assert_eq!(none.to_string(), "said  not enough rows (0/2 scored, 1 failed, 1 abstained)");
     let equal = score(&["0.5", "0.5"]).await;
-    assert_eq!(equal.metrics[0].uncertainty, Uncertainty::Constant);
+    // The metric's range has a million scores that two rows cannot exclude.
+    let Uncertainty::WithoutStderr { ci95 } = equal.metrics[0].uncertainty else {
+        panic!("{equal}")
+    };
+    assert!(ci95.low < 1e-8 && ci95.high > 990_000.0, "{ci95}");
     let json = serde_json::to_value(&one).unwrap()["metrics"]["said"].clone();
     let (stderr, ci95, reason) = (&json["stderr"], &json["ci95"], &json["no_interval"]);
     assert!(stderr.is_null() && ci95.is_null() && reason == "not enough rows", "{json}");

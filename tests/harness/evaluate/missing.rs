@@ -49,7 +49,7 @@ async fn rows_without_a_field_are_counted_and_printed() {
     assert!(summary.unknown_fields.is_empty());
     assert_eq!(
         result.to_string(),
-        "understood  0.6250 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed, 2 without `entities`, `intent`)"
+        "understood  0.6250 [0.1178, 0.9541; few rows] (mean of 4/4, 0 failed, 2 without `entities`, `intent`)"
     );
     let json = dsrs_metrics_tests::schema::to_value(&result);
     assert_eq!(json["metrics"]["understood"]["missing"], 2);

@@ -71,7 +71,7 @@ async fn stop_when_takes_no_more_rows_and_keeps_finished_rows() {
     let shown = result.to_string();
     assert_eq!(
         shown,
-        "said  1.0000 [all scores are equal] (mean of 8/8, 0 failed)\nafter 8 rows: incomplete: stopped on request"
+        "said  1.0000 [0.0000, 437122.8606; few rows] (mean of 8/8, 0 failed)\nafter 8 rows: incomplete: stopped on request"
     );
 }
 

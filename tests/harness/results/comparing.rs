@@ -2,7 +2,7 @@
 
 use dsrs_metrics::contract::{Direction, ScoreKind};
 use dsrs_metrics::results::{Comparison, DifferenceTest, MetricComparison, Results, Verdict};
-use dsrs_metrics::stats::{Moments, mcnemar_exact, permutation_test, rows_for_power};
+use dsrs_metrics::stats::{PairedShares, mcnemar_exact, permutation_test};
 use serde_json::{Value, json};
 
 use super::{run, with_attributes};
@@ -35,19 +35,12 @@ fn pass_or_fail_is_tested_with_the_rows_that_flipped() {
     assert_eq!((it.n, it.wins, it.losses, it.ties), (20, 8, 1, 11));
     assert_eq!((it.a, it.b, it.difference), (Some(0.6), Some(0.95), Some(0.35)));
     assert_eq!(it.p_value, Some(mcnemar_exact(8, 1)));
-    let differences = scores.iter().map(|(a, b)| match (*a, *b) {
-        ("false", "true") => 1.0,
-        ("true", "false") => -1.0,
-        _ => 0.0,
-    });
-    let moments: Moments = differences.collect();
-    assert_eq!(it.ci95, moments.uncertainty().ci95());
-    assert_eq!(it.power_rows, rows_for_power(moments.variance().unwrap().sqrt(), 0.35));
+    assert_eq!(it.ci95, PairedShares { wins: 8, losses: 1, rows: 20 }.tango());
     assert_eq!(metric.verdict, Verdict::Better);
     assert_eq!((metric.better_rows.len(), &*metric.worse_rows), (8, &["8".to_owned()][..]));
     assert_eq!(
         metric.sentence(),
-        "m: B is better by 35.00 percentage points [7.52, 62.48] (p = 0.039, 20 rows)"
+        "m: B is better by 35.00 percentage points [6.60, 58.45] (p = 0.039, 20 rows); the true difference is probably smaller (power below 80%)"
     );
 }
 
@@ -147,8 +140,8 @@ fn trap_12_a_failed_row_counts_and_never_raises_the_mean() {
         assert_eq!((both.n, both.difference), (7, Some(0.25)));
         assert_eq!(
             after.sentence(),
-            "m: no difference can be shown: B - A = +0.1562 [-0.0654, 0.3779] (p = 0.234, 8 rows); \
-             a difference of this size needs about 23 rows; 0 rows failed in A and 1 in B, counted as 0, \
+            "m: no difference can be shown: B - A = +0.1562 [-0.2429, 0.5101] (p = 0.234, 8 rows); \
+             0 rows failed in A and 1 in B, counted as 0, \
              B - A = +0.2500 over the 7 scored in both"
         );
     }
@@ -194,7 +187,7 @@ fn trap_13_rows_without_a_score_are_not_compared_and_counted() {
     );
     assert_eq!(
         metric.sentence(),
-        "m: equal in all 6 rows; not compared: 4 rows without a score (A: 1 gated, 1 skipped; \
+        "m: equal in all 6 rows; a difference up to 39.03 percentage points is still possible; not compared: 4 rows without a score (A: 1 gated, 1 skipped; \
          B: 2 abstained, 1 skipped)"
     );
 }
@@ -204,7 +197,7 @@ fn trap_03_a_comparison_of_nothing_has_no_figures() {
     let comparison = compare(&[("gated", "true"), ("true", "abstained")]);
     let report = dsrs_metrics_tests::schema::to_value(&comparison);
     let m = &report["metrics"]["m"];
-    for key in ["a", "b", "difference", "stderr", "ci95", "p_value", "p_adjusted", "power_rows"] {
+    for key in ["a", "b", "difference", "stderr", "ci95", "p_value", "p_adjusted"] {
         assert_eq!(m[key], Value::Null, "{key}");
     }
     assert_eq!((&m["n"], &m["verdict"]), (&json!(0), &json!("not_enough_rows")));
@@ -287,7 +280,7 @@ fn trap_27_copied_rows_do_not_make_a_difference_significant() {
     assert_eq!(copied.verdict, Verdict::NoDifference);
     assert_eq!(of(5, false).verdict, Verdict::Better, "without the groups");
     let plain = of(1, false).overall;
-    assert_eq!((once.overall.p_value, once.overall.power_rows), (plain.p_value, plain.power_rows));
+    assert_eq!(once.overall.p_value, plain.p_value);
 }
 
 #[test]

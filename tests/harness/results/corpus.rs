@@ -330,7 +330,7 @@ fn p_values_are_adjusted_for_the_metrics_that_are_tested() {
     let text = two.to_string();
     for line in [
         "verdicts use p-values adjusted for 2 metrics (Holm)",
-        "em: A is better by 100.00 percentage points (adjusted p = 0.016, 8 rows)",
+        "em: A is better by 100.00 percentage points [35.12, 100.00] (adjusted p = 0.016, 8 rows)",
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }

@@ -82,8 +82,8 @@ fn groups_have_intervals_and_the_lowest_comes_first() {
     let groups = text.split("By t").nth(1).unwrap();
     let places = [
         "(none) 0.5000 interval: not enough rows · 1 row",
-        "y 0.5000 0.0000 to 1.0000 · 2 rows",
-        "x 0.7500 0.0000 to 1.0000 · 2 rows",
+        "y 0.5000 0.0061 to 0.9939 · 2 rows",
+        "x 0.7500 0.0103 to 0.9988 · 2 rows",
     ];
     let places =
         places.map(|group| groups.find(group).unwrap_or_else(|| panic!("{group}: {groups}")));
@@ -109,11 +109,11 @@ fn parts_that_pass_or_fail_have_wilsons_interval() {
         parts,
         &[
             "exact 100.00% 34.24% to 100.00% · 2 rows",
-            "share 0.9500 0.3147 to 1.0000 · 2 rows",
+            "share 0.9500 0.0951 to 0.9997 · 2 rows",
             "strict 100.00% 34.24% to 100.00% · 2 rows",
             // A number without a verdict, and a part of a metric whose range is larger.
-            "stars 1.0000 no interval: all scores are equal · 2 rows",
-            "tone 1.0000 no interval: all scores are equal · 2 rows",
+            "stars 1.0000 0.0092 to 1.0000 · 2 rows",
+            "tone 1.0000 0.0092 to 1.0000 · 2 rows",
         ],
     );
 }
@@ -329,7 +329,7 @@ async fn an_interval_is_within_the_declared_range() {
         format!(r#"{{"id":"{id}","scores":{{"m":{{"outcome":"scored","value":{score}}}}}}}"#)
     });
     let text = shown(&HtmlReport::new(&read(&lines.each_ref().map(String::as_str))));
-    assert_shows(&text, &["m 0.8750 95% interval 0.0000 to 1.0000"]);
+    assert_shows(&text, &["m 0.8750 95% interval 0.0318 to 0.9993"]);
 }
 
 #[test]

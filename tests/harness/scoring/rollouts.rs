@@ -81,7 +81,7 @@ async fn fewer_rollouts_than_configured_are_reported() {
     assert_eq!((result.summary.rollouts, result.summary.short), (3, 1));
     assert_eq!(
         result.to_string(),
-        "0.5000 [0.0000, 1.0000] (mean of 2/2, 0 failed); 3 rollouts, 0 failed, 0 gated, fewer than \
+        "0.5000 [0.0061, 0.9939] (mean of 2/2, 0 failed); 3 rollouts, 0 failed, 0 gated, fewer than \
          configured in 1/2 rows; 3 truth calls made; spent 300 msat"
     );
 }

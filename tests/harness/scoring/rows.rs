@@ -79,7 +79,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
     assert!(
         result
             .to_string()
-            .starts_with("0.0000 [all scores are equal] (mean of 0/2, 0 failed, 2 gated counted as 0; none has a score)"),
+            .starts_with("0.0000 [0.0000, 0.9908] (mean of 0/2, 0 failed, 2 gated counted as 0; none has a score)"),
         "{result}"
     );
 }
@@ -94,7 +94,7 @@ async fn an_error_of_some_rows_is_not_an_error_of_the_run() {
     let printed = result.to_string();
     assert!(
         printed.starts_with(
-            "0.5000 [0.0000, 1.0000] (mean of 1/2, 1 failed counted as 0; 1.0000 over the 1 scored)"
+            "0.5000 [0.0015, 0.9985] (mean of 1/2, 1 failed counted as 0; 1.0000 over the 1 scored)"
         ),
         "{printed}"
     );

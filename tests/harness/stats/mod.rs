@@ -1,4 +1,5 @@
 //! Statistics of scores: compared with scipy and statsmodels, and in simulated studies.
 
+mod few_rows;
 mod parity;
 mod simulated;

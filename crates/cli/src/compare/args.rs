@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::from::FromArgument;
 use crate::runs::RunArguments;
@@ -10,9 +10,9 @@ use crate::runs::RunArguments;
 /// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
 ///
 /// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95%
-/// interval (Student's t of the differences of rows), the p-value, the number of rows in which
-/// either run is better, and the number of rows that a difference of this size needs to be found in
-/// 80% of all studies; also tokens, cost and latency of both runs.
+/// interval (Tango's for pass or fail, otherwise Student's t, or Wilson's if most rows are equal), the
+/// p-value, and the number of rows in which either run is better; also tokens, cost and latency of both
+/// runs.
 ///
 /// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
 /// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond. With
@@ -62,6 +62,10 @@ pub(crate) struct CompareArguments {
     /// version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) allow_different: Vec<String>,
+    /// The p-value of pass or fail, by McNemar's test: `exact`, or `mid`, which finds more differences and may exceed its
+    /// level slightly
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = PValue::Exact)]
+    pub(super) p: PValue,
     /// The seed of the permutation test and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,
@@ -81,4 +85,11 @@ pub(crate) struct CompareArguments {
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// The p-value of McNemar's test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PValue {
+    Exact,
+    Mid,
 }

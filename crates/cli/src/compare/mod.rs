@@ -22,6 +22,7 @@ use crate::results::{
 };
 
 pub(super) use args::CompareArguments;
+use args::PValue;
 
 /// Why runs cannot be compared, or not be judged.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +85,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
         .metrics(args.metrics.iter().map(String::as_str))
         .allow_different(args.allow_different.iter().map(String::as_str))
         .only_paired(args.only_paired)
+        .mid_p(args.p == PValue::Mid)
         .seed(args.seed);
     if let Some(field) = &args.group {
         builder = builder.group(field);

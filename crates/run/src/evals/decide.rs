@@ -1,8 +1,7 @@
 //! The verdicts of the gates of an eval.
 //!
-//! A gate against the baseline is a test on the differences between rows: non-inferiority for `no_worse`, superiority for
-//! `better`. Their p-values are adjusted together (Holm), since one gate that fails is enough for the eval to fail. A gate
-//! passes by its own interval, since all gates must pass.
+//! A gate against the baseline is a test on the differences between rows: non-inferiority for `no_worse`, by the interval of
+//! the difference, and superiority for `better`, by p-values that are adjusted together (Holm).
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,7 +13,7 @@ use super::condition::{Bound, Condition, End, Kind};
 use super::eval::Gate;
 use super::figures::{Figures, Finished, GroupOfRows};
 use super::findings::{
-    Finding, GateVerdict, abstained, favoured, passed_at, relative, scored, share,
+    Finding, GateVerdict, abstained, chance, favoured, passed_at, relative, scored, share,
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
@@ -27,15 +26,18 @@ const SHOWN_GROUPS: usize = 10;
 /// The verdicts of the gates of an eval.
 pub(super) struct Verdicts {
     pub(super) gates: Vec<GateResult>,
-    /// Whether an undecided gate fails the eval.
+    /// `true` if each undecided gate fails the eval.
     pub(super) is_strict: bool,
 }
 
 impl Verdicts {
-    /// Returns whether this gate fails the eval.
+    /// Returns `true` if this gate fails the eval.
     pub(super) fn fails(&self, gate: &GateResult) -> bool {
-        gate.verdict == GateVerdict::Failed
-            || self.is_strict && gate.verdict == GateVerdict::Undecided
+        match gate.verdict {
+            GateVerdict::Passed | GateVerdict::Unchanged => false,
+            GateVerdict::Undecided => self.is_strict,
+            GateVerdict::Suspected | GateVerdict::Failed => true,
+        }
     }
 
     pub(super) fn is_failure(&self) -> bool {
@@ -68,20 +70,26 @@ struct Parts {
     note: String,
 }
 
-/// Decides the gates of a run. `baseline` is the earlier run, or why there is none.
+/// Decides the gates of a run. `baseline` is the earlier run, or why there is none, and `without_baseline` the verdict in that
+/// case.
 pub(super) fn decide(
     gates: &[Gate],
     run: &Finished<'_>,
     baseline: &Result<Baseline, String>,
+    without_baseline: GateVerdict,
     seed: u64,
 ) -> Vec<GateResult> {
-    let baseline = baseline.as_ref().map_err(Clone::clone).and_then(|baseline| {
+    let missing = |reason: &String| Finding(without_baseline, reason.clone());
+    let baseline = baseline.as_ref().map_err(missing).and_then(|baseline| {
         let changed = baseline.changed_gold(run.results);
         match changed.is_empty() {
             true => Ok(&baseline.results),
-            false => Err(format!(
-                "the gold rows of {} changed since the baseline",
-                escape::names(changed.into_iter())
+            false => Err(Finding(
+                GateVerdict::Undecided,
+                format!(
+                    "the gold rows of {} changed since the baseline",
+                    escape::names(changed.into_iter())
+                ),
             )),
         }
     });
@@ -100,7 +108,7 @@ pub(super) fn decide(
 struct Decider<'a> {
     run: &'a Finished<'a>,
     /// The results to compare with, or why the gates cannot compare.
-    baseline: Result<&'a Results, String>,
+    baseline: Result<&'a Results, Finding>,
     seed: u64,
 }
 
@@ -156,11 +164,13 @@ impl Decider<'_> {
             End::Lower => summary.uncertainty.ci95().map(|interval| interval.low),
             End::Upper => summary.uncertainty.ci95().map(|interval| interval.high),
         };
-        match value {
-            None => Finding(GateVerdict::Undecided, format!("no interval: {summary}")),
-            Some(value) if bound.holds(value) => Finding(GateVerdict::Passed, summary.to_string()),
-            Some(_) => Finding(GateVerdict::Failed, summary.to_string()),
-        }
+        let Some(value) = value else {
+            return Finding(GateVerdict::Undecided, format!("no interval: {summary}"));
+        };
+        let is_kept = bound.holds(value);
+        let verdict = if is_kept { GateVerdict::Passed } else { GateVerdict::Failed };
+        let chance = if end == End::Estimate { chance(summary, bound) } else { String::new() };
+        Finding(verdict, format!("{summary}{chance}"))
     }
 
     fn latency(&self, figures: &Figures, seconds: f64) -> Finding {
@@ -183,7 +193,7 @@ impl Decider<'_> {
     fn compared(&self, metric: &str, by: Option<f64>, ids: Option<&HashSet<String>>) -> Part {
         match self.comparison(metric, ids) {
             Ok(comparison) => Part::Compared { by, comparison },
-            Err(reason) => Part::Decided(Finding(GateVerdict::Undecided, reason)),
+            Err(finding) => Part::Decided(finding),
         }
     }
 
@@ -192,7 +202,7 @@ impl Decider<'_> {
         &self,
         metric: &str,
         ids: Option<&HashSet<String>>,
-    ) -> Result<Box<MetricComparison>, String> {
+    ) -> Result<Box<MetricComparison>, Finding> {
         let (mut old, mut new) = (self.baseline.clone()?, self.run.results);
         let of_group;
         if let Some(ids) = ids {
@@ -204,15 +214,18 @@ impl Decider<'_> {
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
-        let comparison = builder.of(old, new).map_err(|error| match error {
-            CompareError::NoMetric { .. } => {
-                format!("the baseline has no score of `{}`", escape::name(metric))
-            }
-            CompareError::DifferentIdentities { identity } => identity.sentences().join("; "),
-            error => error.to_string(),
+        let undecided = |reason: String| Finding(GateVerdict::Undecided, reason);
+        let comparison = builder.of(old, new).map_err(|error| {
+            undecided(match error {
+                CompareError::NoMetric { .. } => {
+                    format!("the baseline has no score of `{}`", escape::name(metric))
+                }
+                CompareError::DifferentIdentities { identity } => identity.sentences().join("; "),
+                error => error.to_string(),
+            })
         })?;
         let found = comparison.metrics.into_iter().next();
-        found.map(Box::new).ok_or_else(|| "it is not compared".to_owned())
+        found.map(Box::new).ok_or_else(|| undecided("it is not compared".to_owned()))
     }
 }
 
@@ -290,6 +303,6 @@ pub fn verdicts<G: Serialize, P: Serialize>(
         |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
     let gates: Vec<Gate> = gates.iter().map(gate).collect();
     let run = Finished::new(new, &results, group);
-    let decided = decide(&gates, &run, &baseline, 0);
+    let decided = decide(&gates, &run, &baseline, GateVerdict::Undecided, 0);
     Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
 }

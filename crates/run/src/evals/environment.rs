@@ -13,8 +13,10 @@ pub(super) const VARIABLE: &str = "DSRS_UPDATE";
 pub(super) struct Environment {
     pub(super) update: Result<Update, String>,
     pub(super) target_folder: PathBuf,
-    /// Whether GitHub Actions runs the test.
+    /// `true` if GitHub Actions runs the test.
     pub(super) is_github: bool,
+    /// `true` if a CI system runs the test, by the variable that all of them set.
+    pub(super) is_ci: bool,
 }
 
 impl Environment {
@@ -22,6 +24,7 @@ impl Environment {
         Self {
             update: Update::from_env(),
             target_folder: source.target_folder(),
+            is_ci: is_ci(),
             is_github: env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true"),
         }
     }

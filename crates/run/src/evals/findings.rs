@@ -1,21 +1,31 @@
 //! The findings on a figure or a comparison, each with its sentence.
 
+use std::collections::BTreeMap;
+
+use super::condition::Bound;
 use super::figures::{Figures, MetricOfRun};
-use crate::core::spec::Direction;
+use crate::core::spec::{Direction, ScoreKind};
 use crate::evaluate::MetricSummary;
 use crate::messages::escape;
 use crate::results::{MetricComparison, Unit, about, p_equals};
-use crate::stats::{Interval, detectable_difference, rows_for_power};
+use crate::stats::{Interval, Proportion, rows_for_power};
 
 /// The level of the tests.
 const LEVEL: f64 = 0.05;
+
+/// The largest share of rows that may have a score in one run only. Beyond it, a comparison with the baseline is undecided.
+const MAX_LOST: f64 = 0.05;
 
 /// The verdict of a gate, the best one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum GateVerdict {
     Passed,
-    /// These rows cannot tell.
+    /// No row changed against the baseline, so that `no_worse` holds as far as these rows can tell.
+    Unchanged,
+    /// Not enough evidence either way.
     Undecided,
+    /// Not enough evidence either way, but the estimate is beyond the margin.
+    Suspected,
     Failed,
 }
 
@@ -23,14 +33,74 @@ impl GateVerdict {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
-            Self::Undecided => "undecided",
+            Self::Unchanged => "unchanged",
+            Self::Undecided | Self::Suspected => "undecided",
             Self::Failed => "failed",
         }
     }
 }
 
 /// A verdict with its reason.
+#[derive(Clone)]
 pub(super) struct Finding(pub(super) GateVerdict, pub(super) String);
+
+/// The change of a metric against the baseline; positive numbers are better.
+struct Change<'a> {
+    comparison: &'a MetricComparison,
+    gain: f64,
+    /// The interval of the gain; `None` if it is not known.
+    gains: Option<Interval>,
+    sign: f64,
+}
+
+impl<'a> Change<'a> {
+    fn of(comparison: &'a MetricComparison) -> Option<Self> {
+        let it = &comparison.overall;
+        let sign = match comparison.direction {
+            Direction::HigherIsBetter => 1.0,
+            Direction::LowerIsBetter => -1.0,
+        };
+        let gains = it.ci95.map(|Interval { low, high }| match comparison.direction {
+            Direction::HigherIsBetter => Interval { low, high },
+            Direction::LowerIsBetter => Interval { low: -high, high: -low },
+        });
+        Some(Self { comparison, gain: sign * it.difference?, gains, sign })
+    }
+
+    /// Decides `no_worse`: passes if the whole interval is above the margin, and fails if all of it is below.
+    fn no_worse(&self, by: f64) -> GateVerdict {
+        let is_beyond = |gain: f64| gain < -by;
+        match self.gains {
+            Some(gains) if gains.low > -by => GateVerdict::Passed,
+            _ if self.is_unchanged() => GateVerdict::Unchanged,
+            Some(gains) if is_beyond(gains.high) => GateVerdict::Failed,
+            _ if is_beyond(self.gain) => GateVerdict::Suspected,
+            _ => GateVerdict::Undecided,
+        }
+    }
+
+    /// Decides `better`: both verdicts need a significant difference.
+    fn better(&self, p_adjusted: Option<f64>) -> GateVerdict {
+        let is_significant = p_adjusted.is_some_and(|p| p < LEVEL);
+        match is_significant {
+            true if self.gain > 0.0 => GateVerdict::Passed,
+            true if self.gain < 0.0 => GateVerdict::Failed,
+            _ => GateVerdict::Undecided,
+        }
+    }
+
+    fn is_unchanged(&self) -> bool {
+        self.comparison.overall.ties == self.comparison.overall.n
+    }
+
+    fn rows(&self) -> String {
+        let it = &self.comparison.overall;
+        match it.clusters {
+            Some(groups) => format!("{} rows in {groups} groups", it.n),
+            None => format!("{} rows", it.n),
+        }
+    }
+}
 
 /// Decides `no_worse` and, without a margin, `better`.
 pub(super) fn relative(
@@ -39,55 +109,87 @@ pub(super) fn relative(
     p_adjusted: Option<f64>,
     tests: usize,
 ) -> Finding {
-    let (it, unit) = (&comparison.overall, Unit(comparison.kind));
     if let Some(reason) = &comparison.not_tested {
         return Finding(GateVerdict::Undecided, reason.clone());
     }
-    // Rows that all change by the same amount have no standard error.
-    let constant =
-        it.difference.filter(|_| it.n > 1 && it.wins.max(it.losses).max(it.ties) == it.n);
-    let constant = constant.map(|difference| Interval { low: difference, high: difference });
-    let (Some(difference), Some(interval)) = (it.difference, it.ci95.or(constant)) else {
-        let reason =
-            format!("not enough rows to compare with the baseline: {} in both have a score", it.n);
-        return Finding(GateVerdict::Undecided, reason);
+    let lost = lost(comparison, by);
+    let Some(change) = Change::of(comparison) else {
+        let Finding(verdict, lost) = lost.unwrap_or(Finding(GateVerdict::Undecided, String::new()));
+        let n = comparison.overall.n;
+        let reason = "not enough rows to compare with the baseline";
+        return Finding(verdict, format!("{lost}{reason}: {n} in both have a score"));
     };
-    let sign = match comparison.direction {
-        Direction::HigherIsBetter => 1.0,
-        Direction::LowerIsBetter => -1.0,
-    };
-    let gain = sign * difference;
-    let gains = match comparison.direction {
-        Direction::HigherIsBetter => interval,
-        Direction::LowerIsBetter => Interval { low: -interval.high, high: -interval.low },
-    };
-    let is_significant = p_adjusted.is_some_and(|p| p < LEVEL);
-    let (is_better, is_worse) = (is_significant && gain > 0.0, is_significant && gain < 0.0);
-    let margin = by.unwrap_or(0.0);
     let verdict = match by {
-        Some(_) if gains.low > -margin => GateVerdict::Passed,
-        None if is_better => GateVerdict::Passed,
-        _ if gains.high < -margin || is_worse => GateVerdict::Failed,
-        _ => GateVerdict::Undecided,
+        Some(by) => change.no_worse(by),
+        None => change.better(p_adjusted),
     };
-    let found = match it.clusters {
-        Some(groups) => format!("{} rows in {groups} groups", it.n),
-        None => format!("{} rows", it.n),
-    };
-    let p = p_adjusted.map_or_else(String::new, |p| {
-        let adjusted = if tests > 1 { "adjusted " } else { "" };
-        format!("{adjusted}p {}, ", p_equals(p))
-    });
-    if it.ties == it.n {
-        return Finding(verdict, format!("no row changed against the baseline ({found})"));
+    let sentence = sentence(&change, verdict, by, p_adjusted.map(|p| (p, tests)));
+    match lost {
+        Some(Finding(is_lost, lost)) => Finding(verdict.max(is_lost), format!("{lost}{sentence}")),
+        None => Finding(verdict, sentence),
     }
-    let mut sentence = format!(
-        "{} {} against the baseline ({p}{found})",
-        unit.change_with_unit(difference),
-        unit.interval(interval),
-    );
-    if verdict == GateVerdict::Undecided {
-        sentence.push_str(&undecided(comparison, unit, by, gain));
+}
+
+/// Returns a finding if too many rows have a score in one run only. `Suspected` is beyond the margin if a row that lost its
+/// score counts as failed.
+fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
+    let lost = comparison.scored_in_one();
+    let rows = comparison.overall.n + lost;
+    if lost as f64 <= MAX_LOST * rows as f64 {
+        return None;
+    }
+    let counts = |outcomes: &BTreeMap<&str, u64>| {
+        outcomes.iter().map(|(name, rows)| format!("{rows} {name}")).collect::<Vec<_>>().join(", ")
+    };
+    let sides = [("before", &comparison.without_score.a), ("now", &comparison.without_score.b)];
+    let sides = sides.into_iter().filter(|(_, outcomes)| !outcomes.is_empty());
+    let sides: Vec<_> = sides.map(|(when, it)| format!("{} {when}", counts(it))).collect();
+    let sign = if comparison.direction == Direction::HigherIsBetter { 1.0 } else { -1.0 };
+    let is_beyond = by.is_some_and(|by| {
+        comparison.difference_with_lost.is_some_and(|difference| sign * difference < -by)
+    });
+    let verdict = if is_beyond { GateVerdict::Suspected } else { GateVerdict::Undecided };
+    let share = 100.0 * MAX_LOST;
+    Some(Finding(
+        verdict,
+        format!(
+            "{lost} of {rows} rows have a score in only one run ({}), more than {share}%; ",
+            sides.join("; ")
+        ),
+    ))
+}
+
+fn sentence(
+    change: &Change<'_>,
+    verdict: GateVerdict,
+    by: Option<f64>,
+    p_value: Option<(f64, usize)>,
+) -> String {
+    let (comparison, rows) = (change.comparison, change.rows());
+    let (it, unit) = (&comparison.overall, Unit(comparison.kind));
+    let mut sentence = if change.is_unchanged() {
+        let possible = change.gains.map_or(String::new(), |gains| {
+            format!("; a loss of up to {} is still possible", unit.size(-gains.low))
+        });
+        format!("no row changed against the baseline ({rows}){possible}")
+    } else {
+        let interval = it.ci95.map_or("[no interval]".to_owned(), |it| unit.interval(it));
+        let p = p_value.map_or_else(String::new, |(p, tests)| {
+            let adjusted = if tests > 1 { "adjusted " } else { "" };
+            format!("{adjusted}p {}, ", p_equals(p))
+        });
+        let difference = unit.change_with_unit(change.sign * change.gain);
+        format!("{difference} {interval} against the baseline ({p}{rows})")
+    };
+    match (verdict, by) {
+        (GateVerdict::Suspected, Some(by)) => {
+            sentence.push_str(&format!("; the estimate is beyond the margin of {}", unit.size(by)));
+        }
+        (GateVerdict::Undecided, Some(by)) => sentence.push_str(&takes(change, unit, by)),
+        (GateVerdict::Passed | GateVerdict::Failed, None) if it.has_low_power() => {
+            sentence.push_str("; the true difference is probably smaller (power below 80%)");
+        }
+        _ => {}
     }
     let failed = [comparison.failed.a, comparison.failed.b];
     if failed != [0, 0] {
@@ -96,24 +198,20 @@ pub(super) fn relative(
     if comparison.not_compared > 0 {
         sentence.push_str(&format!("; {} rows without a score", comparison.not_compared));
     }
-    Finding(verdict, sentence)
+    sentence
 }
 
-/// What these rows can show, and how many rows it takes.
-fn undecided(comparison: &MetricComparison, unit: Unit, by: Option<f64>, gain: f64) -> String {
-    let it = &comparison.overall;
-    let Some(stderr) = it.stderr else { return String::new() };
-    let shown = unit.size(detectable_difference(stderr));
-    let wanted = by.unwrap_or(gain.abs());
-    let takes = rows_for_power(stderr * (it.n as f64).sqrt(), wanted).map(about);
-    let takes = takes.map_or_else(String::new, |rows| format!(", which takes about {rows} rows"));
-    match by {
-        Some(by) => format!(
-            "; these rows can show a difference of {shown}, not of {}{takes}",
-            unit.size(by)
-        ),
-        None => format!("; these rows can show a difference of {shown}{takes}"),
-    }
+/// How many rows rule out a loss of this size, if both runs are equally good.
+fn takes(change: &Change<'_>, unit: Unit, by: f64) -> String {
+    let it = &change.comparison.overall;
+    let rows = it.stderr.and_then(|stderr| rows_for_power(stderr * (it.n as f64).sqrt(), by));
+    rows.filter(|rows| *rows > it.n).map_or_else(String::new, |rows| {
+        format!(
+            "; ruling out a loss of {} takes about {} rows if both are equally good",
+            unit.size(by),
+            about(rows)
+        )
+    })
 }
 
 /// Returns the summary of a metric that has a score.
@@ -125,6 +223,38 @@ pub(super) fn scored<'f>(figures: &'f Figures, metric: &str) -> Result<&'f Metri
     match summary.score {
         Some(_) if summary.scored > 0 => Ok(summary),
         _ => Err(failed(format!("no row has a score: {summary}"))),
+    }
+}
+
+/// Says how often a point limit passes if the true score is exactly the limit.
+pub(super) fn chance(summary: &MetricSummary, bound: Bound) -> String {
+    let (Bound::AtLeast(limit) | Bound::AtMost(limit)) = bound;
+    let often = match summary.kind {
+        ScoreKind::Corpus => return String::new(),
+        ScoreKind::Bool if !summary.has_repeats() && (0.0..=1.0).contains(&limit) => {
+            let chance = chance_of_share(summary.scored + summary.failed, bound, limit);
+            if chance == 1.0 {
+                return String::new();
+            }
+            format!("{:.0}% of the time", 100.0 * chance)
+        }
+        ScoreKind::Bool | ScoreKind::Number => "about half the time".to_owned(),
+    };
+    format!("; a program at exactly {} passes {often}", Unit(summary.kind).figure(limit))
+}
+
+/// Returns the probability that the share of rows that pass is within the bound if each passes with the probability `limit`.
+fn chance_of_share(rows: u64, bound: Bound, limit: f64) -> f64 {
+    let share = |successes: u64| successes as f64 / rows as f64;
+    let at_most = |successes: u64| Proportion { successes, trials: rows }.chance_of_at_most(limit);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let near = (limit * rows as f64) as u64;
+    match bound {
+        Bound::AtLeast(_) => {
+            let least = near + u64::from(!bound.holds(share(near)));
+            1.0 - least.checked_sub(1).map_or(0.0, at_most)
+        }
+        Bound::AtMost(_) => at_most(near + u64::from(bound.holds(share(near + 1)))),
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn annotations(source: &Source, verdicts: &Verdicts) -> String {
     let line = |gate: &GateResult| {
         let kind = match gate.verdict {
             _ if verdicts.fails(gate) => "error",
-            GateVerdict::Passed => return None,
+            GateVerdict::Passed | GateVerdict::Unchanged => return None,
             _ => "warning",
         };
         let message = format!("{}: {}: {}", gate.text, gate.verdict.name(), gate.sentence);

@@ -11,6 +11,7 @@ use crate::evaluate::report::ResultRow;
 use crate::json::equality::sorted;
 use crate::messages::escape;
 use crate::results::Results;
+use crate::stats::score_difference;
 
 /// The largest number of rows that are shown.
 const SHOWN_ROWS: usize = 10;
@@ -30,23 +31,20 @@ pub(super) struct Notes {
 /// The first line: the verdict of the eval.
 fn headline(name: &str, verdicts: &Verdicts) -> String {
     let (gates, fails) = (&verdicts.gates, verdicts.is_failure());
-    let of = |verdict| gates.iter().filter(move |gate| gate.verdict == verdict);
-    let (verdict, first) = match of(GateVerdict::Failed).next() {
-        Some(first) => ("failed", Some(first)),
-        None => {
-            let undecided = of(GateVerdict::Undecided).next();
-            (
-                if fails {
-                    "failed, since `strict` is set and a gate is undecided"
-                } else {
-                    "passed"
-                },
-                undecided,
-            )
-        }
+    let count = |verdict| gates.iter().filter(|gate| gate.verdict == verdict).count();
+    let worst = gates.iter().rev().max_by_key(|gate| gate.verdict);
+    let verdict = match worst.map(|gate| gate.verdict) {
+        _ if !fails => "passed",
+        Some(GateVerdict::Undecided) => "failed, since `strict` is set and a gate is undecided",
+        _ => "failed",
     };
-    let counts = format!("{} of {} gates passed", of(GateVerdict::Passed).count(), gates.len());
-    match first {
+    let unchanged = match count(GateVerdict::Unchanged) {
+        0 => String::new(),
+        unchanged => format!(", {unchanged} unchanged"),
+    };
+    let passed = count(GateVerdict::Passed);
+    let counts = format!("{passed} of {} gates passed{unchanged}", gates.len());
+    match worst {
         Some(gate) if fails => {
             format!(
                 "eval `{name}` {verdict}: {} {}: {} ({counts})",
@@ -112,7 +110,7 @@ pub(super) fn rows<'r>(
         Some(baseline) => {
             let change = |row: &'r ResultRow| {
                 let old = baseline.row(&row.id)?;
-                let change = value(results, row)? - value(baseline, old)?;
+                let change = score_difference(value(results, row)?, value(baseline, old)?);
                 (change != 0.0).then_some((change, row, Some(old)))
             };
             results.rows().iter().filter_map(change).collect()
@@ -190,9 +188,9 @@ impl Color {
 
     fn paint(self, verdict: GateVerdict, text: &str) -> String {
         let code = match verdict {
-            GateVerdict::Passed => 32,
+            GateVerdict::Passed | GateVerdict::Unchanged => 32,
             GateVerdict::Undecided => 33,
-            GateVerdict::Failed => 31,
+            GateVerdict::Suspected | GateVerdict::Failed => 31,
         };
         if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

@@ -119,7 +119,7 @@ where
         evaluate: impl FnOnce(Evaluate<G, P>, &Runtime) -> Result<EvaluationResult<G, P>, EvaluateError>,
     ) -> Result<Concluded, String> {
         let (source, settings) = (self.source, self.settings.clone());
-        let Environment { update, target_folder, .. } = self.environment.clone();
+        let Environment { update, target_folder, is_ci, .. } = self.environment.clone();
         let update = update?;
         if let Some(mistake) = settings.mistake {
             return Err(mistake);
@@ -186,7 +186,14 @@ where
             Some(path) => missing_baseline(&source, path, update, settings.is_live),
             None => "the eval has no baseline".to_owned(),
         });
-        let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
+        // The run that records the first baseline has none to compare with.
+        let is_first = update == Update::Always && baseline_or_reason.is_err();
+        let without_baseline = match is_ci && !is_first && baseline_path.is_some() {
+            true => GateVerdict::Failed,
+            false => GateVerdict::Undecided,
+        };
+        let baseline = &baseline_or_reason;
+        let gates = decide(&self.gates, &run, baseline, without_baseline, settings.seed);
 
         let mut notes = Notes::default();
         notes.lines.extend(spent);
@@ -200,8 +207,6 @@ where
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
         notes.next.splice(0..0, report(&folder, &run, old)?);
-        // The run that records the first baseline has none to compare with.
-        let is_first = update == Update::Always && baseline_or_reason.is_err();
         let verdicts = Verdicts { gates, is_strict: settings.is_strict && !is_first };
         let rows = match verdicts.is_failure() {
             true => explaining_rows(&verdicts.gates, &run, old),

@@ -49,7 +49,8 @@ impl Package {
         };
         let mut eval = Eval::<Example, Prediction>::new(source);
         let target_folder = self.path("target");
-        eval.environment = Environment { update: Ok(update), target_folder, is_github: false };
+        eval.environment =
+            Environment { update: Ok(update), target_folder, is_github: false, is_ci: false };
         eval.metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
     }
 
@@ -121,7 +122,9 @@ fn an_eval_passes_and_fails_by_its_gates() {
     let figure = "75.00% [46.77, 91.11] (9/12, 0 failed)";
     assert_eq!(
         run(&[("same >= 0.8", same(0.8)), (SAME, same(0.5))]),
-        format!("eval `capitals` failed: same >= 0.8 failed: {figure} (1 of 2 gates passed)")
+        format!(
+            "eval `capitals` failed: same >= 0.8 failed: {figure}; a program at exactly 80.00% passes 56% of the time (1 of 2 gates passed)"
+        )
     );
     assert_eq!(run(&[("lower(same) >= 0.4", Condition::lower("same", 0.4))]), "passed");
     assert_eq!(
@@ -139,7 +142,7 @@ fn an_eval_passes_and_fails_by_its_gates() {
     let each = Condition::each("topic", same(0.5));
     assert_eq!(
         run(&[("each(\"topic\", same >= 0.5)", each)]),
-        "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed) (0 of 1 gates passed)"
+        "eval `capitals` failed: each(\"topic\", same >= 0.5) failed: failed in 1 of 3 groups: 0: 25.00% [4.56, 69.94] (1/4, 0 failed); a program at exactly 50.00% passes 69% of the time (0 of 1 gates passed)"
     );
     let each = Condition::each("subject", same(0.5));
     assert!(
@@ -150,10 +153,8 @@ fn an_eval_passes_and_fails_by_its_gates() {
 #[test]
 fn trap_45_a_gate_that_cannot_tell_is_undecided() {
     let package = Package::new("undecided");
-    let eval = |update| {
-        let eval = package.eval(update).devset(rows(40)).inputs(&["n"], &[]);
-        eval.baseline(None).gate("same.no_worse(by = 0.02)", no_worse())
-    };
+    let bare = |update| package.eval(update).devset(rows(40)).inputs(&["n"], &[]).baseline(None);
+    let eval = |update| bare(update).gate("same.no_worse(by = 0.02)", no_worse());
     // Without a baseline it passes with a warning, and `strict` fails.
     assert_eq!(message(|| eval(NEW).run(wrong_on(&[]))), "passed");
     assert_eq!(
@@ -171,19 +172,34 @@ fn trap_45_a_gate_that_cannot_tell_is_undecided() {
         );
         assert!(line.ends_with(&command), "{line}");
     }
+    // In CI it fails.
+    let mut in_ci = eval(Update::No);
+    in_ci.environment.is_ci = true;
+    assert_eq!(
+        first_line(|| in_ci.run(wrong_on(&[]))),
+        "eval `capitals` failed: same.no_worse(by = 0.02) failed: missing baseline `evals/capitals.baseline.jsonl`; record one: DSRS_UPDATE=new cargo test capitals, then dsrs-metrics accept capitals (0 of 1 gates passed)"
+    );
     // Recorded, and unchanged.
     assert_eq!(message(|| eval(Update::Always).run(wrong_on(&[]))), "passed");
     assert_eq!(message(|| eval(Update::No).strict().run(wrong_on(&[]))), "passed");
-    // One row of 40 is worse: that may be chance.
+    // One row of 40 is worse: that may be chance, but it is beyond the margin.
     assert_eq!(
-        first_line(|| eval(Update::No).strict().run(wrong_on(&[0]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.02) undecided: -2.50 percentage points [-7.56, 2.56] against the baseline (p = 1.000, 40 rows); these rows can show a difference of 7.00 percentage points, not of 2.00 percentage points, which takes about 500 rows (0 of 1 gates passed)"
+        first_line(|| eval(Update::No).run(wrong_on(&[0]))),
+        "eval `capitals` failed: same.no_worse(by = 0.02) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); the estimate is beyond the margin of 2.00 percentage points (0 of 1 gates passed)"
     );
-    assert_eq!(message(|| eval(Update::No).run(wrong_on(&[0]))), "passed");
+    let wider = || {
+        let condition = Condition::no_worse("same", 0.05);
+        bare(Update::No).gate("same.no_worse(by = 0.05)", condition)
+    };
+    assert_eq!(message(|| wider().run(wrong_on(&[0]))), "passed");
+    assert_eq!(
+        first_line(|| wider().strict().run(wrong_on(&[0]))),
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: same.no_worse(by = 0.05) undecided: -2.50 percentage points [-12.88, 6.48] against the baseline (p = 1.000, 40 rows); ruling out a loss of 5.00 percentage points takes about 79 rows if both are equally good (0 of 1 gates passed)"
+    );
     let failed = message(|| eval(Update::No).run(wrong_on(&[0, 1, 2, 3, 4, 5, 6, 7])));
     assert_eq!(
         failed.lines().next().unwrap(),
-        "eval `capitals` failed: same.no_worse(by = 0.02) failed: -20.00 percentage points [-32.96, -7.04] against the baseline (p = 0.008, 40 rows) (0 of 1 gates passed)"
+        "eval `capitals` failed: same.no_worse(by = 0.02) failed: -20.00 percentage points [-34.76, -9.49] against the baseline (p = 0.008, 40 rows) (0 of 1 gates passed)"
     );
     let row = "  0  1 -> 0\n    gold  {\"answer\":0,\"n\":0,\"topic\":0}\n    old   \"not in the baseline; write `baseline_rows`\"\n    new   {\"answer\":9}\n";
     assert!(failed.contains(&format!("rows that changed most by same, of 8:\n{row}")), "{failed}");
@@ -266,7 +282,7 @@ fn trap_42_a_baseline_of_another_metric_is_undecided() {
     let _ = message(|| eval(Update::Always, 0.5).run(wrong_on(&[])));
     assert_eq!(
         first_line(|| eval(Update::No, 0.7).run(wrong_on(&[]))),
-        "eval `capitals` failed, since `strict` is set and a gate is undecided: length.better() undecided: not compared: length: `threshold` is 0.5 in the baseline, 0.7 now (1 of 2 gates passed)"
+        "eval `capitals` failed, since `strict` is set and a gate is undecided: length.better() undecided: not compared: length: `threshold` is 0.5 in the baseline, 0.7 now (0 of 2 gates passed, 1 unchanged)"
     );
 }
 

@@ -3,6 +3,7 @@
 use super::ResultOutcome;
 use super::run_scores::RunScores;
 use super::selected::Score;
+use crate::core::metric::identity::MetricIdentity;
 use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::stats::{Clusters, Moments, Proportion, Uncertainty};
 
@@ -49,25 +50,38 @@ pub(super) fn counted(score: &Score, failure_score: f64) -> Option<f64> {
 pub(super) enum Bounds {
     /// By the declaration of the metric; `None` means any number.
     Declared(Option<ScoreRange>),
-    /// Without a declaration the range is [0, 1] if it contains all values.
-    Unknown,
+    /// The range, if it contains all values: of a named score that of its metric, and [0, 1] without a declaration.
+    Assumed(Option<ScoreRange>),
 }
 
 impl Bounds {
-    /// The bounds of a metric, by the manifest of the run.
-    pub(super) fn of(scores: &RunScores, metric: &str) -> Self {
-        let identity = scores.run.identity(metric);
-        identity.map_or(Self::Unknown, |identity| Self::Declared(identity.range()))
+    pub(super) const UNKNOWN: Self = Self::Assumed(Some(ScoreRange::UNIT));
+
+    /// The bounds of a metric, or of a named score of it, by the manifest of the run.
+    pub(super) fn of(scores: &RunScores, name: &str) -> Self {
+        let range = |name| scores.run.identity(name).map(MetricIdentity::range);
+        if let Some(range) = range(name) {
+            return Self::Declared(range);
+        }
+        let of_metric = name.split_once('.').and_then(|(metric, _)| range(metric));
+        Self::Assumed(of_metric.unwrap_or(Some(ScoreRange::UNIT)))
+    }
+
+    /// The bounds in two runs: those that are declared, if only one run declares them.
+    pub(super) fn of_both(runs: [&RunScores; 2], name: &str) -> Self {
+        match runs.map(|run| Self::of(run, name)) {
+            [Self::Assumed(_), declared @ Self::Declared(_)] => declared,
+            [first, _] => first,
+        }
     }
 
     /// Returns the range that contains the interval of values from `least` to `most`. A failed row may count as a value
     /// outside the range of the metric.
-    fn range(self, kind: ScoreKind, least: f64, most: f64) -> Option<ScoreRange> {
-        let unit = ScoreRange::UNIT;
+    pub(super) fn range(self, kind: ScoreKind, least: f64, most: f64) -> Option<ScoreRange> {
         let range = match self {
-            _ if kind == ScoreKind::Bool => Some(unit),
+            _ if kind == ScoreKind::Bool => Some(ScoreRange::UNIT),
             Self::Declared(range) => range,
-            Self::Unknown => (unit.min <= least && most <= unit.max).then_some(unit),
+            Self::Assumed(range) => range.filter(|it| it.min <= least && most <= it.max),
         };
         range.map(|it| ScoreRange { min: it.min.min(least), max: it.max.max(most) })
     }
@@ -85,8 +99,8 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Computes the figures of these values, each with the group that its row belongs to. With groups the interval is
-    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers. It is within the bounds.
+    /// Computes the figures of these values, each with the group that its row belongs to. The interval is that of the
+    /// headline of a run.
     pub(super) fn of(
         kind: ScoreKind,
         values: impl IntoIterator<Item = (f64, Option<usize>)>,
@@ -96,7 +110,9 @@ impl Figures {
         let (mut moments, mut clusters) = (Moments::default(), Clusters::default());
         let mut passed = Proportion::default();
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut is_verdict = true;
         for (value, group) in values {
+            is_verdict &= value == 0.0 || value == 1.0;
             (least, most) = (least.min(value), most.max(value));
             moments.record(value);
             passed.record(value >= 1.0);
@@ -104,14 +120,12 @@ impl Figures {
                 clusters.record(group, value);
             }
         }
-        let uncertainty = match (kind, has_groups) {
-            (_, true) => clusters.uncertainty(),
-            (ScoreKind::Bool, false) => passed.uncertainty(),
-            (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
-        };
-        let uncertainty = match bounds.range(kind, least, most) {
-            Some(range) => uncertainty.within(range.min, range.max),
-            None => uncertainty,
+        let uncertainty = match (kind, has_groups, bounds.range(kind, least, most)) {
+            (_, true, Some(range)) => clusters.uncertainty_within(range.min, range.max),
+            (_, true, None) => clusters.uncertainty(),
+            (ScoreKind::Bool, false, _) if is_verdict => passed.uncertainty(),
+            (_, false, Some(range)) => moments.uncertainty_within(range.min, range.max),
+            (_, false, None) => moments.uncertainty(),
         };
         Self { kind, mean: moments.mean(), uncertainty, passed }
     }
@@ -135,9 +149,11 @@ impl Figures {
             (Some(ci95), _) => {
                 format!("{} to {}", shown(self.kind, ci95.low), shown(self.kind, ci95.high))
             }
-            (None, Uncertainty::Constant) => "no interval: all scores are equal".to_owned(),
             (None, Uncertainty::TooLarge) => "no interval: the scores are too large".to_owned(),
-            (None, _) => "interval: not enough rows".to_owned(),
+            (None, Uncertainty::NotEnoughRows { .. }) => "interval: not enough rows".to_owned(),
+            (None, uncertainty) => {
+                format!("no interval: {}", uncertainty.reason().unwrap_or_default())
+            }
         }
     }
 }
@@ -199,7 +215,7 @@ impl RunScores {
         let (counts, figures) = figures_of(scores, (self, metric), kind, has_groups);
         let method = match (kind, has_groups) {
             (ScoreKind::Corpus, _) => "none: a score of all rows",
-            (_, true) => "Student's t, cluster-robust",
+            (_, true) => "cluster-robust (CR2)",
             (ScoreKind::Bool, false) => "Wilson",
             (ScoreKind::Number, false) => "Student's t",
         };
@@ -249,22 +265,23 @@ mod tests {
     use super::*;
 
     fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
-        Figures::of(kind, values.iter().map(|value| (*value, None)), false, Bounds::Unknown)
+        Figures::of(kind, values.iter().map(|value| (*value, None)), false, Bounds::UNKNOWN)
     }
 
     #[test]
-    fn bools_have_wilsons_interval_and_numbers_students() {
+    fn numbers_that_differ_have_nearly_students_interval() {
         let bools = figures(ScoreKind::Bool, &[[1.0; 9].as_slice(), &[0.0]].concat());
         assert_eq!((bools.value(), bools.interval()), ("90.00%".into(), "59.58% to 98.21%".into()));
         let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
         let shown = (numbers.value(), numbers.interval());
-        assert_eq!(shown, ("0.5000".into(), "0.0092 to 0.9908".into()));
+        assert_eq!(shown, ("0.5000".into(), "0.1497 to 0.8503".into()));
     }
 
     #[test]
     fn the_interval_of_values_in_0_to_1_is_within_0_to_1() {
         let shown = |values: &[f64]| figures(ScoreKind::Number, values).interval();
-        assert_eq!(shown(&[0.9, 1.0]), "0.3147 to 1.0000");
+        assert_eq!(shown(&[0.9, 1.0]), "0.0951 to 0.9997");
+        assert_eq!(shown(&[1.0; 1_000]), "0.9962 to 1.0000");
         assert_eq!(shown(&[0.9, 1.1]), "-0.2706 to 2.2706");
     }
 
@@ -276,7 +293,7 @@ mod tests {
         };
         assert_eq!(shown(&[]), ("not enough rows".into(), "no row has a score".into()));
         assert_eq!(shown(&[0.5]), ("0.5000".into(), "interval: not enough rows".into()));
-        assert_eq!(shown(&[0.5, 0.5]).1, "no interval: all scores are equal");
+        assert_eq!(shown(&[1.5, 1.5]).1, "no interval: all scores are equal");
     }
 
     #[test]
@@ -288,12 +305,11 @@ mod tests {
                 ScoreKind::Bool,
                 rows.map(|(group, value)| (value, Some(group))),
                 true,
-                Bounds::Unknown,
+                Bounds::UNKNOWN,
             )
         };
-        // The mean 0.5, and t with 7 degrees of freedom times √(2/7) / √8 on both sides.
-        assert_eq!(copies(1).interval(), "5.31% to 94.69%");
-        assert_eq!(copies(5).ci95(), copies(1).ci95());
+        assert_eq!(copies(1).interval(), "17.37% to 82.63%");
+        assert_eq!(copies(5).interval(), copies(1).interval());
     }
 
     #[test]

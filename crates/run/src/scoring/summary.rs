@@ -114,7 +114,7 @@ impl ScoringSummary {
         scores.record_times(0.0, summary.gated + summary.failed);
         if summary.scored + summary.gated > 0 {
             summary.mean = scores.mean();
-            summary.uncertainty = scores.uncertainty().within(0.0, 1.0);
+            summary.uncertainty = scores.uncertainty_within(0.0, 1.0);
         }
         summary
     }
@@ -204,7 +204,7 @@ mod tests {
         let gated = RowStatus::Gated { proxy: 0.25, by: "proxies".to_owned() };
         let shown = |rows: &[RowScore]| ScoringSummary::of(rows, None).to_string();
         let one = row(&scored, std::slice::from_ref(&scored), 1);
-        let head = "0.5000 [all scores are equal] (mean of 2/2, 0 failed)";
+        let head = "0.5000 [0.0046, 0.9954] (mean of 2/2, 0 failed)";
         let tail = "; 0 truth calls made; spent 0 msat";
         assert_eq!(shown(&[one.clone(), one.clone()]), format!("{head}{tail}"));
         let several = row(&scored, &[scored.clone(), gated.clone(), gated], 3);

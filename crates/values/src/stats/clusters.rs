@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use super::bounded::{Units, weight};
+use super::commonest::Commonest;
 use super::compact_sum::CompactSum;
 use super::exact_sum::ExactSum;
 use super::moments::Uncertainty;
@@ -74,34 +76,132 @@ impl<K: Hash + Eq + Clone> Clusters<K> {
         (count > 0).then(|| sum.mean(count))
     }
 
-    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t with one degree of freedom
-    /// less than there are groups.
+    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t.
     ///
     /// With `G` groups of `n_g` rows with sums `s_g`, `n` rows and the mean `m`, the standard error is
-    /// `√(G / (G - 1) Σ (s_g - n_g m)²) / n` (Liang and Zeger 1986), as of an ordinary least-squares fit of a constant in
-    /// statsmodels with `cov_type="cluster"`.
+    /// `√(Σ (s_g - n_g m)² / (1 - n_g / n)) / n`: CR2 of Bell and McCaffrey (2002), which is unbiased for groups of unequal
+    /// size if rows are independent. The degrees of freedom are the harmonic mean of theirs for independent rows, and of
+    /// theirs for groups of copies. The former alone cover the mean in 92% of all studies with 3 groups of 30 rows and 20
+    /// groups of 3. Groups of equal size have `G - 1` degrees of freedom.
+    ///
+    /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
     #[must_use]
     pub fn uncertainty(&self) -> Uncertainty {
-        let groups = self.groups.len() as u64;
-        let (Some(mean), true) = (self.mean(), groups > 1) else {
-            return Uncertainty::NotEnoughRows { found: groups, needed: 2 };
+        match (self.mean(), self.deviations()) {
+            (Some(mean), Some(groups)) if groups.len() > 1 => {
+                let stderr =
+                    groups.iter().fold(0.0, |sum, group| sum + group.variance(self.rows()));
+                let stderr = stderr.sqrt() / self.rows();
+                Uncertainty::student(mean, stderr, degrees(&groups))
+            }
+            (Some(_), None) => Uncertainty::TooLarge,
+            _ => Uncertainty::NotEnoughRows { found: self.groups.len() as u64, needed: 2 },
+        }
+    }
+
+    /// Returns the standard error and the interval of the mean of values between `least` and `most`.
+    ///
+    /// If the means of fewer than 30 groups differ from the commonest one, such as that of the groups in which all rows pass,
+    /// the interval is that of [`Moments::uncertainty_within`](super::Moments::uncertainty_within), with groups instead of
+    /// values.
+    #[must_use]
+    pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
+        let (width, n) = (most - least, self.rows());
+        let commonest = self.commonest().filter(|_| width > 0.0 && width.is_finite());
+        let (Some(mean), Some(mut groups), Some(commonest), true) =
+            (self.mean(), self.deviations(), commonest, self.groups.len() > 1)
+        else {
+            return self.uncertainty().within(least, most);
         };
-        let (mut squares, mut rows) = (ExactSum::default(), 0);
+        let variance = |groups: &[Deviation], all: f64| {
+            groups.iter().fold(0.0, |sum, group| sum + group.variance(all)) / all / all
+        };
+        let (stderr, degrees) = (variance(&groups, n).sqrt(), degrees(&groups));
+        // A group of the mean size at each end of the range.
+        let rows = n / groups.len() as f64 * weight(commonest, groups.len() as u64);
+        let mean = ((mean - least) / width).clamp(0.0, 1.0);
+        let all = n + 2.0 * rows;
+        let centre = (n * mean + rows) / all;
+        for group in &mut groups {
+            group.deviation = group.deviation / width + group.rows * (mean - centre);
+        }
+        groups.extend([0.0, 1.0].map(|end| Deviation { rows, deviation: rows * (end - centre) }));
+        let effective = centre * (1.0 - centre) / variance(&groups, all) * n / all;
+        let units = Units { mean, effective, degrees };
+        Uncertainty::bounded(stderr, &units, least, most)
+    }
+
+    fn rows(&self) -> f64 {
+        self.groups.values().map(|group| group.count).sum::<u64>() as f64
+    }
+
+    /// Returns how many groups have the commonest mean; `None` if at least 30 groups have another one.
+    pub(crate) fn commonest(&self) -> Option<u64> {
+        let mut commonest = Commonest::default();
         for group in self.groups.values() {
+            let mut sum = ExactSum::default();
+            group.sum.add_to(&mut sum);
+            commonest.record(sum.mean(group.count), 1);
+        }
+        commonest.count()
+    }
+
+    /// Returns how far the sum of each group is from its rows times the mean, in an order that depends on nothing else;
+    /// `None` if a square is not finite.
+    fn deviations(&self) -> Option<Vec<Deviation>> {
+        let mean = self.mean()?;
+        let deviation = |group: &Group| {
             let mut deviation = ExactSum::default();
             group.sum.add_to(&mut deviation);
             deviation.add_times(-mean, group.count);
-            let square = deviation.value().powi(2);
-            if !square.is_finite() {
-                return Uncertainty::TooLarge;
-            }
-            squares.add(square);
-            rows += group.count;
-        }
-        let correction = groups as f64 / (groups - 1) as f64;
-        let stderr = (correction * squares.value()).sqrt() / rows as f64;
-        Uncertainty::student(mean, stderr, groups - 1)
+            Deviation { rows: group.count as f64, deviation: deviation.value() }
+        };
+        let mut groups: Vec<Deviation> = self.groups.values().map(deviation).collect();
+        groups.sort_by(|a, b| a.rows.total_cmp(&b.rows).then(a.deviation.total_cmp(&b.deviation)));
+        let sum: f64 = groups.iter().map(|group| group.deviation.powi(2)).sum();
+        sum.is_finite().then_some(groups)
     }
+}
+
+/// A group of rows.
+struct Deviation {
+    rows: f64,
+    /// The sum of the values, less the rows times the mean.
+    deviation: f64,
+}
+
+impl Deviation {
+    /// The part of the group in the variance of the sum of `all` rows.
+    fn variance(&self, all: f64) -> f64 {
+        self.deviation.powi(2) / (1.0 - self.rows / all)
+    }
+}
+
+/// Returns the harmonic mean of the degrees of freedom if the rows of a group are independent, and if they are equal.
+fn degrees(groups: &[Deviation]) -> f64 {
+    let sizes: Vec<f64> = groups.iter().map(|group| group.rows).collect();
+    let independent = bell_mccaffrey(&sizes, |size| size);
+    let equal = bell_mccaffrey(&sizes, |size| size * size);
+    2.0 / (1.0 / independent + 1.0 / equal)
+}
+
+/// Returns the degrees of freedom of the variance CR2 of a mean (Bell and McCaffrey 2002), if the sums of groups of these
+/// sizes are independent and have these variances: `tr(B)² / tr(B²)`, where `B` is the covariance of the adjusted deviations.
+fn bell_mccaffrey(sizes: &[f64], variance: impl Fn(f64) -> f64) -> f64 {
+    let n: f64 = sizes.iter().sum();
+    let total = sizes.iter().map(|size| variance(*size)).sum::<f64>() / n / n;
+    // B = diag(d) - (u vᵀ + v uᵀ) / n + total u uᵀ
+    let (mut trace, mut squares) = (0.0, 0.0);
+    let (mut uu, mut uv, mut vv) = (0.0, 0.0, 0.0);
+    for size in sizes {
+        let (adjusted, variance) = (1.0 / (1.0 - size / n), variance(*size));
+        let (u, v, d) = (adjusted.sqrt() * size, adjusted.sqrt() * variance, adjusted * variance);
+        let rest = total * u * u - 2.0 * u * v / n;
+        (trace, squares) = (trace + d + rest, squares + d * d + 2.0 * d * rest);
+        (uu, uv, vv) = (uu + u * u, uv + u * v, vv + v * v);
+    }
+    squares += 2.0 * (uu * vv + uv * uv) / n / n - 4.0 * total * uu * uv / n + (total * uu).powi(2);
+    trace * trace / squares
 }
 
 #[cfg(test)]
@@ -122,10 +222,86 @@ mod tests {
             merged.merge(&of(&values[split..]));
             assert_eq!((merged.groups(), merged.mean()), (3, Some(3.625 / 6.0)));
             // The groups differ from 3, 2 and 1 times the mean by -1/16, -1/12 and 7/48.
-            let stderr = (1.5_f64 * (9.0 + 16.0 + 49.0)).sqrt() / 48.0 / 6.0;
+            let stderr = (9.0 * 2.0 + 16.0 * 1.5 + 49.0 * 1.2_f64).sqrt() / 48.0 / 6.0;
             let found = merged.uncertainty().stderr().unwrap();
             assert!((found - stderr).abs() < 1e-12, "{found} is not {stderr}");
         }
+    }
+
+    /// Groups of these sizes, whose rows have the numbers 37, 74, 10, .. of 101.
+    fn sized(sizes: &[u32]) -> Clusters<u32> {
+        let mut clusters = Clusters::default();
+        let groups = (0..).zip(sizes).flat_map(|(group, size)| (0..*size).map(move |_| group));
+        for (row, group) in (1_u32..).zip(groups) {
+            clusters.record(group, f64::from(row * 37 % 101) / 101.0);
+        }
+        clusters
+    }
+
+    #[test]
+    fn standard_errors_and_degrees_of_freedom_are_those_of_r() {
+        let large = |first: &[u32], others: usize, size: u32| {
+            first.iter().copied().chain(std::iter::repeat_n(size, others)).collect::<Vec<_>>()
+        };
+        // R's clubSandwich 0.5.8: `coef_test(lm(x ~ 1), vcov = "CR2", cluster = g, test = "Satterthwaite")`.
+        for (sizes, stderr, degrees) in [
+            (large(&[], 6, 20), 0.006_912_596_206_883_79, 5.0),
+            (large(&[50], 5, 5), 0.018_088_183_010_730_2, 1.884_615_384_615_4),
+            (large(&[100], 9, 5), 0.011_967_648_668_283_4, 1.921_568_627_451),
+            (large(&[30; 3], 20, 3), 0.009_271_690_789_301_43, 6.872_271_914_132_37),
+            (large(&[], 8, 1), 0.105_256_244_807_02, 7.0),
+            (large(&[99], 1, 1), 0.013_433_673_768_314_7, 1.0),
+        ] {
+            let found = sized(&sizes).uncertainty().stderr().unwrap();
+            assert!((found - stderr).abs() < 1e-9, "{sizes:?}: {found} is not {stderr}");
+            let sizes: Vec<f64> = sizes.into_iter().map(f64::from).collect();
+            let found = bell_mccaffrey(&sizes, |size| size);
+            assert!((found - degrees).abs() < 1e-9, "{sizes:?}: {found} is not {degrees}");
+        }
+    }
+
+    #[test]
+    fn degrees_of_freedom_are_those_of_the_whole_matrix() {
+        let sizes = [40.0, 30.0, 20.0, 10.0, 5.0, 5.0];
+        let n: f64 = sizes.iter().sum();
+        for variance in [|size: f64| size, |size: f64| size * size] {
+            let (mut trace, mut squares) = (0.0, 0.0);
+            let of = |a: usize, b: usize| {
+                let residual = |row: usize, group: usize| {
+                    (if row == group { 1.0 } else { 0.0 }) - sizes[row] / n
+                };
+                let covariance = (0..6)
+                    .map(|group| residual(a, group) * variance(sizes[group]) * residual(b, group));
+                let adjusted = |group: usize| 1.0 / (1.0 - sizes[group] / n).sqrt();
+                adjusted(a) * adjusted(b) * covariance.sum::<f64>()
+            };
+            for a in 0..6 {
+                trace += of(a, a);
+                squares += (0..6).map(|b| of(a, b).powi(2)).sum::<f64>();
+            }
+            let found = bell_mccaffrey(&sizes, variance);
+            assert!((found - trace * trace / squares).abs() < 1e-12, "{found}");
+        }
+        // 3.0 for independent rows, and 2.0 for copies.
+        let groups = sizes.map(|rows| Deviation { rows, deviation: 0.0 });
+        assert!((degrees(&groups) - 2.4).abs() < 0.05, "{}", degrees(&groups));
+    }
+
+    #[test]
+    fn groups_that_pass_have_an_interval() {
+        let mut passes = Clusters::default();
+        (0..100_u32).for_each(|row| passes.record(row % 10, 1.0));
+        let Uncertainty::WithoutStderr { ci95 } = passes.uncertainty_within(0.0, 1.0) else {
+            panic!("{passes:?}")
+        };
+        // As ten rows that pass.
+        let rows: super::super::Moments = [1.0; 10].into_iter().collect();
+        assert_eq!(ci95.high, 1.0);
+        assert!((ci95.low - rows.uncertainty_within(0.0, 1.0).ci95().unwrap().low).abs() < 0.01);
+        assert_eq!(passes.uncertainty(), Uncertainty::Constant);
+        // Groups of which nearly all differ have the interval of their standard error.
+        let many = sized(&[5; 40]);
+        assert_eq!(many.uncertainty_within(0.0, 1.0), many.uncertainty());
     }
 
     #[test]

@@ -3,12 +3,18 @@
 use std::fmt;
 
 use serde::ser::{Serialize, Serializer};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::decimals::decimals;
 
 /// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
 /// sides is a 95% interval.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
+
+/// The 97.5% quantile of Student's t; infinite without degrees of freedom.
+pub(super) fn t_quantile(degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
+}
 
 /// A 95% interval; serializes as `[low, high]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +26,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the value is within the interval, including its ends.
+    /// Returns `true` if the value is within the interval, including its ends.
     ///
     /// ```
     /// use dsrs_metrics::stats::Interval;

@@ -6,9 +6,10 @@
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
-//! | mean of rows | [`Moments::mean`] | Student's t, [`Moments::uncertainty`]; bootstrap, [`Bootstrap::mean`] |
-//! | mean of rows in groups | [`Clusters::mean`] | cluster-robust, [`Clusters::uncertainty`] |
+//! | mean of rows | [`Moments::mean`] | Student's t or Wilson's, [`Moments::uncertainty_within`]; bootstrap, [`Bootstrap::mean`] |
+//! | mean of rows in groups | [`Clusters::mean`] | cluster-robust, [`Clusters::uncertainty_within`] |
 //! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
+//! | difference of paired shares | [`PairedShares::difference`] | Tango's score interval, [`PairedShares::tango`] |
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
@@ -22,8 +23,10 @@
 //! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
+mod bounded;
 mod calibration;
 mod clusters;
+mod commonest;
 mod compact_sum;
 mod confusion;
 #[doc(hidden)]
@@ -40,6 +43,7 @@ mod moments;
 mod moments_bytes;
 mod not_defined;
 mod paired;
+mod paired_shares;
 mod pass_at_k;
 mod proportion;
 mod rank_values;
@@ -47,6 +51,7 @@ mod rogan_gladen;
 mod spearman;
 #[cfg(test)]
 mod tests;
+mod ties;
 
 pub use bootstrap::{Bootstrap, bca_interval};
 pub use calibration::{Brier, Calibration};
@@ -64,9 +69,14 @@ pub use paired::{
     PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact, permutation_limit,
     permutation_test, rows_for_power,
 };
+pub use paired_shares::{PairedShares, mcnemar_mid_p};
 pub use proportion::Proportion;
 pub use rank_values::{ClassScores, ValuePairs};
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
 #[doc(hidden)]
 pub use spearman::RankPairs;
 pub use spearman::{average_ranks, spearman};
+pub use ties::score_difference;
+
+/// With fewer values than this that differ from the commonest one, Student's t covers the mean of skewed scores too rarely.
+const FEW: u64 = 30;

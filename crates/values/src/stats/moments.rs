@@ -1,10 +1,11 @@
 //! The mean of scores with its standard error and its interval.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
-use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use super::bounded::{Units, weight};
+use super::commonest::Commonest;
 use super::exact_sum::ExactSum;
-use super::interval::Interval;
+use super::interval::{Interval, t_quantile};
 
 /// Beyond this magnitude the square of a value is not finite, and neither is the variance.
 const MAX_SQUARED: f64 = 1e150;
@@ -19,7 +20,7 @@ pub enum Uncertainty {
         /// The 95% interval.
         ci95: Interval,
     },
-    /// The interval of a share. All rows pass, or all fail, or there is one row, so the standard error is not known.
+    /// The interval of values that have a range. All of them are equal, so the standard error is not known.
     WithoutStderr {
         /// The 95% interval.
         ci95: Interval,
@@ -31,7 +32,7 @@ pub enum Uncertainty {
         /// The smallest number that is enough.
         needed: u64,
     },
-    /// All values are equal, which shows nothing about the error of their mean.
+    /// All values are equal and have no range, which shows nothing about the error of their mean.
     Constant,
     /// The variance is too large for a number.
     TooLarge,
@@ -94,19 +95,27 @@ impl Uncertainty {
         self
     }
 
-    /// Returns the interval `mean ± t · stderr` with Student's t of `degrees` degrees of freedom.
-    pub(super) fn student(mean: f64, stderr: f64, degrees: u64) -> Self {
-        if stderr == 0.0 {
-            return Self::Constant;
-        }
-        match StudentsT::new(0.0, 1.0, degrees as f64) {
-            Ok(student) if stderr.is_finite() => {
-                let half = student.inverse_cdf(0.975) * stderr;
-                let ci95 = Interval { low: mean - half, high: mean + half };
-                Self::Known { stderr, ci95 }
+    /// Returns the interval `mean ± t · stderr` with Student's t.
+    pub(super) fn student(mean: f64, stderr: f64, degrees: f64) -> Self {
+        let half = t_quantile(degrees) * stderr;
+        match stderr == 0.0 {
+            true => Self::Constant,
+            false if half.is_finite() => {
+                Self::Known { stderr, ci95: Interval { low: mean - half, high: mean + half } }
             }
-            _ => Self::TooLarge,
+            false => Self::TooLarge,
         }
+    }
+
+    /// Returns the interval of units, on the scale of their values from `least` to `most`.
+    pub(super) fn bounded(stderr: f64, units: &Units, least: f64, most: f64) -> Self {
+        let of = |unit: f64| match unit {
+            1.0 => most,
+            unit => least + unit * (most - least),
+        };
+        let Interval { low, high } = units.interval();
+        let ci95 = Interval { low: of(low), high: of(high) };
+        if stderr == 0.0 { Self::WithoutStderr { ci95 } } else { Self::Known { stderr, ci95 } }
     }
 }
 
@@ -144,6 +153,7 @@ pub struct Moments {
     pub(super) ones: u64,
     pub(super) sum: ExactSum,
     pub(super) squares: ExactSum,
+    pub(super) commonest: Commonest,
     /// Whether the square of a value is too large.
     pub(super) has_large: bool,
     pub(super) has_infinite: bool,
@@ -161,6 +171,7 @@ impl Moments {
             return;
         }
         self.count += times;
+        self.commonest.record(value, times);
         if value == 0.0 {
             return;
         }
@@ -187,6 +198,7 @@ impl Moments {
         self.ones += other.ones;
         self.sum.add_all(&other.sum);
         self.squares.add_all(&other.squares);
+        self.commonest.merge(&other.commonest);
         self.has_large |= other.has_large;
         self.has_infinite |= other.has_infinite;
     }
@@ -234,17 +246,74 @@ impl Moments {
         Some((deviations.value() / n / rest).max(0.0))
     }
 
+    /// Returns how often the commonest value occurs; `None` if at least 30 values differ from it.
+    pub(crate) fn commonest(&self) -> Option<u64> {
+        self.commonest.count()
+    }
+
+    /// Returns `true` if fewer than 30 values differ from the commonest one. An interval by Student's t is then too narrow
+    /// for scores that are mostly equal.
+    #[must_use]
+    pub fn has_few(&self) -> bool {
+        self.commonest().is_some()
+    }
+
     /// Returns the standard error of the mean, `√(variance / n)`, and the interval by Student's t with `n - 1` degrees
     /// of freedom.
+    ///
+    /// For values with a known range, [`uncertainty_within`](Self::uncertainty_within) covers the mean more often.
     #[must_use]
     pub fn uncertainty(&self) -> Uncertainty {
         match (self.mean(), self.variance()) {
             (Some(mean), Some(variance)) => {
-                Uncertainty::student(mean, (variance / self.count as f64).sqrt(), self.count - 1)
+                let stderr = (variance / self.count as f64).sqrt();
+                Uncertainty::student(mean, stderr, (self.count - 1) as f64)
             }
             _ if self.count < 2 => Uncertainty::NotEnoughRows { found: self.count, needed: 2 },
             _ => Uncertainty::TooLarge,
         }
+    }
+
+    /// Returns the standard error and the interval of the mean of values between `least` and `most`.
+    ///
+    /// If at least 30 values differ from the commonest one, the interval is Student's t, as of
+    /// [`uncertainty`](Self::uncertainty), clamped to the range. Student's t fails if most values are equal: the interval of
+    /// 50 scores, of which 97% are 1, contains the mean in 67% of all studies. With fewer values that differ, the interval is
+    /// Wilson's, for the number of passes and failures that have the same variance, with Student's t as the quantile. The
+    /// variance is that of the values and, if more than half of them are equal, of one more at each end of the range: with the
+    /// weight 1 if all are equal, and a weight that falls to 0 at half of them. The interval is defined even if all values are
+    /// equal.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Moments;
+    ///
+    /// let interval = |ones, other: &[f64]| {
+    ///     let mut scores: Moments = other.iter().copied().collect();
+    ///     scores.record_times(1.0, ones);
+    ///     format!("{:.4}", scores.uncertainty_within(0.0, 1.0).ci95().unwrap())
+    /// };
+    /// assert_eq!(interval(1000, &[]), "[0.9962, 1.0000]");
+    /// assert_eq!(interval(49, &[0.5]), "[0.9113, 0.9991]");
+    /// ```
+    #[must_use]
+    pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {
+        let width = most - least;
+        let (Some(mean), Some(variance), Some(commonest), true) =
+            (self.mean(), self.variance(), self.commonest(), width > 0.0 && width.is_finite())
+        else {
+            return self.uncertainty().within(least, most);
+        };
+        let n = self.count as f64;
+        let mean = ((mean - least) / width).clamp(0.0, 1.0);
+        let weight = weight(commonest, self.count);
+        let all = n + 2.0 * weight;
+        let centre = (n * mean + weight) / all;
+        let squares = variance / width / width * (n - 1.0)
+            + n * (mean - centre).powi(2)
+            + weight * (centre.powi(2) + (1.0 - centre).powi(2));
+        let effective = n * centre * (1.0 - centre) * (all - 1.0) / squares;
+        let units = Units { mean, effective, degrees: n - 1.0 };
+        Uncertainty::bounded((variance / n).sqrt(), &units, least, most)
     }
 }
 
@@ -310,6 +379,43 @@ mod tests {
             assert_eq!((uncertainty.stderr(), uncertainty.ci95()), expected);
             assert_eq!(uncertainty.reason(), reason);
         }
+    }
+
+    #[test]
+    fn few_values_that_differ_have_wilsons_interval() {
+        let within = |moments: &Moments| moments.uncertainty_within(0.0, 1.0);
+        let equal = |value: f64, times| {
+            let mut moments = Moments::default();
+            moments.record_times(value, times);
+            moments
+        };
+        // With a pass and a failure more, 51 of 52 pass, whose unbiased variance is 1/52.
+        let t = 2.009_575_237_129_24_f64;
+        let effective = 50.0 * (51.0 / 52.0 / 52.0) / (1.0 / 52.0);
+        let low = effective / (effective + t * t);
+        let Uncertainty::WithoutStderr { ci95 } = within(&equal(1.0, 50)) else { panic!() };
+        assert!((ci95.low - low).abs() < 1e-12 && ci95.high == 1.0, "{ci95:?} {low}");
+        // The same scores, reversed.
+        let zeros = within(&equal(0.0, 50)).ci95().unwrap();
+        assert!((zeros.high - (1.0 - low)).abs() < 1e-12 && zeros.low == 0.0, "{zeros:?}");
+        // On another scale.
+        let scaled = equal(7.0, 50).uncertainty_within(-3.0, 7.0).ci95().unwrap();
+        assert!((scaled.low - (10.0 * low - 3.0)).abs() < 1e-12 && scaled.high == 7.0);
+        // Thirty values that differ have Student's interval.
+        let half: Moments = (0..30).map(|row| f64::from(row) / 29.0).collect();
+        assert_eq!(within(&half), half.uncertainty());
+        assert_eq!(within(&equal(0.5, 1)), Uncertainty::NotEnoughRows { found: 1, needed: 2 });
+        assert_eq!(equal(0.5, 9).uncertainty_within(0.5, 0.5), Uncertainty::Constant);
+        assert_eq!(equal(0.5, 9).uncertainty_within(0.0, f64::INFINITY), Uncertainty::Constant);
+    }
+
+    #[test]
+    fn values_that_are_all_different_have_nearly_students_interval() {
+        let scores: Moments = (0..20).map(|row| 0.4 + f64::from(row) / 100.0).collect();
+        let width = |it: Uncertainty| it.ci95().map(|Interval { low, high }| high - low).unwrap();
+        let (wilson, student) =
+            (width(scores.uncertainty_within(0.0, 1.0)), width(scores.uncertainty()));
+        assert!(wilson < student && wilson > 0.97 * student, "{wilson} {student}");
     }
 
     #[test]

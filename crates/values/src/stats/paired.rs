@@ -60,8 +60,12 @@ const MAX_EXACT: u32 = 1 << 17;
 /// ```
 #[must_use]
 pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> PermutationTest {
-    let sizes: Vec<f64> = differences.iter().map(|it| it.abs()).filter(|it| *it > 0.0).collect();
-    let observed = differences.iter().sum::<f64>().abs();
+    let largest = differences.iter().fold(0.0, |largest: f64, it| largest.max(it.abs()));
+    // A power of two, so that the sums of large differences are finite, and no other sum changes by a bit.
+    let unit = if largest > 1e300 { 2_f64.powi(-64) } else { 1.0 };
+    let scaled = differences.iter().map(|it| it * unit);
+    let observed = scaled.clone().sum::<f64>().abs();
+    let sizes: Vec<f64> = scaled.map(f64::abs).filter(|it| *it > 0.0).collect();
     // Sums of the same numbers in another order differ by rounding.
     let total: f64 = sizes.iter().sum();
     let reached = observed - total * f64::EPSILON * sizes.len() as f64;
@@ -335,6 +339,13 @@ mod tests {
         for none in [&[][..], &[0.0; 60_000], &[f64::INFINITY; 60_000], &[f64::NAN; 60_000]] {
             assert_eq!(permutation_limit(none), None);
         }
+    }
+
+    #[test]
+    fn sums_that_are_not_finite_have_a_p_value() {
+        assert_eq!(permutation_test(&[1e308; 4], 1, 0).p_value, 0.125);
+        assert_eq!(permutation_test(&[1e308, -1e308, 1e308, 0.0], 1, 0).p_value, 1.0);
+        assert!(permutation_test(&[1e308; 30], 1_000, 0).p_value <= 0.001);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Proportions and their intervals.
 
 use serde::Serialize;
+use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::interval::{Interval, Z};
 use super::moments::Uncertainty;
@@ -30,6 +31,13 @@ impl Proportion {
     pub fn record(&mut self, success: bool) {
         self.successes += u64::from(success);
         self.trials += 1;
+    }
+
+    /// Returns the probability of at most as many successes if each trial succeeds with the probability `rate`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn chance_of_at_most(&self, rate: f64) -> f64 {
+        Binomial::new(rate, self.trials).map_or(f64::NAN, |trials| trials.cdf(self.successes))
     }
 
     /// Returns `successes / trials` in [0, 1]; `None` without trials.

@@ -141,18 +141,16 @@ impl Tally {
 
     /// The uncertainty of the mean of all rows, within the range of scores, to which failures belong.
     fn uncertainty(&self, all: &Moments, kind: ScoreKind) -> Uncertainty {
-        let uncertainty = match kind {
-            ScoreKind::Bool => {
+        let range = self.range.map(|ScoreRange { min, max }| match self.failed {
+            0 => (min, max),
+            _ => (min.min(FAILURE_SCORE), max.max(FAILURE_SCORE)),
+        });
+        match (kind, range) {
+            (ScoreKind::Bool, _) => {
                 Proportion { successes: self.ones, trials: all.count() }.uncertainty()
             }
-            _ => all.uncertainty(),
-        };
-        match self.range {
-            None => uncertainty,
-            Some(ScoreRange { min, max }) if self.failed > 0 => {
-                uncertainty.within(min.min(FAILURE_SCORE), max.max(FAILURE_SCORE))
-            }
-            Some(ScoreRange { min, max }) => uncertainty.within(min, max),
+            (_, Some((min, max))) => all.uncertainty_within(min, max),
+            (_, None) => all.uncertainty(),
         }
     }
 }

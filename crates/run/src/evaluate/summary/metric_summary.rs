@@ -35,8 +35,8 @@ pub struct MetricSummary {
     /// of all rows for a corpus metric. `None` if no row has a score, if the score of all rows is
     /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
-    /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool,
-    /// otherwise Student's t, within the metric's range; cluster-robust if rows have
+    /// The standard error and the 95% interval of [`score`](Self::score): Wilson's interval for a bool, and Student's t for
+    /// numbers, or Wilson's if [most are equal](crate::stats::Moments::uncertainty_within). It is cluster-robust if rows have
     /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
     /// Failed rows count as the failure score here too.
     #[serde(flatten)]
@@ -112,14 +112,13 @@ pub struct MetricSummary {
     pub(crate) failure_score: f64,
     #[serde(skip)]
     pub(crate) ones: u64,
+    /// `true` if the scores of fewer than 30 rows differ from the commonest one.
+    #[serde(skip)]
+    pub(crate) has_few: bool,
     /// False while a run is in progress: the interval is computed at its end.
     #[serde(skip)]
     pub(crate) has_interval: bool,
 }
-
-/// With fewer rows or groups than this, an interval by Student's t of skewed scores contains the true mean in less than
-/// 95% of all studies, and the headline adds "few rows".
-const FEW: u64 = 30;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_zero(count: &u64) -> bool {
@@ -139,8 +138,13 @@ impl MetricSummary {
         self.score.map(|score| 100.0 * score)
     }
 
+    /// Returns `true` if the score of a row is a mean of repeats.
+    pub(crate) fn has_repeats(&self) -> bool {
+        self.repeats.as_ref().is_some_and(|repeats| repeats.repeats > 1)
+    }
+
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.repeats.is_some() {
+        if self.has_repeats() {
             let (rows, interval) = (self.rows(), self.interval());
             return write!(f, "{:.2}%{interval} (mean of {}/{rows}", 100.0 * mean, self.scored);
         }
@@ -187,10 +191,13 @@ impl MetricSummary {
     /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, in percent for a bool;
     /// `[not enough rows]`.
     fn interval(&self) -> String {
-        let is_share = self.kind == ScoreKind::Bool && self.repeats.is_none();
+        let is_share = self.kind == ScoreKind::Bool && !self.has_repeats();
         let note = match self.groups {
             Some(groups) => format!("; {groups} groups"),
-            None if self.scored + self.failed < FEW && !is_share => "; few rows".to_owned(),
+            None if self.has_few && !is_share => {
+                let is_short = self.scored + self.failed < 30;
+                if is_short { "; few rows" } else { "; few rows differ" }.to_owned()
+            }
             None => String::new(),
         };
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {

@@ -9,7 +9,7 @@ use crate::stats::{Bootstrap, Clusters, Moments, Proportion, Uncertainty};
 /// How the intervals of a run are computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct IntervalOptions {
-    /// Whether rows have groups.
+    /// `true` if rows have groups.
     pub(crate) by_group: bool,
     /// The bootstrap, which replaces Student's t.
     pub(crate) bootstrap: Option<Bootstrap>,
@@ -107,18 +107,24 @@ impl Sample {
     ///
     /// `kind` is the kind of the values. Values of a bool are 0 and 1.
     pub(crate) fn uncertainty(&self, kind: ScoreKind, range: Option<ScoreRange>) -> Uncertainty {
-        let uncertainty = match (self.options, kind) {
-            (IntervalOptions { bootstrap: Some(bootstrap), .. }, _) => {
-                bootstrap.mean(&self.units())
+        match (self.options, kind, range) {
+            (IntervalOptions { bootstrap: Some(bootstrap), .. }, _, range) => {
+                let uncertainty = bootstrap.mean(&self.units());
+                range.map_or(uncertainty, |range| uncertainty.within(range.min, range.max))
             }
-            (IntervalOptions { by_group: true, .. }, _) => self.clusters.uncertainty(),
-            (_, ScoreKind::Bool) => self.proportion().uncertainty(),
-            (_, ScoreKind::Number | ScoreKind::Corpus) => self.moments.uncertainty(),
-        };
-        match range {
-            Some(range) => uncertainty.within(range.min, range.max),
-            None => uncertainty,
+            (IntervalOptions { by_group: true, .. }, _, Some(range)) => {
+                self.clusters.uncertainty_within(range.min, range.max)
+            }
+            (IntervalOptions { by_group: true, .. }, _, None) => self.clusters.uncertainty(),
+            (_, ScoreKind::Bool, _) => self.proportion().uncertainty(),
+            (_, _, Some(range)) => self.moments.uncertainty_within(range.min, range.max),
+            (_, _, None) => self.moments.uncertainty(),
         }
+    }
+
+    /// Returns `true` if fewer than 30 values differ from the commonest one.
+    pub(crate) fn has_few(&self) -> bool {
+        self.moments.has_few()
     }
 
     /// Returns the share of ones among values that are 0 or 1.
@@ -201,10 +207,12 @@ mod tests {
 
     #[test]
     fn intervals_are_within_the_range() {
-        let scored = sample(IntervalOptions::default(), &[(0, 0, 0.9), (1, 0, 1.0)]);
-        let found = scored.uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT)).ci95();
-        let low = 0.95 - 12.706_204_736_174_698 * 0.05;
-        let Interval { low: found, high } = found.unwrap();
-        assert!((found - low).abs() < 1e-9 && high == 1.0, "{found} {high}");
+        for by_group in [false, true] {
+            let options = IntervalOptions { by_group, bootstrap: None };
+            let scored = sample(options, &[(0, 0, 0.9), (1, 1, 1.0)]);
+            let found = scored.uncertainty(ScoreKind::Number, Some(ScoreRange::UNIT)).ci95();
+            let Interval { low, high } = found.unwrap();
+            assert!(low > 0.0 && low < 0.5 && high <= 1.0, "{low} {high}");
+        }
     }
 }

@@ -185,6 +185,7 @@ impl Tally {
         let own = MetricSummary {
             uncertainty: self.uncertainty(&all),
             groups: all.groups().filter(|_| counts.kind != ScoreKind::Corpus),
+            has_few: all.has_few(),
             repeats: self.repeats.as_ref().map(|repeats| Box::new(repeats.summary())),
             judged_by: self.judged_by.named(),
             judged_by_others: self.judged_by.others(),
@@ -200,8 +201,10 @@ impl Tally {
                 name: format!("{}.{name}", counts.name),
                 kind: ScoreKind::Number,
                 score: mean.filter(|_| own.unknown_fields.is_empty()),
-                uncertainty: all.uncertainty(ScoreKind::Number, None),
+                // A named score is in the range of its metric.
+                uncertainty: all.uncertainty(ScoreKind::Number, self.range()),
                 groups: all.groups(),
+                has_few: all.has_few(),
                 mean,
                 mean_scored,
                 scored: part.scored,
@@ -260,20 +263,28 @@ impl Tally {
             return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
         }
         let failure_score = self.counts.failure_score;
-        let has_failures = self.counts.failed > 0;
-        // Repeats, and a failure score between 0 and 1, make the mean of a bool a mean of numbers.
-        let has_shares = has_failures && ![0.0, 1.0].contains(&failure_score);
+        // Several repeats, and a failure score between 0 and 1, make the mean of a bool a mean of numbers.
+        let has_shares = self.counts.failed > 0 && ![0.0, 1.0].contains(&failure_score);
         let kind = match self.counts.kind {
-            ScoreKind::Bool if has_shares || self.repeats.is_some() => ScoreKind::Number,
+            ScoreKind::Bool if has_shares || self.has_repeats() => ScoreKind::Number,
             kind => kind,
         };
-        let range = self.range.map(|range| match has_failures {
-            true => {
-                ScoreRange { min: range.min.min(failure_score), max: range.max.max(failure_score) }
-            }
-            false => range,
-        });
-        all.uncertainty(kind, range)
+        all.uncertainty(kind, self.range())
+    }
+
+    /// Returns `true` if a row is evaluated more than once.
+    fn has_repeats(&self) -> bool {
+        self.options.repeats.is_some_and(|repeats| repeats > 1)
+    }
+
+    /// Returns the range of the values, to which a failure score may be added.
+    fn range(&self) -> Option<ScoreRange> {
+        let unit = (self.counts.kind == ScoreKind::Bool).then_some(ScoreRange::UNIT);
+        let failure = self.counts.failure_score;
+        self.range.or(unit).map(|range| match self.counts.failed {
+            0 => range,
+            _ => ScoreRange { min: range.min.min(failure), max: range.max.max(failure) },
+        })
     }
 }
 

@@ -18,6 +18,7 @@ use crate::data::NamedFile;
 use crate::evaluate::manifest::FormatVersion;
 use crate::in_order::in_order;
 use crate::results::ResultsError;
+use crate::results::figures::Bounds;
 use crate::results::file::Results;
 use crate::results::run::{CORPUS, is_lower_better};
 use crate::results::run_scores::{Columns, RunScores};
@@ -35,6 +36,7 @@ pub struct ComparisonBuilder {
     group: Option<String>,
     only_paired: bool,
     draws: Option<u32>,
+    mid_p: bool,
     seed: u64,
     listed_rows: Option<usize>,
     places: Places,
@@ -75,6 +77,10 @@ impl ComparisonBuilder {
         /// of all rows. With few rows all assignments are evaluated instead, and with more than 50,000 differences of
         /// similar size their normal limit is taken, see [`permutation_limit`](crate::stats::permutation_limit).
         pub fn draws(draws: u32) => draws = Some(draws);
+
+        /// Sets whether the p-value of pass or fail is the mid-p value of McNemar's test instead of the exact one. It finds
+        /// more differences, and may exceed its level slightly, see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+        pub fn mid_p(mid_p: bool) => mid_p = mid_p;
 
         /// Sets the seed of the permutation test; 0 by default.
         pub fn seed(seed: u64) => seed = seed;
@@ -264,6 +270,8 @@ impl ComparisonBuilder {
         let testing = Testing {
             kind,
             is_pass_or_fail,
+            is_mid_p: self.mid_p,
+            range: None,
             direction,
             draws: self.draws.unwrap_or(DRAWS),
             seed: self.seed,
@@ -281,7 +289,9 @@ impl ComparisonBuilder {
         check_failure_score(name, &rows, direction, failure_score)?;
         let kind = kind_of(selected, a, b, &rows)?;
         let is_pass_or_fail = kind == ScoreKind::Bool && rows.are_verdicts();
-        let testing = Testing { kind, is_pass_or_fail, ..testing };
+        let (least, most) = rows.extremes();
+        let range = Bounds::of_both([a, b], name).range(kind, least, most);
+        let testing = Testing { kind, is_pass_or_fail, range, ..testing };
         let listed = self.listed_rows.unwrap_or(usize::MAX);
         Ok(MetricComparison::new(name, (&rows, pairs), testing, groups, failure_score, listed))
     }

@@ -108,7 +108,7 @@ impl MetricComparison {
             Verdict::NotEnoughRows { needed } => format!(
                 "not enough rows to compare judge {first} with {second}: {figures}; a test at 5% needs at least {needed} rows"
             ),
-            Verdict::NoDifference | Verdict::NotTested => {
+            Verdict::Unchanged | Verdict::NoDifference | Verdict::NotTested => {
                 format!("no difference can be shown between judge {first} and {second}: {figures}")
             }
         }

@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::difference::{DifferenceTest, PairedDifference, Testing, power_rows};
+use super::difference::{DifferenceTest, PairedDifference, Testing};
 use super::pairs::{NotCompared, Pairs};
 use crate::core::score::counted::Counted;
 use crate::results::ResultOutcome;
 use crate::results::run_scores::RunScores;
 use crate::results::selected::Selected;
-use crate::stats::{Bootstrap, Uncertainty, exchange_test};
+use crate::stats::{Bootstrap, Uncertainty, exchange_test, score_difference};
 
 /// The largest number of random assignments, and of contributions that these merge together.
 const MAX_DRAWS: u32 = 10_000;
@@ -106,7 +106,7 @@ fn score(merged: &Option<Counted>) -> Result<f64, String> {
 /// Returns the second score minus the first, if both are defined.
 fn difference(sides: &[Option<Counted>; 2]) -> Option<f64> {
     let [a, b] = sides.each_ref().map(|side| score(side).ok());
-    Some(b? - a?)
+    Some(score_difference(b?, a?))
 }
 
 impl Testing {
@@ -137,7 +137,7 @@ impl Testing {
         let clusters = by_group.then_some(units.len() as u64);
         let units = blocks(units);
         let (equal, differing): (Vec<_>, Vec<_>) = units.iter().partition(|[a, b]| a == b);
-        let change = a.zip(b).map(|(a, b)| b - a);
+        let change = a.zip(b).map(|(a, b)| score_difference(b, a));
         let tested = change.map(|change| self.exchange(change, n, &equal, &differing));
         let uncertainty = match change {
             Some(_) => self.bootstrap(n, &units),
@@ -157,7 +157,6 @@ impl Testing {
             wins: 0,
             losses: 0,
             ties: ties as u64,
-            power_rows: power_rows(uncertainty, n, change),
         };
         (of_rows, reason)
     }

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use super::pairs::Compared;
-use crate::core::spec::{Direction, ScoreKind};
+use crate::core::spec::{Direction, ScoreKind, ScoreRange};
 use crate::stats::{
-    Clusters, Interval, Moments, PermutationTest, Uncertainty, mcnemar_exact, permutation_limit,
-    permutation_test, rows_for_power,
+    Clusters, Interval, Moments, PairedShares, PermutationTest, detectable_difference,
+    mcnemar_exact, mcnemar_mid_p, permutation_limit, permutation_test, score_difference,
 };
 
 /// The difference between the means of two runs, or between their scores of all rows, over the rows that are compared.
@@ -34,7 +34,8 @@ pub struct PairedDifference {
     /// The standard error of the difference: of the mean of the differences of rows, or cluster-robust by group;
     /// of a score of all rows by the paired bootstrap (Koehn 2004).
     pub stderr: Option<f64>,
-    /// The 95% interval of the difference, by Student's t, or by the same bootstrap.
+    /// The 95% interval of the difference: Tango's for pass or fail, otherwise by Student's t, or Wilson's if
+    /// [most rows are equal](Moments::uncertainty_within); of a score of all rows by the same bootstrap.
     pub ci95: Option<Interval>,
     /// The two-sided p-value of `test`; `None` without a difference.
     pub p_value: Option<f64>,
@@ -44,11 +45,18 @@ pub struct PairedDifference {
     pub wins: u64,
     /// The rows in which the second run is worse.
     pub losses: u64,
-    /// The rows with the same score.
+    /// The rows with the same score, [but for rounding](score_difference).
     pub ties: u64,
-    /// The number of rows needed to detect this difference with 80% power (alpha 5%). `None` if the
-    /// difference is 0 or its error is not known.
-    pub power_rows: Option<u64>,
+}
+
+impl PairedDifference {
+    /// Returns `true` if a test at 5% detects a difference of this size in less than 80% of all studies with so many rows. A
+    /// difference that is significant nevertheless is probably smaller than it seems.
+    #[must_use]
+    pub fn has_low_power(&self) -> bool {
+        let (Some(difference), Some(stderr)) = (self.difference, self.stderr) else { return false };
+        difference.abs() < detectable_difference(stderr)
+    }
 }
 
 /// A test of paired runs.
@@ -57,6 +65,8 @@ pub struct PairedDifference {
 pub enum DifferenceTest {
     /// McNemar's exact test of the rows that only one run passes.
     McnemarExact,
+    /// The mid-p value of McNemar's test, see [`mcnemar_mid_p`](crate::stats::mcnemar_mid_p).
+    McnemarMidP,
     /// The permutation test over all assignments of signs, or for a score of all rows over all ways to exchange the
     /// results of rows.
     PermutationExact,
@@ -79,6 +89,7 @@ impl DifferenceTest {
     pub const fn name(self) -> &'static str {
         match self {
             Self::McnemarExact => "mcnemar_exact",
+            Self::McnemarMidP => "mcnemar_mid_p",
             Self::PermutationExact => "permutation_exact",
             Self::Permutation(_) => "permutation",
             Self::PermutationLimit => "permutation_limit",
@@ -102,8 +113,12 @@ impl Serialize for DifferenceTest {
 #[derive(Clone, Copy)]
 pub(super) struct Testing {
     pub(super) kind: ScoreKind,
-    /// Whether every score is 0 or 1, for pass or fail.
+    /// `true` if every score is 0 or 1, for pass or fail.
     pub(super) is_pass_or_fail: bool,
+    /// `true` for the mid-p value of pass or fail.
+    pub(super) is_mid_p: bool,
+    /// The range of the scores.
+    pub(super) range: Option<ScoreRange>,
     pub(super) direction: Direction,
     pub(super) draws: u32,
     pub(super) seed: u64,
@@ -122,19 +137,16 @@ impl Testing {
         rows: &(impl Iterator<Item = &'r Compared> + Clone),
         groups: Option<&[usize]>,
     ) -> PairedDifference {
-        let differences: Vec<f64> = rows.clone().map(|row| row.b - row.a).collect();
+        let differences: Vec<f64> = rows.clone().map(Compared::change).collect();
         let moments: Moments = differences.iter().copied().collect();
+        let n = differences.len() as u64;
         // Without a difference, there are no rows or too large scores.
-        let difference = moments.mean().filter(|_| moments.uncertainty() != Uncertainty::TooLarge);
+        let difference = moments.mean().filter(|_| n < 2 || moments.variance().is_some());
         let grouped = groups.map(|of_pair| {
             let groups = rows.clone().map(|row| of_pair[row.pair]);
             groups.zip(differences.iter().copied())
         });
         let clusters = grouped.clone().filter(|_| difference.is_some()).map(cluster);
-        let uncertainty = match &clusters {
-            Some(clusters) => clusters.uncertainty(),
-            None => moments.uncertainty(),
-        };
         let mean = |of: fn(&Compared) -> f64| rows.clone().map(of).collect::<Moments>().mean();
         let (above, below) = (
             differences.iter().filter(|it| **it > 0.0).count() as u64,
@@ -144,13 +156,22 @@ impl Testing {
             Direction::HigherIsBetter => (above, below),
             Direction::LowerIsBetter => (below, above),
         };
-        let n = differences.len() as u64;
         let (test, p_value) = match grouped {
             Some(grouped) => self.permutation(&sums(grouped)),
-            None if self.is_pass_or_fail => {
-                (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses))
-            }
+            None if self.is_pass_or_fail => self.mcnemar(wins, losses),
             None => self.permutation(&differences),
+        };
+        let uncertainty = match (&clusters, self.most()) {
+            (Some(clusters), Some(most)) => clusters.uncertainty_within(-most, most),
+            (Some(clusters), None) => clusters.uncertainty(),
+            (None, Some(most)) => moments.uncertainty_within(-most, most),
+            (None, None) => moments.uncertainty(),
+        };
+        let ci95 = match clusters {
+            None if self.is_pass_or_fail => {
+                PairedShares { wins: above, losses: below, rows: n }.tango()
+            }
+            _ => uncertainty.ci95(),
         };
         PairedDifference {
             n,
@@ -159,13 +180,24 @@ impl Testing {
             b: mean(|row| row.b),
             difference,
             stderr: uncertainty.stderr(),
-            ci95: uncertainty.ci95(),
+            ci95,
             p_value: difference.map(|_| p_value),
             test,
             wins,
             losses,
             ties: n - wins - losses,
-            power_rows: power_rows(uncertainty, n, difference),
+        }
+    }
+
+    /// Returns the largest difference that two scores can have.
+    fn most(self) -> Option<f64> {
+        self.range.map(|range| range.max - range.min)
+    }
+
+    fn mcnemar(self, wins: u64, losses: u64) -> (DifferenceTest, f64) {
+        match self.is_mid_p {
+            true => (DifferenceTest::McnemarMidP, mcnemar_mid_p(wins, losses)),
+            false => (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses)),
         }
     }
 
@@ -178,25 +210,21 @@ impl Testing {
     }
 }
 
-pub(super) fn power_rows(uncertainty: Uncertainty, n: u64, difference: Option<f64>) -> Option<u64> {
-    let deviation = uncertainty.stderr()? * (n as f64).sqrt();
-    rows_for_power(deviation, difference?)
-}
-
 fn cluster(grouped: impl Iterator<Item = (usize, f64)>) -> Clusters<usize> {
     let mut clusters = Clusters::default();
     grouped.for_each(|(group, difference)| clusters.record(group, difference));
     clusters
 }
 
-/// The sum of the differences of each group.
+/// The sum of the differences of each group. Differences that cancel but for rounding have the sum 0.
 fn sums(grouped: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
-    let mut sums = Vec::new();
+    let mut sums: Vec<(f64, f64)> = Vec::new();
     for (group, difference) in grouped {
         if sums.len() <= group {
-            sums.resize(group + 1, 0.0);
+            sums.resize(group + 1, (0.0, 0.0));
         }
-        sums[group] += difference;
+        let (above, below) = &mut sums[group];
+        *(if difference > 0.0 { above } else { below }) += difference.abs();
     }
-    sums
+    sums.into_iter().map(|(above, below)| score_difference(above, below)).collect()
 }

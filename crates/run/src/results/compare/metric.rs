@@ -49,6 +49,9 @@ pub struct MetricComparison {
     pub scored_in_both: Option<PairedDifference>,
     /// The number of common rows that are not compared: a run has no score for them, and they did not fail.
     pub not_compared: u64,
+    /// The mean difference if the rows that only one run scores counted as failures of the other one.
+    #[serde(skip)]
+    pub(crate) difference_with_lost: Option<f64>,
     /// Why, by outcome.
     pub without_score: Sides<BTreeMap<&'static str, u64>>,
     /// The rows in which the second run is better, the largest difference first; at most
@@ -76,7 +79,7 @@ pub struct GroupComparison {
 
 /// The conclusion of a comparison about the second run.
 ///
-/// As JSON, the name: `better`, `worse`, `no_difference`, `not_enough_rows` or `not_tested`.
+/// As JSON, the name: `better`, `worse`, `unchanged`, `no_difference`, `not_enough_rows` or `not_tested`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -84,6 +87,8 @@ pub enum Verdict {
     Better,
     /// The second run is worse: the adjusted p-value is below 0.05.
     Worse,
+    /// No row changed. The interval says which difference the rows can exclude.
+    Unchanged,
     /// No difference can be shown. That is not evidence that the runs are equal.
     NoDifference,
     /// With so few rows or groups no p-value can be below 0.05.
@@ -102,6 +107,7 @@ impl Verdict {
         match self {
             Self::Better => "better",
             Self::Worse => "worse",
+            Self::Unchanged => "unchanged",
             Self::NoDifference => "no_difference",
             Self::NotEnoughRows { .. } => "not_enough_rows",
             Self::NotTested => "not_tested",
@@ -121,6 +127,7 @@ impl Verdict {
             Direction::LowerIsBetter => change < 0.0,
         };
         match p_adjusted {
+            Some(_) if difference.ties == difference.n => Self::Unchanged,
             _ if difference.clusters.unwrap_or(difference.n) < needed => {
                 Self::NotEnoughRows { needed }
             }
@@ -169,6 +176,7 @@ impl MetricComparison {
                 testing.direction,
                 compare,
             ),
+            difference_with_lost: rows.with_lost(overall.difference),
             ..Self::untested(name, overall, testing, &rows.not_compared)
         }
     }
@@ -216,6 +224,7 @@ impl MetricComparison {
             failure_score: 0.0,
             scored_in_both: None,
             not_compared: not_compared.rows,
+            difference_with_lost: None,
             without_score: not_compared.outcomes.clone().into(),
             better_rows: Vec::new(),
             worse_rows: Vec::new(),
@@ -288,7 +297,7 @@ fn flipped<'r>(
     if limit == 0 {
         return <_>::default();
     }
-    let changed = rows.map(|row| (row.b - row.a, row.pair));
+    let changed = rows.map(|row| (row.change(), row.pair));
     let mut changed: Vec<_> = changed.filter(|(change, _)| *change != 0.0).collect();
     // Stable: equal differences stay in the order of the rows.
     changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));

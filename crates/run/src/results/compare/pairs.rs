@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::error::CompareError;
 use crate::results::run_scores::RunScores;
 use crate::results::selected::{Score, Selected};
+use crate::stats::score_difference;
 
 /// The places of an id in both runs.
 #[derive(Clone, Copy)]
@@ -95,10 +96,21 @@ pub(super) struct Compared {
     pub(super) is_scored_in_both: bool,
 }
 
+impl Compared {
+    /// Returns how much the score of the second run is above that of the first; 0 if they differ by rounding.
+    pub(super) fn change(&self) -> f64 {
+        score_difference(self.b, self.a)
+    }
+}
+
 /// The rows that are not compared.
 #[derive(Default)]
 pub(super) struct NotCompared {
     pub(super) rows: u64,
+    /// The rows that one run alone scores.
+    pub(super) scored_in_one: u64,
+    /// How much the scores that one run alone has are above the failure score, in each run.
+    pub(super) lost: [f64; 2],
     /// The numbers of rows by the outcome that is not a score, in each run.
     pub(super) outcomes: [BTreeMap<&'static str, u64>; 2],
 }
@@ -107,6 +119,7 @@ impl NotCompared {
     /// Adds a row with its outcome in each run, `None` if it is a score.
     pub(super) fn add(&mut self, outcomes: [Option<&'static str>; 2]) {
         self.rows += 1;
+        self.scored_in_one += u64::from(outcomes.iter().flatten().count() == 1);
         for (counts, outcome) in self.outcomes.iter_mut().zip(outcomes) {
             outcome.into_iter().for_each(|outcome| *counts.entry(outcome).or_default() += 1);
         }
@@ -134,7 +147,11 @@ impl ComparedRows {
                 true => Some(failure_score),
                 false => score.value(),
             };
-            let [Some(a), Some(b)] = scores.each_ref().map(value) else {
+            let values = scores.each_ref().map(value);
+            let [Some(a), Some(b)] = values else {
+                for (lost, value) in compared.not_compared.lost.iter_mut().zip(values) {
+                    *lost += value.map_or(0.0, |value| value - failure_score);
+                }
                 let without = |score: Score| value(&score).is_none().then(|| score.name());
                 compared.not_compared.add(scores.map(without));
                 continue;
@@ -153,7 +170,23 @@ impl ComparedRows {
         compared
     }
 
-    /// Whether every score is 0 or 1.
+    /// Returns the mean difference if the rows that one run alone scores counted as failures of the other one.
+    pub(super) fn with_lost(&self, difference: Option<f64>) -> Option<f64> {
+        let ([of_a, of_b], n) = (self.not_compared.lost, self.rows.len() as f64);
+        let sum = difference.unwrap_or(0.0) * n + of_b - of_a;
+        let rows = n + self.not_compared.scored_in_one as f64;
+        (rows > 0.0).then(|| sum / rows)
+    }
+
+    /// Returns the smallest and the largest score.
+    pub(super) fn extremes(&self) -> (f64, f64) {
+        let values = self.rows.iter().flat_map(|row| [row.a, row.b]);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| {
+            (least.min(value), most.max(value))
+        })
+    }
+
+    /// Returns `true` if every score is 0 or 1.
     pub(super) fn are_verdicts(&self) -> bool {
         let is_verdict = |value: f64| value == 0.0 || value == 1.0;
         self.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b))

@@ -154,7 +154,7 @@ fn cells(line: &Line<'_>, is_adjusted: bool) -> Vec<String> {
 pub(crate) struct Unit(pub(crate) ScoreKind);
 
 impl Unit {
-    pub(super) fn figure(self, value: f64) -> String {
+    pub(crate) fn figure(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{}%", decimals(100.0 * value, 2)),
             ScoreKind::Number | ScoreKind::Corpus => number(value),
@@ -304,7 +304,11 @@ impl MetricComparison {
                 Direction::HigherIsBetter => "",
                 Direction::LowerIsBetter => " (lower is better)",
             };
-            format!("{run} is better by {size}{interval} ({p}, {found}){lower}")
+            let smaller = match it.has_low_power() {
+                true => "; the true difference is probably smaller (power below 80%)",
+                false => "",
+            };
+            format!("{run} is better by {size}{interval} ({p}, {found}){lower}{smaller}")
         };
         match self.verdict {
             Verdict::Better => better("B"),
@@ -315,17 +319,17 @@ impl MetricComparison {
                     "not enough rows: found {found}, a test at 5% needs at least {needed} {units}"
                 )
             }
-            Verdict::NoDifference if it.ties == it.n => format!("equal in all {found}"),
+            Verdict::Unchanged => {
+                let possible = it.ci95.map_or(String::new(), |it| {
+                    format!("; a difference up to {} is still possible", unit.size(it.high))
+                });
+                format!("equal in all {found}{possible}")
+            }
             Verdict::NoDifference | Verdict::NotTested => {
                 let interval =
                     it.ci95.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
                 let change = unit.change_with_unit(difference);
-                let needed = it.power_rows.map_or(String::new(), |needed| {
-                    format!("; a difference of this size needs about {} rows", about(needed))
-                });
-                format!(
-                    "no difference can be shown: B - A = {change}{interval} ({p}, {found}){needed}"
-                )
+                format!("no difference can be shown: B - A = {change}{interval} ({p}, {found})")
             }
         }
     }

@@ -180,7 +180,10 @@ fn class(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",
         Verdict::Worse => "worse",
-        Verdict::NoDifference | Verdict::NotEnoughRows { .. } | Verdict::NotTested => "",
+        Verdict::Unchanged
+        | Verdict::NoDifference
+        | Verdict::NotEnoughRows { .. }
+        | Verdict::NotTested => "",
     }
 }
 

@@ -282,7 +282,7 @@ mod tests {
 
     fn numbers(values: &[f64]) -> Figures {
         let values = values.iter().map(|value| (*value, None));
-        Figures::of(ScoreKind::Number, values, false, Bounds::Unknown)
+        Figures::of(ScoreKind::Number, values, false, Bounds::UNKNOWN)
     }
 
     fn counts(bins: &Bins, values: &[f64]) -> Vec<u64> {
@@ -369,7 +369,7 @@ mod tests {
         let figures = numbers(&[0.5, 1.0, 0.0, 0.75, 0.25]);
         let track = Range::of([0.2, 0.9].into_iter()).track(&figures, Some(0.25));
         assert_eq!(track.point, Some(49.6));
-        assert_eq!(track.interval, Some(Span { start: 0.92, width: 98.16 }));
+        assert_eq!(track.interval, Some(Span { start: 14.97, width: 70.06 }));
         assert_eq!(track.reference, Some(25.0));
     }
 }

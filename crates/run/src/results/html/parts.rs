@@ -50,7 +50,7 @@ impl Part<String> {
             let rows = values.len() as u64;
             // A named score has the range of its metric.
             let bounds = match self.is_component {
-                true => Bounds::Unknown,
+                true => Bounds::UNKNOWN,
                 false => Bounds::of(&source.runs[run].scores, metric),
             };
             let figures = Figures::of(kind, values, has_groups, bounds);

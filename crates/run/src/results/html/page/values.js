@@ -108,7 +108,9 @@ const verdict = (score, metric) =>
 function difference(row, metric) {
   if (!data.metrics[metric]?.is_compared) return null;
   const [a, b] = [0, 1].map((run) => counted(scoreOf(row, run, metric)));
-  return a === null || b === null ? null : b - a;
+  if (a === null || b === null) return null;
+  // Scores that differ by rounding are equal.
+  return Math.abs(b - a) <= 4 * Number.EPSILON * Math.max(Math.abs(a), Math.abs(b)) ? 0 : b - a;
 }
 /** How much better B is. */
 const gain = (row, metric) => {
