@@ -161,7 +161,11 @@ fn agreement(
         .lower_is_better(lower_is_better)
         .positive(args.positive.clone())
         .scale(args.scale.clone())
+        .label_sample(args.label_sample.unwrap_or_default())
         .seed(args.seed);
+    if let Some(rates) = args.error_rates {
+        builder = builder.error_rates(rates);
+    }
     if let Some(threshold) = &args.threshold {
         let range = registry.get(name).and_then(|entry| entry.spec().range);
         threshold.check("--threshold ", name, range, range)?;

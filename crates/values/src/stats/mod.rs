@@ -11,6 +11,7 @@
 //! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
+//! | a share, from labels of some rows | [`post_stratified`] | Wilson's, combined by MOVER |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
 //! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |
 //! | ranks of all rows | [`ValuePairs`], [`ClassScores`]: Spearman, AUROC | |
@@ -41,6 +42,7 @@ mod moments_bytes;
 mod not_defined;
 mod paired;
 mod pass_at_k;
+mod post_stratified;
 mod proportion;
 mod rank_values;
 mod rogan_gladen;
@@ -64,6 +66,7 @@ pub use paired::{
     PermutationTest, detectable_difference, exchange_test, holm, mcnemar_exact, permutation_limit,
     permutation_test, rows_for_power,
 };
+pub use post_stratified::{Stratum, post_stratified};
 pub use proportion::Proportion;
 pub use rank_values::{ClassScores, ValuePairs};
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
