@@ -338,6 +338,9 @@ pub(super) struct AgreeArguments {
     /// of the rows that should pass, how many passed, and of those that should fail, how many failed
     #[arg(long, value_name = "sensitivity=K/N,specificity=K/N", value_parser = error_rates)]
     pub(super) error_rates: Option<ErrorRates>,
+    /// Exit with 2 if the results have no manifest, so that it is unknown what was measured
+    #[arg(long)]
+    pub(super) require_identity: bool,
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

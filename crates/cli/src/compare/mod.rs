@@ -84,6 +84,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
         .metrics(args.metrics.iter().map(String::as_str))
         .allow_different(args.allow_different.iter().map(String::as_str))
         .only_paired(args.only_paired)
+        .require_identity(args.runs.require_identity || args.fail_if_worse)
         .seed(args.seed);
     if let Some(field) = &args.group {
         builder = builder.group(field);

@@ -54,11 +54,38 @@ impl AgreementBuilder {
 
         /// Sets how the labelled rows were chosen; unknown by default. Verdicts that contradict a random
         /// sample have precedence.
+        ///
+        /// ```
+        /// use dsrs_metrics::agreement::{Agreement, LabelSample};
+        ///
+        /// // 100 of 1,000 rows are labelled: 50 that passed and 50 that failed.
+        /// let passed = [(true, Some(true)); 50].into_iter().chain([(true, None); 750]);
+        /// let failed = [(false, Some(false)); 50].into_iter().chain([(false, None); 150]);
+        /// let builder = Agreement::builder().label_sample(LabelSample::Random);
+        /// let agreement = builder.of(passed.chain(failed))?;
+        /// assert_eq!(agreement.labelled.unwrap().sample, LabelSample::ByVerdict);
+        /// assert_eq!(agreement.corrected.value, Some(0.8));
+        /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+        /// ```
         pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
 
         /// Sets error rates that were measured on other rows.
         /// [`corrected`](Agreement::corrected) is then computed from these rates and the verdicts,
         /// not from the labels.
+        ///
+        /// ```
+        /// use dsrs_metrics::agreement::Agreement;
+        /// use dsrs_metrics::stats::{ErrorRates, Proportion};
+        ///
+        /// let rates = ErrorRates {
+        ///     sensitivity: Proportion { successes: 90, trials: 100 },
+        ///     specificity: Proportion { successes: 80, trials: 100 },
+        /// };
+        /// let passed = [(true, None::<bool>); 55].into_iter().chain([(false, None); 45]);
+        /// let agreement = Agreement::builder().error_rates(rates).of(passed)?;
+        /// assert!((agreement.corrected.value.unwrap() - 0.5).abs() < 1e-12);
+        /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+        /// ```
         pub fn error_rates(rates: ErrorRates) => 0.error_rates = Some(rates);
 
         /// Sets the seed of the bootstrap; 0 by default.
