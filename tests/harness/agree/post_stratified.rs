@@ -269,7 +269,7 @@ fn labelled(rows: &[(bool, Option<bool>)], stated: LabelSample) -> (LabelSample,
 fn the_report_says_how_the_labelled_rows_were_chosen() {
     let rows = |passed: usize, failed: usize, of_passed: usize, of_failed: usize| {
         let row = move |at: usize, verdict: bool, labels: usize| {
-            (verdict, (at < labels).then_some(verdict != (at % 9 == 0)))
+            (verdict, (at < labels).then_some(verdict != at.is_multiple_of(9)))
         };
         let passes = (0..passed).map(move |at| row(at, true, of_passed));
         passes.chain((0..failed).map(move |at| row(at, false, of_failed))).collect::<Vec<_>>()
