@@ -3,7 +3,6 @@
 
 use serde::Serialize;
 
-use super::compare::Verdicts;
 use crate::stats::Proportion;
 
 /// A smaller p-value shows that labels were chosen by verdict.
@@ -42,9 +41,9 @@ pub struct LabelledRows {
 }
 
 impl LabelledRows {
-    /// Returns `None` if no row has a verdict and a label.
-    pub(super) fn new(verdicts: &Verdicts, stated: LabelSample) -> Option<Self> {
-        let (passed, all) = (verdicts.labelled_passes(), verdicts.passes());
+    /// `passed` are the passes among the labelled rows, `all` those among all rows with a verdict. Returns `None` without
+    /// labelled rows.
+    pub(super) fn new(passed: Proportion, all: Proportion, stated: LabelSample) -> Option<Self> {
         if passed.trials == 0 {
             return None;
         }

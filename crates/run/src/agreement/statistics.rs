@@ -151,7 +151,9 @@ impl Agreement {
                 Ok(verdicts) => corrected(verdicts, options.error_rates.as_ref()),
                 Err(note) => Figure::unknown(both, note.clone()),
             },
-            labelled: verdicts.ok().and_then(|it| LabelledRows::new(it, options.label_sample)),
+            labelled: verdicts.ok().and_then(|it| {
+                LabelledRows::new(it.labelled_passes(), it.passes(), options.label_sample)
+            }),
             error_rates: options.error_rates,
             classes: compared.classes,
             confusion: compared.matrix.ok(),
