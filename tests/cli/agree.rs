@@ -191,18 +191,66 @@ fn labels_of_one_class_leave_figures_undefined_with_their_reason() {
     Cohen's kappa       0.0000 (2 rows)       not enough rows for an interval, it needs 10
     sensitivity         50.00% (1/2)          95% interval 9.45% to 90.55%
     passed              60.00% (6/10)         95% interval 31.27% to 83.18%
+    passed, corrected   100.00% (10 rows)     95% interval 42.78% to 100.00%
     label  given
            fail  pass
     fail      0     0
     pass      1     1
-    intervals: Wilson for shares
+    labels: 2 of 10 rows, chosen in an unknown way. Unless they are a random sample, accuracy, kappa, Spearman, sensitivity and specificity describe only these rows; `passed, corrected` describes all rows if those of each verdict are a random sample
+    intervals: Wilson for shares; MOVER for the correction (post-stratification)
     Spearman (2 rows): not enough rows, it needs 3
     specificity (0 rows): not enough rows, it needs 1
-    passed, corrected (10 rows): not enough rows: no compared row should fail by its label
 
     identity unknown: it has no manifest
     -- exit code 0 --
     ");
+}
+
+/// 60 rows, of which 40 passed, with labels of 12 passed and 18 failed rows.
+#[test]
+fn the_pass_rate_of_all_rows_is_estimated_from_the_labels_of_each_verdict() {
+    let row = |at: usize| {
+        let passed = at < 40;
+        let label = (!(12..42).contains(&at)).then_some(passed != at.is_multiple_of(6));
+        json!({ "id": at.to_string(), "attributes": { "ok": label }, "scores": {
+            "judge": { "outcome": "scored", "value": f64::from(passed), "passed": passed }
+        } })
+    };
+    let rows: Vec<String> = (0..60).map(|at| row(at).to_string()).collect();
+    let folder = Folder::with("r.jsonl", rows.join("\n"));
+    assert_snapshot!(folder.run("agree r.jsonl --label ok"));
+    let found = folder.agree_json("r.jsonl --label ok");
+    let judge = &found["metrics"]["judge"];
+    // 10 of 12 passed and 3 of 18 failed rows should pass.
+    let rate = judge["corrected"]["value"].as_f64().unwrap();
+    assert!((rate - (40.0 * 10.0 / 12.0 + 20.0 * 3.0 / 18.0) / 60.0).abs() < 1e-12, "{rate}");
+    assert_eq!(judge["labelled"]["sample"], "by_verdict");
+    assert_eq!(judge["labelled"]["passed"], json!({ "successes": 12, "trials": 30 }));
+    let args = "r.jsonl --label ok --error-rates specificity=18/20,sensitivity=45/50";
+    let judge = &folder.agree_json(args)["metrics"]["judge"];
+    let rate = judge["corrected"]["value"].as_f64().unwrap();
+    assert!((rate - (40.0 / 60.0 - 0.1) / 0.8).abs() < 1e-12, "{rate}");
+    assert_eq!(judge["error_rates"]["specificity"], json!({ "successes": 18, "trials": 20 }));
+}
+
+#[test]
+fn invalid_error_rates() {
+    let folder = Folder::with("r.jsonl", judged());
+    for rates in [
+        "0.9",
+        "sensitivity=45/50",
+        "sensitivity=51/50,specificity=1/2",
+        "sensitivity=0/0,specificity=1/2",
+    ] {
+        let error = folder.run(&format!("agree r.jsonl --label ok --error-rates {rates}"));
+        assert_eq!(error.code, Some(2), "{rates}");
+        assert!(
+            error
+                .err
+                .contains("expected counts of rows, as in sensitivity=45/50,specificity=38/40"),
+            "{error:?}"
+        );
+    }
 }
 
 #[test]

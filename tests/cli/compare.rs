@@ -98,6 +98,9 @@ fn every_format_gives_the_same_figures() {
 #[test]
 fn fail_if_worse_is_an_exit_code() {
     let folder = two_runs();
+    for run in ["old.jsonl", "new.jsonl"] {
+        folder.write_run(run, &folder.read(run));
+    }
     let code = |args: &str| {
         let ran = folder.run(&format!("compare {args} --fail-if-worse"));
         (ran.code, ran.err)
@@ -112,12 +115,13 @@ fn fail_if_worse_is_an_exit_code() {
 
 #[test]
 fn trap_03_fail_if_worse_never_passes_without_a_test() {
-    let folder = Folder::with("old.jsonl", results(&[1.0; 5]));
-    folder.write("new.jsonl", results(&[0.0; 5]));
+    let folder = Folder::new();
+    folder.write_run("old.jsonl", &results(&[1.0; 5]));
+    folder.write_run("new.jsonl", &results(&[0.0; 5]));
     assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
         @"--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows");
     // Of ten rows, three have no score in the second run.
-    folder.write("old.jsonl", results(&[1.0; 10]));
+    folder.write_run("old.jsonl", &results(&[1.0; 10]));
     let new = results(&[1.0; 10]);
     let lines = new.lines().enumerate().map(|(row, line)| match row {
         0..3 => line.replace(
@@ -126,7 +130,7 @@ fn trap_03_fail_if_worse_never_passes_without_a_test() {
         ),
         _ => line.to_owned(),
     });
-    folder.write("new.jsonl", lines.collect::<Vec<_>>().join("\n"));
+    folder.write_run("new.jsonl", &lines.collect::<Vec<_>>().join("\n"));
     assert_snapshot!(folder.compare_error("old.jsonl new.jsonl -m f1 --fail-if-worse"),
         @"--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired");
     let ran = folder.run("compare old.jsonl new.jsonl -m f1 --fail-if-worse --only-paired");

@@ -89,8 +89,9 @@ fn many_unknown_metrics_are_one_warning() {
         };
         (0..2).map(scores).collect::<String>()
     };
-    let folder = Folder::with("old.jsonl", file(1));
-    folder.write("new.jsonl", file(0));
+    let folder = Folder::new();
+    folder.write_run("old.jsonl", &file(1));
+    folder.write_run("new.jsonl", &file(0));
     let (code, err) = compare(&folder, "");
     assert_eq!((code, err.lines().count()), (Some(0), 1), "{err}");
     assert!(err.starts_with("warning: `m0`, `m1`, ") && err.len() < 1_000, "{err}");

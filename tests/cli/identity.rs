@@ -151,12 +151,37 @@ fn changes() -> Vec<(&'static str, Setup)> {
     ]
 }
 
+impl Folder {
+    /// Writes rows as a result file with the manifest of a run of other metrics, so that its identity is known.
+    pub(crate) fn write_run(&self, name: &str, rows: &str) {
+        let other = Folder::with("rows.jsonl", row(0));
+        other.printed("score rows.jsonl -q -m same_text --out scores.jsonl");
+        let manifest = other.read("scores.jsonl.manifest.json");
+        self.write(name, rows);
+        describe(&self.path(name), serde_json::from_str(&manifest).unwrap());
+    }
+}
+
+/// Writes a manifest for a result file.
+fn describe(file: &Path, mut manifest: Value) {
+    let rows = std::fs::read(file).unwrap();
+    let xxh3 = twox_hash::XxHash3_128::oneshot(&rows);
+    manifest["file"]["bytes"] = rows.len().into();
+    manifest["file"]["xxh3"] = format!("{xxh3:032x}").into();
+    manifest.as_object_mut().unwrap().remove("checksum");
+    manifest["checksum"] = hash(&manifest).into();
+    std::fs::write(manifest_path(file), manifest.to_string()).unwrap();
+}
+
+fn hash(value: &Value) -> String {
+    sha256(sorted(value).to_string().as_bytes())
+}
+
 /// Changes the version of the library in a manifest, and everything that refers to the manifest.
 fn written_by_another_version(folder: &Folder, out: &str) {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
     let (file, path) = (folder.path(out), manifest_path(folder.path(out)));
     let mut manifest: Value = serde_json::from_str(&read(&path)).unwrap();
-    let hash = |value: &Value| sha256(sorted(value).to_string().as_bytes());
     let reference = |manifest: &Value| format!("1-{}", &hash(&manifest["run"])[..32]);
     let before = reference(&manifest);
     manifest["run"]["library"]["version"] = "0.0.1".into();
@@ -164,11 +189,7 @@ fn written_by_another_version(folder: &Folder, out: &str) {
     assert_eq!(rows.matches(&before).count(), 1);
     let rows = rows.replace(&before, &reference(&manifest));
     std::fs::write(&file, &rows).unwrap();
-    let xxh3 = twox_hash::XxHash3_128::oneshot(rows.as_bytes());
-    manifest["file"]["xxh3"] = format!("{xxh3:032x}").into();
-    manifest.as_object_mut().unwrap().remove("checksum");
-    manifest["checksum"] = hash(&manifest).into();
-    std::fs::write(path, manifest.to_string()).unwrap();
+    describe(&file, manifest);
 }
 
 /// Returns the lines that begin with one of these words, or else standard error, and the exit code.

@@ -24,6 +24,7 @@ mod github;
 mod groups;
 mod heritage;
 mod identity;
+mod identity_of_data;
 mod instances;
 mod interrupts;
 mod journal;

@@ -59,7 +59,11 @@ fn rows_of_scores_as_jsonl() {
     let references: Vec<_> = scores.iter_mut().map(|row| row["manifest"].take()).collect();
     assert_eq!(references[..3], [Value::Null, Value::Null, Value::Null]);
     scores[3].as_object_mut().unwrap().remove("manifest");
-    scores[3].as_object_mut().unwrap().remove("gold_hash");
+    for key in ["gold_hash", "pred_hash"] {
+        assert!(
+            scores[3].as_object_mut().unwrap().remove(key).is_some_and(|hash| hash.is_string())
+        );
+    }
     assert_eq!(scores[3], row);
     assert_eq!(scores[2]["positional"], json!(true));
 }
@@ -71,7 +75,7 @@ fn a_csv_result_file_is_valid_input() {
     assert_eq!(
         folder.read("scores.csv").lines().next().unwrap(),
         "id,attributes.topic,same_text,same_text.outcome,same_text.passed,same_text.confidence,\
-         same_text.details,same_text.feedback,same_text.cost_msats,gold_hash,positional,manifest"
+         same_text.details,same_text.feedback,same_text.cost_msats,gold_hash,pred_hash,positional,manifest"
     );
     let maps = "--map gold.answer=same_text --map pred.answer=same_text.confidence";
     let again = folder.printed(&format!("score scores.csv -m distance {maps}"));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::accept::AcceptArguments;
+use crate::agreement::LabelSample;
 use crate::compare::CompareArguments;
 use crate::data::{Format, Mapping, NamedFile};
 use crate::export::ExportArguments;
@@ -17,7 +18,8 @@ use crate::lm::parse_msats;
 use crate::otlp::OtlpArguments;
 use crate::rejudge::RejudgeArguments;
 use crate::report::ReportArguments;
-use crate::value_parsers::{duration, embedder, finite, id_path, model, tag};
+use crate::stats::ErrorRates;
+use crate::value_parsers::{duration, embedder, error_rates, finite, id_path, model, one_of, tag};
 
 /// Scores the predictions of programs built on language models.
 #[derive(Debug, Parser)]
@@ -278,11 +280,21 @@ pub(super) struct LmArguments {
     pub(super) estimate: bool,
 }
 
+/// How labelled rows were chosen.
+const LABEL_SAMPLES: [(LabelSample, &str, &str); 2] = [
+    (LabelSample::Random, "random", "They are a random sample of all rows"),
+    (
+        LabelSample::ByVerdict,
+        "by-verdict",
+        "By the verdict of the metric, such as all rows that failed",
+    ),
+];
+
 /// Compare the metrics of a result file with labels
 ///
 /// Prints for each metric: accuracy, Cohen's kappa (also with linear and quadratic weights),
-/// Spearman's correlation, the confusion matrix, and the share of passes corrected for the metric's
-/// error rates, each with its number of rows and a 95% interval. Rows without a score or label are
+/// Spearman's correlation, the confusion matrix, and the share of passes corrected by the
+/// labels, each with its number of rows and a 95% interval. Rows without a score or label are
 /// counted.
 ///
 /// A label is a bool, a number or a string. These are verdicts: bools, 0 and 1, and pairs of words
@@ -319,6 +331,16 @@ pub(super) struct AgreeArguments {
     /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
     #[arg(long, value_name = "CLASS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(super) scale: Vec<String>,
+    /// How the labelled rows were chosen, if it is known
+    #[arg(long, value_name = "HOW", value_parser = one_of(&LABEL_SAMPLES))]
+    pub(super) label_sample: Option<LabelSample>,
+    /// Correct the share of passes by error rates that were measured on other rows, not by the labels:
+    /// of the rows that should pass, how many passed, and of those that should fail, how many failed
+    #[arg(long, value_name = "sensitivity=K/N,specificity=K/N", value_parser = error_rates)]
+    pub(super) error_rates: Option<ErrorRates>,
+    /// Exit with 2 if the results have no manifest, so that it is unknown what was measured
+    #[arg(long)]
+    pub(super) require_identity: bool,
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

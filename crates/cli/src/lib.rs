@@ -34,7 +34,7 @@ mod value_parsers;
 use dsrs_metrics_builtin::metrics;
 use dsrs_metrics_core::{self as core, judge, lm};
 use dsrs_metrics_run::{agreement, data, evaluate, results};
-use dsrs_metrics_values::{json, messages};
+use dsrs_metrics_values::{json, messages, stats};
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -21,6 +21,9 @@ pub(crate) struct RunArguments {
     /// `list` need be named, nor those of files with a manifest
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) lower_is_better: Vec<String>,
+    /// Exit with 2 if a file has no manifest, so that it is unknown what was measured
+    #[arg(long)]
+    pub(crate) require_identity: bool,
 }
 
 impl RunArguments {

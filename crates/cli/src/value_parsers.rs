@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::stats::{ErrorRates, Proportion};
+
 /// Parses one of these names, which help shows with their descriptions.
 pub(super) fn one_of<F: Copy + Send + Sync + 'static>(
     all: &'static [(F, &'static str, &'static str)],
@@ -50,6 +52,31 @@ pub(super) fn embedder(text: &str) -> Result<String, &'static str> {
         .filter(is_whole)
         .map(str::to_owned)
         .ok_or("expected provider:model, as in openai:text-embedding-3-small, or static:FOLDER")
+}
+
+/// Parses `sensitivity=K/N,specificity=K/N`, in any order.
+pub(super) fn error_rates(text: &str) -> Result<ErrorRates, &'static str> {
+    let rate = |name: &str| {
+        let mut rates =
+            text.split(',').filter_map(|rate| rate.trim().strip_prefix(name)?.strip_prefix('='));
+        rates.next().and_then(share)
+    };
+    match (rate("sensitivity"), rate("specificity")) {
+        (Some(sensitivity), Some(specificity)) if text.split(',').count() == 2 => {
+            Ok(ErrorRates { sensitivity, specificity })
+        }
+        _ => Err("expected counts of rows, as in sensitivity=45/50,specificity=38/40"),
+    }
+}
+
+/// Parses `K/N`, a share of at least one row.
+fn share(text: &str) -> Option<Proportion> {
+    let (successes, trials) = text.split_once('/')?;
+    let share = Proportion {
+        successes: successes.trim().parse().ok()?,
+        trials: trials.trim().parse().ok()?,
+    };
+    (share.trials > 0 && share.successes <= share.trials).then_some(share)
 }
 
 /// Parses `id=PATH`.

@@ -49,7 +49,8 @@ fn a_judge_no_better_than_chance_has_no_correction() {
     assert_eq!(correct((0, 0), (5, 10), (9, 10)), Err(NotCorrectable::NoRows));
     assert_eq!(correct((4, 9), (0, 0), (9, 10)), Err(NotCorrectable::NoSensitivity));
     assert_eq!(correct((4, 9), (5, 10), (0, 0)), Err(NotCorrectable::NoSpecificity));
-    let inverted = agreement([(true, false), (false, true), (true, true)].repeat(10));
+    let rates = ErrorRates { sensitivity: share(10, 20), specificity: share(0, 10) };
+    let inverted = by_error_rates([(true, false), (false, true)], rates);
     assert_eq!((inverted.corrected.value, inverted.corrected.ci95), (None, None));
     assert_eq!(
         note(&inverted.corrected),
@@ -77,23 +78,41 @@ fn with_every_row_labelled_the_correction_is_the_share_of_passing_labels() {
 }
 
 #[test]
-fn rows_without_label_count_by_the_error_rates() {
+fn rows_without_label_count_by_the_labels_of_their_verdict() {
     let labelled = [(true, Some(true)); 45].into_iter().chain([(false, Some(true)); 5]);
     let labelled = labelled.chain([(true, Some(false)); 10]).chain([(false, Some(false)); 40]);
     let others = [(true, None); 550].into_iter().chain([(false, None); 450]);
     let found = agreement(labelled.chain(others));
     assert_eq!((found.passed.successes, found.corrected.n), (Some(605), 1_100));
-    // 50 of 100 by label; among the others (0.55 + 0.8 - 1) / (0.9 + 0.8 - 1).
+    // 605 of 1,100 passed, 45 of 55 rightly; 495 failed, 5 of 45 wrongly.
     assert_close(found.corrected.value, 0.5);
     let interval = found.corrected.ci95.unwrap();
-    assert!(interval.contains(0.5) && interval.high - interval.low > 0.15, "{interval}");
+    assert!(interval.contains(0.5) && interval.high - interval.low < 0.16, "{interval}");
+}
+
+fn by_error_rates(rows: impl IntoIterator<Item = (bool, bool)>, rates: ErrorRates) -> Agreement {
+    Agreement::builder().resamples(0).error_rates(rates).of(rows).unwrap()
+}
+
+#[test]
+fn error_rates_of_other_rows_replace_the_labels() {
+    let rates = ErrorRates { sensitivity: share(90, 100), specificity: share(80, 100) };
+    let rows = [(true, true); 55].into_iter().chain([(false, true); 45]);
+    let found = by_error_rates(rows, rates);
+    assert_close(found.corrected.value, 0.5);
+    assert_eq!(found.corrected.ci95, Some(rogan_gladen(share(55, 100), &rates).unwrap().interval));
+    assert_eq!(found.error_rates, Some(rates));
+    let text = found.to_string();
+    assert!(
+        text.contains("; Lang and Reiczigel for the correction by error rates of other rows"),
+        "{text}"
+    );
 }
 
 #[test]
 fn an_estimate_above_1_is_clamped_with_a_note() {
-    let labelled = [(true, Some(true)); 45].into_iter().chain([(false, Some(true)); 5]);
-    let labelled = labelled.chain([(true, Some(false)); 1]).chain([(false, Some(false)); 1]);
-    let found = agreement(labelled.chain([(true, None); 1_000]));
+    let rates = ErrorRates { sensitivity: share(45, 50), specificity: share(1, 2) };
+    let found = by_error_rates([(true, true); 1_000], rates);
     assert_eq!(found.corrected.value, Some(1.0));
     assert!(found.corrected.ci95.unwrap().contains(1.0));
     assert!(note(&found.corrected).starts_with("the estimate 1.2"), "{}", note(&found.corrected));

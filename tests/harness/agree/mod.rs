@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 mod kinds;
 mod laws;
 mod parity;
+mod post_stratified;
 mod small;
 
 use dsrs_metrics::agreement::{Agreement, Figure, Label, Rating};

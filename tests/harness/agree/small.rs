@@ -48,7 +48,7 @@ fn a_single_row_has_an_accuracy_and_nothing_else() {
     let interval = one.accuracy.ci95.unwrap();
     assert!((interval.low - 0.206_549_314_377_213_2).abs() < 1e-12 && interval.high == 1.0);
     assert_eq!((one.kappa.value, one.spearman.value), (None, None));
-    assert_eq!(note(&one.corrected), "not enough rows: no compared row should fail by its label");
+    assert_eq!((one.corrected.value, one.corrected.ci95), (Some(1.0), one.accuracy.ci95));
 }
 
 #[test]
@@ -81,21 +81,19 @@ fn perfect_agreement_has_no_interval_of_zero_width() {
 }
 
 #[test]
-fn one_class_of_labels_leaves_kappa_and_the_correction_undefined() {
+fn one_class_of_labels_leaves_kappa_undefined() {
     let all_good = agreement([(true, true); 30]);
     assert_eq!(all_good.accuracy.value, Some(1.0));
     assert_eq!(note(&all_good.kappa), "undefined: all labels and scores are the same");
     assert_eq!(note(&all_good.spearman), "undefined: all labels are the same");
     assert_eq!((all_good.specificity.value, all_good.specificity.n), (None, 0));
     assert_eq!(
-        note(&all_good.corrected),
-        "not enough rows: no compared row should fail by its label"
+        (all_good.corrected.value, all_good.corrected.ci95),
+        (Some(1.0), all_good.accuracy.ci95)
     );
     let all_bad = agreement([(true, false), (false, false)].repeat(20));
-    assert_eq!(
-        note(&all_bad.corrected),
-        "not enough rows: no compared row should pass by its label"
-    );
+    assert_eq!(all_bad.corrected.value, Some(0.0));
+    assert!(all_bad.corrected.ci95.unwrap().high > 0.08);
 }
 
 #[test]
@@ -103,10 +101,8 @@ fn a_judge_that_passes_everything_agrees_no_more_than_chance() {
     let judge = agreement([(true, true), (true, true), (true, false)].repeat(20));
     assert_eq!((judge.kappa.value, judge.kappa.ci95), (Some(0.0), None));
     assert_eq!(note(&judge.spearman), "undefined: all scores are the same");
-    assert_eq!(
-        note(&judge.corrected),
-        "undefined: sensitivity 1.0000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
-    );
+    // The labels still tell how many of the passed rows should pass.
+    assert_eq!(judge.corrected.value, Some(2.0 / 3.0));
 }
 
 #[test]

@@ -44,11 +44,11 @@ async fn a_json_line_has_the_documented_shape() {
     assert_eq!(
         without_reference(&read(&path)),
         concat!(
-            r#"{"id":"row0","scores":{"said":{"outcome":"scored","value":0.5,"passed":null,"confidence":1.0,"details":null,"feedback":null,"cost_msats":0}}}"#,
+            r#"{"id":"row0","scores":{"said":{"outcome":"scored","value":0.5,"passed":null,"confidence":1.0,"details":null,"feedback":null,"cost_msats":0}},"pred_hash":"ca72cefec811fdc3"}"#,
             "\n",
-            r#"{"id":"row1","scores":{"said":{"outcome":"metric_failed","value":null,"passed":null,"confidence":null,"details":null,"feedback":null,"cost_msats":0,"error":"metric `said`: told to fail"}}}"#,
+            r#"{"id":"row1","scores":{"said":{"outcome":"metric_failed","value":null,"passed":null,"confidence":null,"details":null,"feedback":null,"cost_msats":0,"error":"metric `said`: told to fail"}},"pred_hash":"2c6046646c6e7ae4"}"#,
             "\n",
-            r#"{"id":"row2","scores":{"said":{"outcome":"abstained","value":null,"passed":null,"confidence":null,"details":null,"feedback":null,"cost_msats":0}}}"#,
+            r#"{"id":"row2","scores":{"said":{"outcome":"abstained","value":null,"passed":null,"confidence":null,"details":null,"feedback":null,"cost_msats":0}},"pred_hash":"a0d85d888b1e3565"}"#,
             "\n",
         )
     );

@@ -43,6 +43,11 @@ pub(crate) enum AgreeError {
     )]
     DifferentGold { labels: PathBuf, results: PathBuf, ids: Vec<String> },
     #[error(
+        "{label}: the label of `{}` is of another prediction than the one at {result}{}; label the predictions of these results, or, if the label holds for both, remove `pred` and `pred_hash` from the labels",
+        escape::name(id), others_too(*others)
+    )]
+    DifferentPreds { id: String, label: Origin, result: Origin, others: usize },
+    #[error(
         "{}: no row has both a score of `{metric}` and a label `{field}`; rows with a score: {scored}, rows with a label: {labelled}",
         file.display()
     )]
@@ -55,6 +60,15 @@ pub(crate) enum AgreeError {
     Data(#[from] DataError),
     #[error(transparent)]
     Cli(#[from] CliError),
+}
+
+/// The number of further labels of other predictions.
+fn others_too(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        1 => ", and so is 1 more label".to_owned(),
+        others => format!(", and so are {others} more labels"),
+    }
 }
 
 /// What to write so that labels have ids. The positions of rows are no ids: a label may be at another one.

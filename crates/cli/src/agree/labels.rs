@@ -10,7 +10,7 @@ use super::error::AgreeError;
 use super::results::Results;
 use crate::agreement::Label;
 use crate::core::rows::pair::Origin;
-use crate::data::{ObjectRow, ObjectRows, gold_hash};
+use crate::data::{ObjectRow, ObjectRows};
 use crate::hint::Hint;
 use crate::json::describe::{found, text};
 use crate::results::{ResultRow, parse_cell};
@@ -70,7 +70,7 @@ pub(super) fn read(
 ) -> Result<Labels, AgreeError> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
-    let (mut first, mut different) = (None, Vec::new());
+    let (mut first, mut gold, mut preds) = (None, Vec::new(), Vec::new());
     let (results, rows) = (&of.file, &of.rows);
     for row in ObjectRows::open(file, None)? {
         let row = row?;
@@ -78,12 +78,15 @@ pub(super) fn read(
         labels.known.extend(row.keys().map(str::to_owned));
         let id = id_of(&row, id, file, of)?;
         let place = rows.find(&id, labels.places.len());
-        let own = place.and_then(|place| rows.gold_hash(place));
-        let other = row.gold().as_ref().and_then(gold_hash);
-        if own.zip(other).is_some_and(|(own, other)| own != other) {
-            different.push(id.clone());
-        }
+        let hashes = row.hashes();
         let at = row.at;
+        if let Some(place) = place {
+            let own = of.hashes(place);
+            let is_other =
+                |side: usize| own[side].zip(hashes[side]).is_some_and(|(own, other)| own != other);
+            gold.extend(is_other(0).then(|| id.clone()));
+            preds.extend((is_other(1) && !label.is_missing()).then(|| (at.clone(), place)));
+        }
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
             return Err(AgreeError::DuplicateId { at, id, first: before.line });
@@ -105,9 +108,17 @@ pub(super) fn read(
             result: if rows.is_empty() { String::new() } else { rows.id(0).to_owned() },
         });
     }
-    if !different.is_empty() {
+    if !gold.is_empty() {
         let (labels, results) = (file.to_path_buf(), results.clone());
-        return Err(AgreeError::DifferentGold { labels, results, ids: different });
+        return Err(AgreeError::DifferentGold { labels, results, ids: gold });
+    }
+    if let Some((label, place)) = preds.first() {
+        return Err(AgreeError::DifferentPreds {
+            id: rows.id(*place).to_owned(),
+            label: label.clone(),
+            result: rows.at(*place),
+            others: preds.len() - 1,
+        });
     }
     labels.without_row = by_id.len() as u64;
     Ok(labels)

@@ -28,7 +28,7 @@ use crate::core::spec::Direction;
 use crate::evaluate::{JudgeReplies, JudgedBy};
 use crate::messages::escape;
 use crate::metrics::Registry;
-use crate::results::{FormatVersion, RunManifest};
+use crate::results::{FormatVersion, ResultsError, RunManifest};
 use error::Place;
 use results::Results;
 
@@ -82,6 +82,10 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     let file = InputFile::open(args.from, Epochs::Repeats, &args.results, false)?;
     let mut results = results::read(file.named(), &args.metrics, &args.label)?;
     args.from.check_has_scores(&args.results, results.known.len())?;
+    if let (true, Err(reason)) = (args.require_identity, &results.manifest) {
+        let (file, reason) = (args.results.display().to_string(), reason.clone());
+        return Err(ResultsError::UnknownIdentity { file, reason }.into());
+    }
     check_metrics(&results, args)?;
     let labels = labels_of(&mut results, &args.label, args.labels.as_deref(), args.id.as_deref())?;
     let mut metrics = IndexMap::new();
@@ -161,7 +165,11 @@ fn agreement(
         .lower_is_better(lower_is_better)
         .positive(args.positive.clone())
         .scale(args.scale.clone())
+        .label_sample(args.label_sample.unwrap_or_default())
         .seed(args.seed);
+    if let Some(rates) = args.error_rates {
+        builder = builder.error_rates(rates);
+    }
     if let Some(threshold) = &args.threshold {
         let range = registry.get(name).and_then(|entry| entry.spec().range);
         threshold.check("--threshold ", name, range, range)?;

@@ -25,6 +25,8 @@ pub(super) struct Results {
     /// The manifest, or the reason why there is none.
     pub(super) manifest: Result<Box<Manifest>, String>,
     pub(super) rows: RowIndex,
+    /// The hash of each prediction.
+    preds: Vec<Option<u64>>,
     /// The ratings by each metric. The list of a metric that the last rows do not have is shorter than the list of rows.
     ratings: IndexMap<String, Vec<Rating>>,
     /// All metrics in the file, for suggestions.
@@ -63,6 +65,7 @@ impl Results {
             file: file.to_owned(),
             manifest: Err(String::new()),
             rows: RowIndex::default(),
+            preds: Vec::new(),
             ratings: IndexMap::new(),
             known: IndexSet::new(),
             judged_offline: HashMap::new(),
@@ -89,6 +92,7 @@ impl Results {
     fn add(&mut self, row: &ResultRow, metrics: &[String], label: &str) -> Result<(), AgreeError> {
         let place = self.rows.len();
         self.rows.add(row);
+        self.preds.push(row.pred_hash());
         for name in row.scores.keys() {
             if !self.known.contains(name) {
                 self.known.insert(name.clone());
@@ -128,6 +132,7 @@ impl Results {
     fn append(&mut self, block: Self) -> Result<(), AgreeError> {
         let first = self.rows.len();
         self.rows.append(block.rows)?;
+        self.preds.extend(block.preds);
         self.known.extend(block.known);
         self.check_known(first)?;
         for (name, mut more) in block.ratings {
@@ -157,6 +162,11 @@ impl Results {
     /// The metrics that are compared, in the order of the file or of the command.
     pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
         self.ratings.keys().map(String::as_str)
+    }
+
+    /// The hashes of the gold row and of the prediction of a row, if they are known.
+    pub(super) fn hashes(&self, row: usize) -> [Option<u64>; 2] {
+        [self.rows.gold_hash(row), self.preds[row]]
     }
 
     /// Whether a metric has a rating in any row.

@@ -28,7 +28,7 @@ use crate::runs::RunArguments;
 /// What the runs measured is compared by their manifests, FILE.manifest.json. A metric with another
 /// version, parameter, threshold, judge or prompt, or to whose judge another model replied as the
 /// provider reports it, is not compared, unless --allow-different names it; other differences, such as a data file that changed, are named. Of a run without a manifest the
-/// identity is unknown, and metrics are compared by their names.
+/// identity is unknown, and metrics are compared by their names, unless --require-identity is set.
 ///
 /// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
 /// input, if a metric is not compared since it differs, and if --fail-if-worse finds nothing worse but
@@ -71,7 +71,8 @@ pub(crate) struct CompareArguments {
     pub(super) seed: u64,
     /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
     /// p-value is below 0.05. If none is worse, a metric that cannot be tested is an error: with too
-    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set
+    /// few rows for such a p-value, or rows with a score in only one run, unless --only-paired is set.
+    /// Implies --require-identity
     #[arg(long)]
     pub(super) fail_if_worse: bool,
     /// Write the table and the sentences as Markdown, for the summary of a CI job; `-` prints it

@@ -86,6 +86,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
         .allow_different(args.allow_different.iter().map(String::as_str))
         .only_paired(args.only_paired)
         .mid_p(args.p == PValue::Mid)
+        .require_identity(args.runs.require_identity || args.fail_if_worse)
         .seed(args.seed);
     if let Some(field) = &args.group {
         builder = builder.group(field);

@@ -76,6 +76,7 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     let runs = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let metrics = runs.iter().flat_map(ReportRun::metrics);
     let mut report = HtmlReport::of_runs(&runs)
+        .require_identity(args.runs.require_identity)
         .lower_is_better(args.runs.lower_is_better(registry, metrics))
         .allow_different(args.allow_different.iter().map(String::as_str));
     if let Some(field) = &args.group {

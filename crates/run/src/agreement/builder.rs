@@ -2,10 +2,11 @@
 
 use super::compare::compare;
 use super::error::AgreementError;
+use super::labelled::LabelSample;
 use super::options::Options;
 use super::rating::{Label, Rating};
 use super::statistics::Agreement;
-use crate::stats::Bootstrap;
+use crate::stats::{Bootstrap, ErrorRates};
 
 /// The largest number of draws for an interval: 2,000 samples of 10,000 rows.
 const MAX_DRAWS: usize = 20_000_000;
@@ -51,6 +52,42 @@ impl AgreementBuilder {
         pub fn scale(classes: impl IntoIterator<Item = impl Into<String>>)
             => 0.scale = classes.into_iter().map(Into::into).collect();
 
+        /// Sets how the labelled rows were chosen; unknown by default. Verdicts that contradict a random
+        /// sample have precedence.
+        ///
+        /// ```
+        /// use dsrs_metrics::agreement::{Agreement, LabelSample};
+        ///
+        /// // 100 of 1,000 rows are labelled: 50 that passed and 50 that failed.
+        /// let passed = [(true, Some(true)); 50].into_iter().chain([(true, None); 750]);
+        /// let failed = [(false, Some(false)); 50].into_iter().chain([(false, None); 150]);
+        /// let builder = Agreement::builder().label_sample(LabelSample::Random);
+        /// let agreement = builder.of(passed.chain(failed))?;
+        /// assert_eq!(agreement.labelled.unwrap().sample, LabelSample::ByVerdict);
+        /// assert_eq!(agreement.corrected.value, Some(0.8));
+        /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+        /// ```
+        pub fn label_sample(sample: LabelSample) => 0.label_sample = sample;
+
+        /// Sets error rates that were measured on other rows.
+        /// [`corrected`](Agreement::corrected) is then computed from these rates and the verdicts,
+        /// not from the labels.
+        ///
+        /// ```
+        /// use dsrs_metrics::agreement::Agreement;
+        /// use dsrs_metrics::stats::{ErrorRates, Proportion};
+        ///
+        /// let rates = ErrorRates {
+        ///     sensitivity: Proportion { successes: 90, trials: 100 },
+        ///     specificity: Proportion { successes: 80, trials: 100 },
+        /// };
+        /// let passed = [(true, None::<bool>); 55].into_iter().chain([(false, None); 45]);
+        /// let agreement = Agreement::builder().error_rates(rates).of(passed)?;
+        /// assert!((agreement.corrected.value.unwrap() - 0.5).abs() < 1e-12);
+        /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+        /// ```
+        pub fn error_rates(rates: ErrorRates) => 0.error_rates = Some(rates);
+
         /// Sets the seed of the bootstrap; 0 by default.
         pub fn seed(seed: u64) => 0.seed = seed;
 
@@ -82,7 +119,8 @@ impl AgreementBuilder {
             pairs.into_iter().map(|(rating, label)| (rating.into(), label.into())).collect();
         let compared = compare(&rows, &self.0)?;
         let resamples = self.0.resamples.unwrap_or_else(|| default_resamples(rows.len()));
-        Ok(Agreement::new(&rows, compared, Bootstrap { resamples, seed: self.0.seed }))
+        let bootstrap = Bootstrap { resamples, seed: self.0.seed };
+        Ok(Agreement::new(&rows, compared, &self.0, bootstrap))
     }
 }
 

@@ -8,7 +8,7 @@ use super::figure::Note;
 use super::options::Options;
 use super::rating::{Label, Rating};
 use super::scale::{PassingLabels, Scale};
-use crate::stats::{ConfusionMatrix, ErrorRates, Proportion};
+use crate::stats::{ConfusionMatrix, ErrorRates, Proportion, Stratum};
 
 /// With more different values, they are not treated as classes.
 const MAX_CLASSES: usize = 20;
@@ -30,12 +30,31 @@ pub(super) struct Compared {
 #[derive(Default)]
 pub(super) struct Verdicts {
     pub(super) rates: ErrorRates,
+    /// The rows that passed, with their labels.
+    pub(super) passed: Stratum,
+    /// The rows that failed, with their labels.
+    pub(super) failed: Stratum,
+}
+
+impl Verdicts {
+    fn record(&mut self, passed: bool, should_pass: Option<bool>) {
+        let stratum = if passed { &mut self.passed } else { &mut self.failed };
+        stratum.record(should_pass);
+        if let Some(should_pass) = should_pass {
+            self.rates.record(should_pass, passed);
+        }
+    }
+
     /// Passes among all rows with a verdict.
-    pub(super) passed: Proportion,
-    /// Passes among the rows with a verdict but no label.
-    pub(super) unlabelled: Proportion,
-    /// Passing labels among the rows with a verdict and a label.
-    pub(super) should_pass: Proportion,
+    pub(super) fn passes(&self) -> Proportion {
+        Proportion { successes: self.passed.rows, trials: self.passed.rows + self.failed.rows }
+    }
+
+    /// Passes among the rows with a verdict and a label.
+    pub(super) fn labelled_passes(&self) -> Proportion {
+        let (passed, failed) = (self.passed.labelled.trials, self.failed.labelled.trials);
+        Proportion { successes: passed, trials: passed + failed }
+    }
 }
 
 pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, AgreementError> {
@@ -136,15 +155,9 @@ impl Pairs<'_> {
         let mut pairs = Vec::new();
         for (rating, label) in self.rows {
             let Some(passed) = verdict(rating) else { continue };
-            verdicts.passed.record(passed);
-            match passing.label(label) {
-                None => verdicts.unlabelled.record(passed),
-                Some(should_pass) => {
-                    verdicts.rates.record(should_pass, passed);
-                    verdicts.should_pass.record(should_pass);
-                    pairs.push((usize::from(should_pass), usize::from(passed)));
-                }
-            }
+            let should_pass = passing.label(label);
+            verdicts.record(passed, should_pass);
+            pairs.extend(should_pass.map(|label| (usize::from(label), usize::from(passed))));
         }
         let score = |rating: &Rating| rating.score().or_else(|| verdict(rating).map(f64::from));
         Compared {

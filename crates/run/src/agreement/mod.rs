@@ -1,7 +1,8 @@
 //! Agreement of a metric or judge with labels: how far its scores can be trusted.
 //!
 //! `rating.rs` has the two sides of the comparison. `compare.rs` finds what they have in common,
-//! with the meaning of labels from `scale.rs`. `statistics.rs` computes the figures, each a value
+//! with the meaning of labels from `scale.rs`. `labelled.rs` says how the labelled rows were chosen.
+//! `statistics.rs` computes the figures, each a value
 //! with its interval (`figure.rs`), and `table.rs` prints them. The statistics are in `stats/`;
 //! files are read in `cli/agree/`.
 
@@ -10,6 +11,7 @@ mod closeness;
 mod compare;
 mod error;
 mod figure;
+mod labelled;
 mod options;
 mod rating;
 mod scale;
@@ -20,5 +22,6 @@ pub use builder::AgreementBuilder;
 pub use closeness::Closeness;
 pub use error::AgreementError;
 pub use figure::{Figure, Note};
+pub use labelled::{LabelSample, LabelledRows};
 pub use rating::{Label, Rating};
 pub use statistics::Agreement;

@@ -1,6 +1,8 @@
 //! How ratings and labels are interpreted, as set by the builder.
 
+use super::labelled::LabelSample;
 use super::rating::Rating;
+use crate::stats::ErrorRates;
 
 /// The settings of [`AgreementBuilder`](super::AgreementBuilder).
 #[derive(Debug, Clone, Default)]
@@ -11,6 +13,8 @@ pub(super) struct Options {
     pub(super) positive: Vec<String>,
     pub(super) scale: Vec<String>,
     pub(super) seed: u64,
+    pub(super) label_sample: LabelSample,
+    pub(super) error_rates: Option<ErrorRates>,
 }
 
 impl Options {

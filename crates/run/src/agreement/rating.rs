@@ -54,7 +54,8 @@ impl Rating {
 }
 
 impl Label {
-    pub(super) fn is_missing(&self) -> bool {
+    #[doc(hidden)]
+    pub fn is_missing(&self) -> bool {
         matches!(self, Self::Missing)
     }
 

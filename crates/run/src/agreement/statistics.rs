@@ -6,10 +6,12 @@ use serde::Serialize;
 
 use super::compare::{Compared, Verdicts};
 use super::figure::{Figure, Note};
+use super::labelled::LabelledRows;
+use super::options::Options;
 use super::rating::{Label, Rating};
 use crate::stats::{
-    Bootstrap, ConfusionMatrix, CorrectedRate, Interval, KappaWeights, Proportion, RankPairs,
-    cohen_kappa, rogan_gladen,
+    Bootstrap, ConfusionMatrix, ErrorRates, KappaWeights, Proportion, RankPairs, cohen_kappa,
+    post_stratified, rogan_gladen,
 };
 
 /// Kappa and Spearman's correlation are undefined on fewer rows.
@@ -79,11 +81,17 @@ pub struct Agreement {
     pub specificity: Figure,
     /// The share of passes among all rows with a verdict.
     pub passed: Figure,
-    /// `passed`, corrected for the error rates above: labelled rows count by their label, the
-    /// others as [`rogan_gladen`] estimates. The interval includes the uncertainty of the error
-    /// rates and of the observed verdicts. It assumes that the metric errs as often on rows without
-    /// a label as on the others.
+    /// The share of rows with a verdict that pass by label, as [`post_stratified`] estimates it from
+    /// the labels of rows that passed and of rows that failed. With
+    /// [`error_rates`](super::AgreementBuilder::error_rates) it is [`rogan_gladen`]'s estimate
+    /// instead.
     pub corrected: Figure,
+    /// Which rows have a label; `None` if the labels are not compared with verdicts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labelled: Option<LabelledRows>,
+    /// The error rates that `corrected` is computed from, if they were set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_rates: Option<ErrorRates>,
     /// The classes, in the order of the confusion matrix; empty if there are none.
     pub classes: Vec<String>,
     /// A row for each class of the labels, a column for each class of the ratings.
@@ -93,7 +101,12 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    pub(super) fn new(rows: &[(Rating, Label)], compared: Compared, bootstrap: Bootstrap) -> Self {
+    pub(super) fn new(
+        rows: &[(Rating, Label)],
+        compared: Compared,
+        options: &Options,
+        bootstrap: Bootstrap,
+    ) -> Self {
         let mut without_score = IndexMap::new();
         let (mut both, mut without_label) = (0, 0);
         for (rating, label) in rows {
@@ -133,11 +146,15 @@ impl Agreement {
             spearman: correlation(both, &compared.ranked, bootstrap),
             sensitivity: share(|verdicts| verdicts.rates.sensitivity),
             specificity: share(|verdicts| verdicts.rates.specificity),
-            passed: share(|verdicts| verdicts.passed),
+            passed: share(Verdicts::passes),
             corrected: match verdicts {
-                Ok(verdicts) => corrected(verdicts),
+                Ok(verdicts) => corrected(verdicts, options.error_rates.as_ref()),
                 Err(note) => Figure::unknown(both, note.clone()),
             },
+            labelled: verdicts.ok().and_then(|it| {
+                LabelledRows::new(it.labelled_passes(), it.passes(), options.label_sample)
+            }),
+            error_rates: options.error_rates,
             classes: compared.classes,
             confusion: compared.matrix.ok(),
             bootstrap,
@@ -185,27 +202,21 @@ fn correlation(
     }
 }
 
-/// The share of rows that should pass: labelled rows by their label, the others by the metric's
-/// error rates.
-fn corrected(verdicts: &Verdicts) -> Figure {
-    let Verdicts { rates, passed, unlabelled, should_pass } = verdicts;
-    // If every row has a label, the estimate is the share of passing labels. The error rates must
-    // still allow a correction.
-    let observed = if unlabelled.trials > 0 { *unlabelled } else { *passed };
-    match rogan_gladen(observed, rates) {
-        Err(why) => Figure::unknown(passed.trials, Note::NotCorrectable(why)),
-        Ok(corrected) => {
-            let CorrectedRate { rate, interval: Interval { low, high }, .. } =
-                corrected.with_known(unlabelled.trials, *should_pass);
-            let value = rate.clamp(0.0, 1.0);
-            Figure {
-                value: Some(value),
-                // Widened to contain the clamped estimate.
-                ci95: Some(Interval { low: low.min(value), high: high.max(value) }),
-                n: passed.trials,
-                successes: None,
-                note: (value != rate).then_some(Note::Clamped { estimate: rate }),
-            }
-        }
+/// The share of rows that should pass.
+fn corrected(verdicts: &Verdicts, error_rates: Option<&ErrorRates>) -> Figure {
+    let passes = verdicts.passes();
+    let corrected = match error_rates {
+        Some(rates) => rogan_gladen(passes, rates),
+        None => post_stratified(verdicts.passed, verdicts.failed),
+    };
+    match corrected {
+        Err(why) => Figure::unknown(passes.trials, Note::NotCorrectable(why)),
+        Ok(corrected) => Figure {
+            value: Some(corrected.rate),
+            ci95: Some(corrected.interval),
+            n: passes.trials,
+            successes: None,
+            note: corrected.unclamped.map(|estimate| Note::Clamped { estimate }),
+        },
     }
 }

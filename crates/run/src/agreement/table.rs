@@ -5,6 +5,7 @@ use std::fmt::{self, Formatter};
 use indexmap::IndexMap;
 
 use super::figure::Figure;
+use super::labelled::{LabelSample, LabelledRows};
 use super::statistics::Agreement;
 use crate::messages::escape;
 use crate::stats::Bootstrap;
@@ -26,6 +27,9 @@ impl fmt::Display for Agreement {
             writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
         }
         self.matrix(f)?;
+        if let Some(labelled) = &self.labelled {
+            writeln!(f, "labels: {}", self.about_labels(labelled))?;
+        }
         let mut end = self.methods();
         end.extend(missing_figures(&lines));
         f.write_str(&end.join("\n"))
@@ -110,6 +114,37 @@ impl Agreement {
         Ok(())
     }
 
+    /// Which rows have a label, and what that means for the figures.
+    fn about_labels(&self, labelled: &LabelledRows) -> String {
+        let (some, all) = (labelled.passed.trials, self.passed.n);
+        let share = |share: &Figure| estimate(Form::Percent, share.value.unwrap_or(0.0), share);
+        let corrects = self.corrected.value.is_some() && self.error_rates.is_none();
+        let alone = format!(
+            "accuracy, kappa, Spearman, sensitivity and specificity describe only these rows{}",
+            if corrects {
+                "; `passed, corrected` describes all rows if those of each verdict are a random sample"
+            } else {
+                ""
+            }
+        );
+        match labelled.sample {
+            LabelSample::EveryRow => "every row with a verdict has one".to_owned(),
+            LabelSample::Random => format!("a random sample of {some} of {all} rows"),
+            LabelSample::ByVerdict if labelled.shows_choice() => format!(
+                "{some} of {all} rows, apparently chosen by verdict: {} of them passed, but {} of all rows \
+                 (Fisher's exact test: p < 0.01). So {alone}",
+                share(&Figure::share(labelled.passed)),
+                share(&self.passed)
+            ),
+            LabelSample::ByVerdict => {
+                format!("{some} of {all} rows, chosen by verdict. So {alone}")
+            }
+            LabelSample::Unknown => format!(
+                "{some} of {all} rows, chosen in an unknown way. Unless they are a random sample, {alone}"
+            ),
+        }
+    }
+
     /// The methods of the intervals that are shown.
     fn methods(&self) -> Vec<String> {
         let mut methods = Vec::new();
@@ -123,16 +158,25 @@ impl Agreement {
             let Bootstrap { resamples, seed } = self.bootstrap;
             methods.push(format!("bootstrap for Spearman ({resamples} resamples, seed {seed})"));
         }
-        // If every row has a label, nothing is estimated.
-        if self.corrected.ci95.is_some() && self.corrected.n == self.compared {
-            methods.push("corrected: the labels' own share, as every row has one".to_owned());
-        } else if self.corrected.ci95.is_some() {
-            methods.push("Lang and Reiczigel for the correction (Rogan and Gladen)".to_owned());
+        if self.corrected.ci95.is_some() {
+            methods.push(self.correction().to_owned());
         }
         if methods.is_empty() {
             methods
         } else {
             vec![format!("intervals: {}", methods.join("; "))]
+        }
+    }
+
+    /// The method of the corrected rate.
+    fn correction(&self) -> &'static str {
+        let sample = self.labelled.map(|labelled| labelled.sample);
+        if self.error_rates.is_some() {
+            "Lang and Reiczigel for the correction by error rates of other rows (Rogan and Gladen)"
+        } else if sample == Some(LabelSample::EveryRow) {
+            "corrected: the labels' own share, as every row has one"
+        } else {
+            "MOVER for the correction (post-stratification)"
         }
     }
 }

@@ -14,7 +14,6 @@ mod csv;
 mod data_file;
 mod error;
 mod format;
-mod gold_hash;
 mod inexact_numbers;
 mod input;
 mod json_array;
@@ -30,6 +29,7 @@ mod reader;
 mod result_row;
 mod row;
 mod row_file;
+mod row_hash;
 mod selection;
 mod undecoded_row;
 mod whole_file;
@@ -39,8 +39,6 @@ pub use data_file::DataFile;
 pub(crate) use data_file::DataFiles;
 pub use error::DataError;
 pub use format::Format;
-#[doc(hidden)]
-pub use gold_hash::gold_hash;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
 pub(crate) use object_rows::read_objects;
@@ -49,7 +47,10 @@ pub use object_rows::{ObjectRow, ObjectRows};
 #[cfg(feature = "parquet")]
 pub(crate) use parquet::{EMBEDDED_MANIFEST, JSON_COLUMNS, embedded_manifest};
 pub use reader::{DataReader, Pairs};
-pub(crate) use result_row::{ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, attribute_columns};
+pub(crate) use result_row::{
+    ATTRIBUTES, GOLD_HASH, OUTCOME, POSITIONAL, PRED_HASH, attribute_columns,
+};
 #[doc(hidden)]
 pub use row_file::NamedFile;
+pub(crate) use row_hash::{parse_hash, row_hash};
 pub(crate) use selection::{FieldSelection, id_into, may_be_field_twice};

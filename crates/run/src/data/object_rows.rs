@@ -73,10 +73,10 @@ impl ObjectRow {
         self.row.find(path)
     }
 
-    /// The gold row, if the row has one.
+    /// The hashes of the gold row and of the prediction, if the row has them or their hashes.
     #[doc(hidden)]
-    pub fn gold(&self) -> Option<Value> {
-        self.row.gold()
+    pub fn hashes(&self) -> [Option<u64>; 2] {
+        self.row.hashes()
     }
 
     /// The keys of the row except `id`, `gold` and `pred`.

@@ -26,6 +26,9 @@ const USAGE: [&str; 4] = ["latency_s", "input_tokens", "output_tokens", "cost_ms
 /// The hash of the gold row.
 pub(crate) const GOLD_HASH: &str = "gold_hash";
 
+/// The hash of the prediction.
+pub(crate) const PRED_HASH: &str = "pred_hash";
+
 /// `true` if the id of a row is its position.
 pub(crate) const POSITIONAL: &str = "positional";
 
@@ -72,7 +75,13 @@ impl RowObject {
             USAGE.contains(&key)
                 || matches!(
                     key,
-                    "attributes" | "scores" | "traceback" | "manifest" | GOLD_HASH | POSITIONAL
+                    "attributes"
+                        | "scores"
+                        | "traceback"
+                        | "manifest"
+                        | GOLD_HASH
+                        | PRED_HASH
+                        | POSITIONAL
                 )
         };
         let scores = self.attributes.get("scores").and_then(Value::as_object);

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::mapping::{Mapping, Target};
-use super::result_row::Added;
+use super::result_row::{Added, GOLD_HASH, PRED_HASH};
+use super::row_hash::{parse_hash, row_hash};
 use super::selection::FieldSelection;
 use crate::core::rows::named_values::Fields;
 use crate::core::rows::pair::{Origin, Pair};
@@ -255,15 +256,17 @@ impl ValidRow {
         self.id.take()
     }
 
-    /// Returns the gold row, if the row has one.
-    pub(super) fn gold(&self) -> Option<Value> {
-        match &self.whole_gold {
-            None if self.gold.is_empty() => None,
-            None => Some(Value::Object(
-                self.gold.iter().map(|(k, v)| (k.to_owned(), v.clone())).collect(),
-            )),
-            whole => whole.clone(),
-        }
+    /// Returns the hashes of the gold row and of the prediction, if the row has them or their hashes.
+    pub(super) fn hashes(&self) -> [Option<u64>; 2] {
+        let sides =
+            [(GOLD_HASH, &self.whole_gold, &self.gold), (PRED_HASH, &self.whole_pred, &self.pred)];
+        sides.map(|(key, whole, fields)| {
+            let written = self.attributes.get(key).and_then(Value::as_str).and_then(parse_hash);
+            written.or_else(|| match whole {
+                Some(whole) => row_hash(whole),
+                None => row_hash(&fields.iter().map(|(k, v)| (k, v.clone())).collect()),
+            })
+        })
     }
 
     /// Makes `gold` and `pred` attributes where they are not objects.

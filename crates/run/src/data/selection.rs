@@ -26,7 +26,7 @@ pub(crate) struct FieldSelection {
     pred: Vec<&'static str>,
     attributes: Vec<&'static str>,
     all_attributes: bool,
-    all_gold: bool,
+    all_sides: bool,
     /// The fields without which a row is decoded as a whole, since an error or a suggestion may name its other fields.
     required: Vec<(Side, String)>,
 }
@@ -45,13 +45,9 @@ impl FieldSelection {
         self.all_attributes = true;
     }
 
-    /// Adds the whole gold row.
-    pub(crate) fn add_gold(&mut self) {
-        self.all_gold = true;
-    }
-
-    fn reads_all(&self, side: Side) -> bool {
-        self.all_gold && side == Side::Gold
+    /// Adds the whole gold row and the whole prediction.
+    pub(crate) fn add_sides(&mut self) {
+        self.all_sides = true;
     }
 
     /// Selects the keys that a dotted path can name: the whole path, and its first segment.
@@ -96,7 +92,7 @@ impl FieldSelection {
         }
         let Pair { id, gold, pred, attributes, run, .. } = row;
         (attributes.textual, *run) = (false, None);
-        let names = |side| selection.filter(|it| !it.reads_all(side)).map(|it| it.names(side));
+        let names = |side| selection.filter(|it| !it.all_sides).map(|it| it.names(side));
         let attribute_names = selection.filter(|it| !it.all_attributes).map(|it| &*it.attributes);
         let mut keys = DecodedKeys::default();
         let (mut gold_len, mut pred_len, mut attributes_len) = (0, 0, 0);
@@ -175,7 +171,7 @@ impl FieldSelection {
     /// The name of this field, if the run reads it.
     #[cfg(feature = "csv")]
     pub(super) fn field(&self, side: Side, name: &str) -> Option<&'static str> {
-        find(self.names(side), name).or_else(|| self.reads_all(side).then(|| intern(name)))
+        find(self.names(side), name).or_else(|| self.all_sides.then(|| intern(name)))
     }
 }
 

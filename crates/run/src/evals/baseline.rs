@@ -19,12 +19,13 @@ use twox_hash::XxHash3_128;
 use crate::core::score::corpus::record;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
+use crate::data::parse_hash;
 use crate::evaluate::manifest::{FORMAT, Manifest, RunManifest};
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore};
 use crate::json::equality::sorted;
 use crate::messages::escape;
 use crate::named_files::read_regular;
-use crate::results::{Results, parse_hash};
+use crate::results::Results;
 
 /// The version of the format. Version 1 had hashes of gold rows as JSON.
 const VERSION: u32 = 2;

@@ -84,8 +84,8 @@ impl Evaluate {
         }
         if !options.outputs.is_empty() {
             selection.add_attributes();
-            // Each row of a result file has the hash of its gold row.
-            selection.add_gold();
+            // Each row of a result file has the hashes of its gold row and its prediction.
+            selection.add_sides();
         }
         if let Some(field) = &options.group_field {
             selection.add_path(field);

@@ -53,6 +53,17 @@ pub enum ResultsError {
         /// Its manifest.
         manifest: PathBuf,
     },
+    /// It is unknown what a run measured, and that is [required](crate::results::ComparisonBuilder::require_identity).
+    #[error(
+        "{}: --require-identity and --fail-if-worse need to know what was measured, but {reason}; restore the manifest, or score the rows again with --out (in code, `require_identity`)",
+        escape::name(file)
+    )]
+    UnknownIdentity {
+        /// The name of the run.
+        file: String,
+        /// Why it is unknown.
+        reason: String,
+    },
     /// A row has no id, so it cannot be matched with a row of another file.
     #[error("{at}: no `id` in the row; write the file again with `score --out`, or add the ids")]
     MissingId {

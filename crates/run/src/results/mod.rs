@@ -54,7 +54,6 @@ pub use html::{HtmlError, HtmlReport, ReportRun};
 pub use markdown::markdown;
 #[doc(hidden)]
 pub use markdown::{MAX_MARKDOWN_ROWS, does_not_pass, markdown_with_rows};
-pub(crate) use parse::parse_hash;
 #[doc(hidden)]
 pub use read_rows::read_rows;
 #[doc(hidden)]

@@ -12,7 +12,8 @@ use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::score::corpus::record;
 use crate::data::{
-    ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, attribute_columns, gold_hash,
+    ATTRIBUTES, GOLD_HASH, OUTCOME, ObjectRow, POSITIONAL, PRED_HASH, attribute_columns,
+    parse_hash, row_hash,
 };
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{
@@ -88,7 +89,9 @@ impl UncheckedRow {
                 .swap_remove(REFERENCE_KEY)
                 .and_then(text)
                 .filter(|it| !it.is_empty()),
-            gold_hash: self.gold_hash()?,
+            // A file of an earlier version has the gold row alone.
+            gold_hash: self.hash(GOLD_HASH)?.or_else(|| row_hash(self.gold.as_ref()?)),
+            pred_hash: self.hash(PRED_HASH)?,
             is_positional: self.cell(POSITIONAL) == Value::Bool(true),
             id: self.id,
             origin: Some(self.at),
@@ -100,13 +103,11 @@ impl UncheckedRow {
         })
     }
 
-    /// The hash of the gold row. A file of an earlier version has the gold row alone.
-    fn gold_hash(&mut self) -> Result<Option<u64>, ResultsError> {
-        let value = self.fields.swap_remove(GOLD_HASH).filter(|value| !is_empty(value));
+    fn hash(&mut self, key: &str) -> Result<Option<u64>, ResultsError> {
+        let value = self.fields.swap_remove(key).filter(|value| !is_empty(value));
         let value = value.unwrap_or_default();
         let read = |value: &Value| parse_hash(value.as_str()?);
-        let hash = typed(&value, read, &self.at, GOLD_HASH, "16 hexadecimal digits")?;
-        Ok(hash.or_else(|| gold_hash(self.gold.as_ref()?)))
+        typed(&value, read, &self.at, key, "16 hexadecimal digits")
     }
 
     fn scores(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
@@ -171,11 +172,6 @@ impl UncheckedRow {
         let keys = self.fields.keys().map(str::to_owned).collect();
         ResultsError::NotResults { at: self.at.clone(), keys }
     }
-}
-
-/// Reads the hash of a gold row.
-pub(crate) fn parse_hash(text: &str) -> Option<u64> {
-    u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16)
 }
 
 const OUTCOMES: &str =

@@ -154,6 +154,15 @@ impl Run {
         self.manifest.as_ref().err().map(String::as_str)
     }
 
+    /// Checks that the identity is known.
+    pub(super) fn require_identity(&self) -> Result<(), ResultsError> {
+        let (file, reason) = match &self.manifest {
+            Ok(_) => return Ok(()),
+            Err(reason) => (self.name.clone(), reason.clone()),
+        };
+        Err(ResultsError::UnknownIdentity { file, reason })
+    }
+
     /// Returns the identity of a metric, which the manifest contains.
     pub(super) fn identity(&self, metric: &str) -> Option<&MetricIdentity> {
         self.manifest()?.run.metrics.get(metric)

@@ -13,12 +13,13 @@ use serde_json::{Map, Value};
 use crate::core::rows::pair::Origin;
 use crate::core::score::corpus::record;
 use crate::core::score::outcome::Outcome;
-use crate::data::{GOLD_HASH, POSITIONAL, gold_hash, id_into, may_be_field_twice};
+use crate::data::{
+    GOLD_HASH, POSITIONAL, PRED_HASH, id_into, may_be_field_twice, parse_hash, row_hash,
+};
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::evaluate::report::{ResultOutcome, ResultRow, ResultScore, is_judged_offline};
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
-use crate::results::parse::parse_hash;
 use crate::results::run::CORPUS;
 
 /// The fields of a result row that are decoded, besides id, gold row, outcomes, values, costs and contributions. A decoded row may
@@ -69,6 +70,7 @@ enum Slot {
     Cost,
     Manifest,
     GoldHash,
+    PredHash,
     Positional,
     /// Any value.
     Skipped,
@@ -163,6 +165,7 @@ impl Shape {
                 "cost_msats" => Slot::Cost,
                 REFERENCE_KEY => Slot::Manifest,
                 GOLD_HASH => Slot::GoldHash,
+                PRED_HASH => Slot::PredHash,
                 POSITIONAL => Slot::Positional,
                 // The shares of repeats that pass are not computed here.
                 "repeats" => return None,
@@ -192,7 +195,7 @@ impl Shape {
         if !scanner.is_at_end() {
             return None;
         }
-        row.gold_hash = row.gold_hash.or_else(|| gold_hash(row.gold.as_ref()?));
+        row.gold_hash = row.gold_hash.or_else(|| row_hash(row.gold.as_ref()?));
         for score in row.scores.values_mut() {
             finish(score)?;
         }
@@ -220,6 +223,7 @@ impl Slot {
                 row.manifest = (!reference.is_empty()).then(|| reference.to_owned());
             }
             Self::GoldHash => row.gold_hash = Some(parse_hash(scanner.plain_string()?)?),
+            Self::PredHash => row.pred_hash = Some(parse_hash(scanner.plain_string()?)?),
             Self::Positional => row.is_positional = scanner.boolean()?.unwrap_or(false),
             Self::Skipped => scanner.skip()?,
             Self::Score(metric, slot) => slot.read(scanner, reads, &mut row.scores[metric])?,

@@ -12,6 +12,7 @@
 //! | difference of paired shares | [`PairedShares::difference`] | Tango's score interval, [`PairedShares::tango`] |
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
+//! | a share, from labels of some rows | [`post_stratified`] | Wilson's, combined by MOVER |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
 //! | labels of all rows | [`LabelPairs`]: accuracy, F1, Matthews, Cohen, Krippendorff | |
 //! | ranks of all rows | [`ValuePairs`], [`ClassScores`]: Spearman, AUROC | |
@@ -45,6 +46,7 @@ mod not_defined;
 mod paired;
 mod paired_shares;
 mod pass_at_k;
+mod post_stratified;
 mod proportion;
 mod rank_values;
 mod rogan_gladen;
@@ -70,6 +72,7 @@ pub use paired::{
     permutation_test, rows_for_power,
 };
 pub use paired_shares::{PairedShares, mcnemar_mid_p};
+pub use post_stratified::{Stratum, post_stratified};
 pub use proportion::Proportion;
 pub use rank_values::{ClassScores, ValuePairs};
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};

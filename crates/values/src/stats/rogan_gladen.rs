@@ -1,11 +1,13 @@
 //! The Rogan-Gladen estimator: a pass rate corrected for the sensitivity and specificity of the
 //! judge.
 
+use serde::Serialize;
+
 use super::interval::{Interval, Z};
 use super::proportion::Proportion;
 
 /// The sensitivity and specificity of a judge, measured on rows with known labels.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ErrorRates {
     /// The share of the rows that should pass and did.
     pub sensitivity: Proportion,
@@ -27,48 +29,14 @@ impl ErrorRates {
 /// A corrected pass rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrectedRate {
-    /// The estimate. It is outside [0, 1] if fewer rows passed, or failed, than the error rates
-    /// predict: by chance, or because the error rates were measured on rows of another kind.
+    /// The estimate, in [0, 1].
     pub rate: f64,
-    /// The 95% interval, clamped to [0, 1].
+    /// The 95% interval, within [0, 1]. It contains the estimate.
     pub interval: Interval,
-    /// The interval before clamping.
-    pub(crate) uncut: Interval,
-}
-
-impl CorrectedRate {
-    /// Combines the rate over these `rows` with the known rate of other rows, such as those on
-    /// which the error rates were measured: the mean, weighted by rows. The interval combines
-    /// Wilson's interval of the known rows with this one (MOVER, Zou and Donner 2008): the distance
-    /// of each end from the estimate is the root of the sum of the squared weighted distances.
-    ///
-    /// ```
-    /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
-    ///
-    /// let half = Proportion { successes: 50, trials: 100 };
-    /// let perfect = Proportion { successes: 50, trials: 50 };
-    /// let rates = ErrorRates { sensitivity: perfect, specificity: perfect };
-    /// let others = rogan_gladen(half, &rates).unwrap();
-    /// let all = others.with_known(100, half);
-    /// assert_eq!(all.rate, 0.5);
-    /// assert!(all.interval.low > others.interval.low && all.interval.high < others.interval.high);
-    /// ```
-    #[must_use]
-    pub fn with_known(&self, rows: u64, known: Proportion) -> Self {
-        let (Some(rate), Some(interval)) = (known.rate(), known.wilson()) else {
-            return *self;
-        };
-        let weight = known.trials as f64 / (known.trials + rows) as f64;
-        let distance = |known: f64, other: f64| {
-            (weight * known.max(0.0)).hypot((1.0 - weight) * other.max(0.0))
-        };
-        let pooled = weight * rate + (1.0 - weight) * self.rate;
-        let uncut = Interval {
-            low: pooled - distance(rate - interval.low, self.rate - self.uncut.low),
-            high: pooled + distance(interval.high - rate, self.uncut.high - self.rate),
-        };
-        Self { rate: pooled, interval: uncut.within(0.0, 1.0), uncut }
-    }
+    /// The estimate before it was clamped, if it was outside [0, 1]: fewer rows passed, or failed,
+    /// than the error rates predict, by chance or because the error rates were measured on rows of
+    /// another kind.
+    pub unclamped: Option<f64>,
 }
 
 /// The reason why a rate cannot be corrected.
@@ -83,6 +51,14 @@ pub enum NotCorrectable {
     /// No labelled row should fail, so the specificity is unknown.
     #[error("not enough rows: no compared row should fail by its label")]
     NoSpecificity,
+    /// There are rows with a verdict of which none has a label.
+    #[error("no labelled row was judged {verdict}, but {rows} rows were; label some of them")]
+    NoLabel {
+        /// The verdict: `pass` or `fail`.
+        verdict: &'static str,
+        /// The number of rows with this verdict.
+        rows: u64,
+    },
     /// Sensitivity and specificity sum to 1 or less: the judge is not better than chance, and its
     /// passes carry no information about the labels.
     #[error(
@@ -102,10 +78,16 @@ crate::debug_as_display!(NotCorrectable);
 /// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
 /// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
 ///
-/// `observed` and `rates` are from different rows. The interval accounts for the uncertainty of all
+/// `observed` and `rates` are from different rows. With labels of some of the observed rows,
+/// [`post_stratified`](super::post_stratified) has a shorter interval and doesn't assume that these
+/// rows are a random sample.
+///
+/// The interval accounts for the uncertainty of all
 /// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2
 /// successes and failures added to the observed, 1 of each to the rates), with their correction of
 /// the centre. If with these counts the judge is not better than chance, the interval is [0, 1].
+/// With few rows, the corrected centre may move the interval past the estimate; the interval is then
+/// widened up to the estimate.
 ///
 /// # Errors
 /// [`NotCorrectable`] if a count is missing or the judge is not better than chance.
@@ -136,8 +118,13 @@ pub fn rogan_gladen(
         return Err(NotCorrectable::Uninformative { sensitivity, specificity });
     }
     let rate = (passed + specificity - 1.0) / (sensitivity + specificity - 1.0);
-    let uncut = lang_reiczigel(observed, rates);
-    Ok(CorrectedRate { rate, interval: uncut.within(0.0, 1.0), uncut })
+    let clamped = rate.clamp(0.0, 1.0);
+    let Interval { low, high } = lang_reiczigel(observed, rates).within(0.0, 1.0);
+    Ok(CorrectedRate {
+        rate: clamped,
+        interval: Interval { low: low.min(clamped), high: high.max(clamped) },
+        unclamped: (clamped != rate).then_some(rate),
+    })
 }
 
 fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {

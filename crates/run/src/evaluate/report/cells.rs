@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::data::{GOLD_HASH, POSITIONAL};
+use crate::data::{GOLD_HASH, POSITIONAL, PRED_HASH};
 use crate::evaluate::manifest::REFERENCE_KEY;
 use crate::json::scanner::find_quote_or_backslash;
 
@@ -34,8 +34,8 @@ pub(super) enum Place<'l> {
 
 /// The groups that each row has, some of them before and some of them after the scores.
 pub(super) const FIRST_GROUPS: [&str; 5] = ["", "gold", "pred", "run", "attributes"];
-pub(super) const LAST_GROUPS: [&str; 5] =
-    ["repeats", GOLD_HASH, POSITIONAL, REFERENCE_KEY, "traceback"];
+pub(super) const LAST_GROUPS: [&str; 6] =
+    ["repeats", GOLD_HASH, PRED_HASH, POSITIONAL, REFERENCE_KEY, "traceback"];
 
 impl<'l> Place<'l> {
     /// Returns the name of the group, which differs from all names of other groups.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::record::{ResultOutcome, ResultRow, ResultScore, RunRecord, not_json};
 use crate::core::program_run::ProgramRun;
 use crate::core::score::Scored;
-use crate::data::{GOLD_HASH, POSITIONAL, gold_hash};
+use crate::data::{GOLD_HASH, POSITIONAL, PRED_HASH, row_hash};
 use crate::evaluate::row::RowResult;
 use crate::json::scanner::find_quote_or_backslash;
 
@@ -25,21 +25,21 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
     let mut object = Object::begin(line);
     object.add_string("id", &row.id);
-    object.add_results(row, metrics, None, |_, _| {});
+    object.add_results(row, metrics, [None; 2], |_, _| {});
 }
 
-/// `{"id": .., "scores": {..}, "gold_hash": ".."}`
-pub(crate) fn scored_line<G: Serialize, P>(
+/// `{"id": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`
+pub(crate) fn scored_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
     line: &mut Vec<u8>,
 ) {
     let mut object = Object::begin(line);
     object.add_string("id", &row.id);
-    object.add_results(row, metrics, hash_of(row), |_, _| {});
+    object.add_results(row, metrics, hashes(row), |_, _| {});
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": ".."}`, with latency, tokens and cost of the program's run
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}, "gold_hash": "..", "pred_hash": ".."}`, with latency, tokens and cost of the program's run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -51,11 +51,13 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     object.add("pred", &row.pred);
     let add_pred =
         |repeat: &mut Object<'_>, number| repeat.add("pred", &row.pred_of_repeat(number));
-    object.add_results(row, metrics, hash_of(row), add_pred);
+    object.add_results(row, metrics, hashes(row), add_pred);
 }
 
-fn hash_of<G: Serialize, P>(row: &RowResult<G, P>) -> Option<u64> {
-    gold_hash(&serde_json::to_value(&*row.gold).ok()?)
+/// The hashes of the gold row and of the prediction.
+fn hashes<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> [Option<u64>; 2] {
+    let pred = row.pred.as_ref().and_then(|pred| serde_json::to_value(pred).ok());
+    [serde_json::to_value(&*row.gold).ok(), pred].map(|side| row_hash(&side?))
 }
 
 /// A row of a result file, as it is written again. The traceback remains.
@@ -71,7 +73,7 @@ pub(crate) fn record_line(row: &ResultRow, line: &mut Vec<u8>) {
     object.add_some("cost_msats", row.cost_msats);
     object.add_some("attributes", Some(&row.attributes).filter(|fields| !fields.is_empty()));
     object.add("scores", &row.scores);
-    object.add_pairing(row.gold_hash, row.is_positional);
+    object.add_pairing([row.gold_hash, row.pred_hash], row.is_positional);
     object.add_some("traceback", row.traceback.as_deref());
     line.push(b'}');
 }
@@ -151,7 +153,7 @@ impl<'a> Object<'a> {
         mut self,
         row: &RowResult<G, P>,
         metrics: &[String],
-        gold_hash: Option<u64>,
+        hashes: [Option<u64>; 2],
         add_pred: impl Fn(&mut Object<'_>, usize),
     ) {
         self.add_run(row.run.as_deref());
@@ -174,14 +176,16 @@ impl<'a> Object<'a> {
         if !row.repeats.is_empty() {
             self.0.push(b']');
         }
-        self.add_pairing(gold_hash, row.is_positional);
+        self.add_pairing(hashes, row.is_positional);
         self.add_some("traceback", row.traceback.as_deref());
         self.0.push(b'}');
     }
 
-    /// Adds what pairs the row with a row of another run, besides its id.
-    fn add_pairing(&mut self, gold_hash: Option<u64>, is_positional: bool) {
-        self.add_some(GOLD_HASH, gold_hash.map(|hash| format!("{hash:016x}")));
+    /// Adds what identifies the row in another file, besides its id.
+    fn add_pairing(&mut self, hashes: [Option<u64>; 2], is_positional: bool) {
+        for (key, hash) in [GOLD_HASH, PRED_HASH].into_iter().zip(hashes) {
+            self.add_some(key, hash.map(|hash| format!("{hash:016x}")));
+        }
         self.add_some(POSITIONAL, is_positional.then_some(true));
     }
 }

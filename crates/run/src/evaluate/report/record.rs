@@ -20,7 +20,7 @@ use crate::core::score::component_results::Component;
 use crate::core::score::counted::Counted;
 use crate::core::score::outcome::Outcome;
 use crate::core::score::{OFFLINE_JUDGE, Scored};
-use crate::data::gold_hash;
+use crate::data::row_hash;
 use crate::evaluate::row::RowResult;
 use crate::json::path;
 
@@ -50,6 +50,8 @@ pub struct ResultRow {
     pub traceback: Option<String>,
     /// The hash of the gold row, the same in every format. `None` if there is no gold row, or in a file of an earlier version.
     pub(crate) gold_hash: Option<u64>,
+    /// The hash of the prediction. `None` if there is none, or in a file of an earlier version.
+    pub(crate) pred_hash: Option<u64>,
     /// `true` if the row has no id of its own, and `id` is its position.
     pub is_positional: bool,
     /// The reference of the manifest, which the last row of a file contains.
@@ -196,6 +198,13 @@ impl ResultRow {
         })
     }
 
+    /// The hash of the prediction; `None` in a file of an earlier version.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn pred_hash(&self) -> Option<u64> {
+        self.pred_hash
+    }
+
     /// The position of the row, for an error.
     #[doc(hidden)]
     pub fn at(&self) -> Origin {
@@ -218,14 +227,15 @@ impl ResultRow {
             score.corpus = contribution(outcome);
             Some((name.clone(), score))
         };
-        let gold = side(&*row.gold);
+        let (gold, pred) = (side(&*row.gold), row.pred.as_ref().and_then(side));
         Self {
             id: row.id.clone(),
             origin: row.origin.clone(),
-            gold_hash: gold.as_ref().and_then(gold_hash),
+            gold_hash: gold.as_ref().and_then(row_hash),
+            pred_hash: pred.as_ref().and_then(row_hash),
             is_positional: row.is_positional,
             gold,
-            pred: row.pred.as_ref().and_then(side),
+            pred,
             attributes: row.attributes.iter().map(|(name, it)| (name, it.clone())).collect(),
             latency_s: run.latency_s,
             input_tokens: run.input_tokens,

@@ -35,6 +35,7 @@ pub struct ComparisonBuilder {
     allow_different: IndexSet<String>,
     group: Option<String>,
     only_paired: bool,
+    require_identity: bool,
     draws: Option<u32>,
     mid_p: bool,
     seed: u64,
@@ -72,6 +73,25 @@ impl ComparisonBuilder {
 
         /// Sets whether rows that only one run has are left out instead of being an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
+
+        /// Sets whether a run of which it is unknown what it measured is an error, because its manifest is missing. A
+        /// result file or manifest that was edited is always one.
+        ///
+        /// ```
+        /// use dsrs_metrics::results::Comparison;
+        ///
+        /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+        /// # let file = std::env::temp_dir().join(format!("dsrs-doc-identity-{}.jsonl", std::process::id()));
+        /// std::fs::write(&file, r#"{"id": "q1", "scores": {"em": {"outcome": "scored", "value": 1}}}"#)?;
+        /// let builder = Comparison::builder().require_identity(true);
+        /// let run = builder.read(&file)?;
+        /// let error = builder.of_scores(&run, &run).unwrap_err();
+        /// assert!(error.to_string().contains("it has no manifest"));
+        /// # std::fs::remove_file(file)?;
+        /// # Ok(())
+        /// # }
+        /// ```
+        pub fn require_identity(require_identity: bool) => require_identity = require_identity;
 
         /// Sets the number of random assignments of the permutation test; 100,000 by default, and at most 10,000 for a score
         /// of all rows. With few rows all assignments are evaluated instead, and with more than 50,000 differences of
@@ -160,6 +180,9 @@ impl ComparisonBuilder {
     /// # Errors
     /// [`CompareError`] as [`of`](Self::of).
     pub fn of_scores(&self, a: &RunScores, b: &RunScores) -> Result<Comparison, CompareError> {
+        if self.require_identity {
+            [a, b].into_iter().try_for_each(|scores| scores.run.require_identity())?;
+        }
         if a.run.failure_score != b.run.failure_score {
             let (a, b) = (a.run.failure_score, b.run.failure_score);
             return Err(CompareError::DifferentFailureScores { a, b });

@@ -71,6 +71,9 @@ impl HtmlReport<'_> {
         let runs = self.runs.iter().map(|run| run.totals(group));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         let runs: Vec<&ReportRun<'_>> = runs.iter().map(AsRef::as_ref).collect();
+        if self.require_identity {
+            runs.iter().try_for_each(|run| run.scores.run.require_identity())?;
+        }
         let view = View::new(self, &runs)?;
         let data = rows::json(&view, self, &runs)?;
         let page = Page {

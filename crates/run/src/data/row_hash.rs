@@ -1,5 +1,5 @@
-//! The hash of a gold row, by which two runs show that they are over the same rows. It is the same for the same row in every
-//! format, so it does not depend on the order of fields, or on types and absent values that CSV cannot represent.
+//! The hash of a gold row or a prediction, by which two files show that they are about the same rows. It is the same for the same
+//! row in every format, so it does not depend on the order of fields, or on types and absent values that CSV cannot represent.
 
 use serde_json::Value;
 use twox_hash::XxHash3_128;
@@ -7,10 +7,8 @@ use twox_hash::XxHash3_128;
 use crate::json::equality::sorted;
 use crate::json::literal::{may_be_literal, python_to_json};
 
-/// Returns the hash of a gold row; `None` if the row has no value.
-#[doc(hidden)]
-#[must_use]
-pub fn gold_hash(gold: &Value) -> Option<u64> {
+/// Returns the hash of a gold row or a prediction; `None` if it has no value.
+pub(crate) fn row_hash(row: &Value) -> Option<u64> {
     let mut hash = XxHash3_128::new();
     let mut is_empty = true;
     let mut add = |name: &str, value: &Value| {
@@ -23,7 +21,7 @@ pub fn gold_hash(gold: &Value) -> Option<u64> {
             }
         }
     };
-    match gold {
+    match row {
         Value::Object(fields) => {
             let mut fields: Vec<_> = fields.iter().collect();
             fields.sort_unstable_by_key(|(name, _)| *name);
@@ -33,6 +31,11 @@ pub fn gold_hash(gold: &Value) -> Option<u64> {
     }
     #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
     (!is_empty).then(|| hash.finish_128() as u64)
+}
+
+/// Reads a hash of a row in a file.
+pub(crate) fn parse_hash(text: &str) -> Option<u64> {
+    u64::from_str_radix(text, 16).ok().filter(|_| text.len() == 16)
 }
 
 /// Returns a value as a cell of CSV has it; empty for `null`. A cell that has a list or an object, as JSON or Python writes it, is
@@ -69,10 +72,10 @@ mod tests {
         let cells = json!({
             "all": "[\"a\", {\"b\": 2.5, \"x\": 1}]", "n": "42", "none": "", "ok": "true", "q": "6 * 7?"
         });
-        assert_eq!(gold_hash(&row), gold_hash(&cells));
-        assert_eq!(gold_hash(&json!("42")), gold_hash(&json!(42)));
+        assert_eq!(row_hash(&row), row_hash(&cells));
+        assert_eq!(row_hash(&json!("42")), row_hash(&json!(42)));
         let of_python = json!({"answers": "['Rome', \"it's\", None]"});
-        assert_eq!(gold_hash(&of_python), gold_hash(&json!({"answers": ["Rome", "it's", null]})));
+        assert_eq!(row_hash(&of_python), row_hash(&json!({"answers": ["Rome", "it's", null]})));
     }
 
     #[test]
@@ -87,9 +90,9 @@ mod tests {
             json!({"a": " x"}),
             json!("x"),
         ];
-        let hashes: std::collections::HashSet<_> = rows.iter().map(gold_hash).collect();
+        let hashes: std::collections::HashSet<_> = rows.iter().map(row_hash).collect();
         assert_eq!(hashes.len(), rows.len());
-        assert_eq!(gold_hash(&json!({"a": null, "b": ""})), None);
-        assert_eq!(gold_hash(&json!({})), None);
+        assert_eq!(row_hash(&json!({"a": null, "b": ""})), None);
+        assert_eq!(row_hash(&json!({})), None);
     }
 }
