@@ -319,6 +319,10 @@ pub(super) struct AgreeArguments {
     /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
     #[arg(long, value_name = "CLASS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(super) scale: Vec<String>,
+    /// Exit with 2 if the code of a metric in this program is not the code that the results were scored with, although its
+    /// version is the same; without this option, a note says so
+    #[arg(long)]
+    pub(super) strict_identity: bool,
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

@@ -62,6 +62,10 @@ pub(crate) struct CompareArguments {
     /// version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) allow_different: Vec<String>,
+    /// Do not compare a metric whose code changed since A, although its version did not, unless --allow-different names
+    /// it; without this option, a note says so
+    #[arg(long)]
+    pub(super) strict_identity: bool,
     /// The seed of the permutation test and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

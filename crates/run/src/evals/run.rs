@@ -186,7 +186,8 @@ where
             Some(path) => missing_baseline(&source, path, update, settings.is_live),
             None => "the eval has no baseline".to_owned(),
         });
-        let gates = decide(&self.gates, &run, &baseline_or_reason, settings.seed);
+        let gates =
+            decide(&self.gates, &run, &baseline_or_reason, settings.seed, settings.is_strict);
 
         let mut notes = Notes::default();
         notes.lines.extend(spent);
@@ -199,7 +200,7 @@ where
             notes.next.extend(updated(update, &folder, &new, old)?);
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
-        notes.next.splice(0..0, report(&folder, &run, old)?);
+        notes.next.splice(0..0, report(&folder, &run, old, settings.is_strict)?);
         // The run that records the first baseline has none to compare with.
         let is_first = update == Update::Always && baseline_or_reason.is_err();
         let verdicts = Verdicts { gates, is_strict: settings.is_strict && !is_first };
@@ -331,13 +332,14 @@ fn report(
     folder: &Path,
     run: &Finished<'_>,
     old: Option<&Results>,
+    is_strict: bool,
 ) -> Result<Option<String>, String> {
     use crate::results::HtmlReport;
     let mut report = HtmlReport::new(run.results);
     let old = old.map(|old| old.clone().with_name("baseline"));
     let common = |old: &&Results| old.rows().iter().any(|row| run.results.row(&row.id).is_some());
     if let Some(old) = old.as_ref().filter(common) {
-        report = HtmlReport::comparison(old, run.results);
+        report = HtmlReport::comparison(old, run.results).strict_identity(is_strict);
     }
     if let Some(group) = &run.group {
         report = report.group(group);
@@ -351,7 +353,12 @@ fn report(
 }
 
 #[cfg(not(feature = "html"))]
-fn report(_: &Path, _: &Finished<'_>, _: Option<&Results>) -> Result<Option<String>, String> {
+fn report(
+    _: &Path,
+    _: &Finished<'_>,
+    _: Option<&Results>,
+    _: bool,
+) -> Result<Option<String>, String> {
     Ok(None)
 }
 

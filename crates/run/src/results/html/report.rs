@@ -44,6 +44,7 @@ pub struct HtmlReport<'a> {
     pub(super) title: Option<String>,
     pub(super) group: Option<String>,
     pub(super) allow_different: IndexSet<String>,
+    pub(super) strict_identity: bool,
     lower_is_better: Vec<String>,
 }
 
@@ -74,6 +75,7 @@ impl<'a> HtmlReport<'a> {
             title: None,
             group: None,
             allow_different: IndexSet::new(),
+            strict_identity: false,
             lower_is_better: Vec::new(),
         }
     }
@@ -91,6 +93,7 @@ impl<'a> HtmlReport<'a> {
             title: None,
             group: None,
             allow_different: IndexSet::new(),
+            strict_identity: false,
             lower_is_better: Vec::new(),
         }
     }
@@ -102,6 +105,9 @@ impl<'a> HtmlReport<'a> {
         /// Shows the scores by this field too: an attribute of the rows, or a dotted path such as `gold.topic`. The intervals
         /// over all rows are then cluster-robust: rows of one group are not counted as independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
+
+        /// Sets whether a metric with the same version and other code is a different metric, whose difference is not shown.
+        pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 
     /// Compares these metrics although their identities differ, such as another judge or another threshold. By default
