@@ -130,7 +130,7 @@ where
         let baseline_path = settings.baseline.as_deref();
         let baseline_path =
             baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
-        let baseline = match &baseline_path {
+        let mut baseline = match &baseline_path {
             Some(path) => Baseline::read(path, source.name)?,
             None => None,
         };
@@ -144,6 +144,11 @@ where
         let html = cfg!(feature = "html").then(|| folder.join(REPORT));
         written.iter().chain(&html).try_for_each(|path| pending::check_writable(path))?;
 
+        let runtime = runtime(settings.is_current_thread)?;
+        let rescored = match (self.rescore, &mut baseline) {
+            (Some(rescore), Some(baseline)) => rescore(self.evaluate.clone(), baseline, &runtime)?,
+            _ => Vec::new(),
+        };
         self.evaluate = self.evaluate.seed(settings.seed);
         if let Some(rows) = settings.limit {
             self.evaluate = self.evaluate.sampled(rows, settings.seed);
@@ -171,7 +176,6 @@ where
         }
         let evaluation = models.recorded(progress).label(source.name).build();
         let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
-        let runtime = runtime(settings.is_current_thread)?;
         let result = models.scope(|| evaluate(evaluation, &runtime));
         let spent = models.finish(result.as_ref().ok())?;
         // A program that never answers must not keep the test from ending.
@@ -191,6 +195,7 @@ where
 
         let mut notes = Notes::default();
         notes.lines.extend(spent);
+        notes.lines.extend(rescored);
         notes.lines.extend(rows_of_both(&baseline_or_reason, &results));
         if let Some(path) = &baseline_path {
             let content = Baseline::render(source.name, &results, settings.baseline_has_rows)

@@ -32,9 +32,9 @@ use crate::evaluate::manifest::FormatVersion;
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
-#[cfg(feature = "html")]
 pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
+#[cfg(feature = "html")]
 pub(super) use identity::{Places, check_allowed};
 pub use metric::{GroupComparison, MetricComparison, Verdict};
 pub use runs::RunTotals;
