@@ -55,6 +55,7 @@ fn it_is_listed_with_its_kind_and_without_a_threshold() {
       Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings
       otherwise. Not defined if all labels are equal.
       proxy, one score of all rows in -1.0..=1.0, higher is better, free
+      version 1, code ..
       reads  gold.answer: string, a number, true or false
       reads  pred.answer: string, a number, true or false, may be missing
       param  case_sensitive: true or false = true - Whether labels that differ in case only are

@@ -39,6 +39,16 @@ mod later {
     }
 }
 
+mod lax {
+    use dsrs_metrics::prelude::*;
+
+    /// Whether the answer has the first letter of the expected one.
+    #[metric(name = "initial", version = "1")]
+    pub(super) fn initial(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
+        answer.chars().next() == given.chars().next() || given.starts_with("answer")
+    }
+}
+
 /// Say whether the answer is polite.
 #[judge(name = "polite", cost = "10 msat")]
 struct Polite {
@@ -71,6 +81,10 @@ struct Setup {
     reported: &'static str,
     rows: String,
     seed: u64,
+    /// Options of `compare`, `report` and `agree`.
+    options: &'static str,
+    /// Changes the manifest of B.
+    edit: Option<fn(&mut Value)>,
 }
 
 impl Setup {
@@ -83,6 +97,8 @@ impl Setup {
             reported: "gpt-6-luna-2026-09-22",
             rows: (0..8).map(row).collect(),
             seed: 0,
+            options: "",
+            edit: None,
         }
     }
 
@@ -147,7 +163,21 @@ fn changes() -> Vec<(&'static str, Setup)> {
         ("data file, in an answer", Setup { rows: answers, ..base() }),
         ("gold row", Setup { rows: base().rows.replace("the answer 3", "the answer 2"), ..base() }),
         ("seed of the bootstrap", Setup { seed: 1, ..base() }),
-        ("version of dsrs-metrics", base()),
+        (
+            "version of dsrs-metrics",
+            Setup { edit: Some(|it| it["run"]["library"]["version"] = "0.0.1".into()), ..base() },
+        ),
+        ("code of a metric", Setup { initial: Arc::new(lax::Initial), ..base() }),
+        (
+            "the same, with `--strict-identity`",
+            Setup { initial: Arc::new(lax::Initial), options: " --strict-identity", ..base() },
+        ),
+        ("code of a metric of this program", Setup { edit: Some(other_code), ..base() }),
+        (
+            "the same, with `--strict-identity`",
+            Setup { edit: Some(other_code), options: " --strict-identity", ..base() },
+        ),
+        ("functions that a metric calls", Setup { edit: Some(other_program), ..base() }),
     ]
 }
 
@@ -177,14 +207,22 @@ fn hash(value: &Value) -> String {
     sha256(sorted(value).to_string().as_bytes())
 }
 
-/// Changes the version of the library in a manifest, and everything that refers to the manifest.
-fn written_by_another_version(folder: &Folder, out: &str) {
+fn other_code(manifest: &mut Value) {
+    manifest["run"]["metrics"]["f1"]["code"] = "00000000000000ff".into();
+}
+
+fn other_program(manifest: &mut Value) {
+    manifest["process"]["program"] = "0123456789abcdef0123456789abcdef".into();
+}
+
+/// Changes a manifest, and everything that refers to it.
+fn edit(folder: &Folder, out: &str, change: fn(&mut Value)) {
     let read = |path: &Path| std::fs::read_to_string(path).unwrap();
     let (file, path) = (folder.path(out), manifest_path(folder.path(out)));
     let mut manifest: Value = serde_json::from_str(&read(&path)).unwrap();
     let reference = |manifest: &Value| format!("1-{}", &hash(&manifest["run"])[..32]);
     let before = reference(&manifest);
-    manifest["run"]["library"]["version"] = "0.0.1".into();
+    change(&mut manifest);
     let rows = read(&file);
     assert_eq!(rows.matches(&before).count(), 1);
     let rows = rows.replace(&before, &reference(&manifest));
@@ -238,20 +276,21 @@ async fn table_row(name: &str, setup: Setup) -> String {
     Setup::new().run(&folder, "a.jsonl", true).await.unwrap();
     let continued = setup.run(&folder, "continued.jsonl", true).await;
     setup.run(&folder, "b.jsonl", false).await.unwrap();
-    if name == "version of dsrs-metrics" {
-        written_by_another_version(&folder, "b.jsonl");
+    if let Some(change) = setup.edit {
+        edit(&folder, "b.jsonl", change);
     }
     let starts = ["not compared: ", "note: ", "identity unknown"];
-    let compare = "compare a.jsonl b.jsonl";
-    let compared = folder.run(compare);
+    let options = setup.options;
+    let compare = format!("compare a.jsonl b.jsonl{options}");
+    let compared = folder.run(&compare);
     let differences: Vec<&str> = compared
         .out
         .lines()
         .filter(|line| starts.iter().any(|start| line.starts_with(start)))
         .collect();
     let gate = folder.run(&format!("{compare} --fail-if-worse"));
-    let report = folder.run("report a.jsonl b.jsonl --out r.html");
-    let agree = folder.run("agree b.jsonl --labels labels.jsonl --label ok");
+    let report = folder.run(&format!("report a.jsonl b.jsonl --out r.html{options}"));
+    let agree = folder.run(&format!("agree b.jsonl --labels labels.jsonl --label ok{options}"));
     let journal = continued.map_or_else(
         |error| error.replace(&format!("{}/", folder.0.path().display()), ""),
         |()| "continues".to_owned(),
@@ -265,7 +304,7 @@ async fn table_row(name: &str, setup: Setup) -> String {
         },
         reported(&folder, &report, &differences.join("\n")),
         journal,
-        answer(&agree, &["version ", "openai:", "measured: "]),
+        answer(&agree, &["version ", "note: ", "openai:", "measured: "]),
     ];
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('\n', " ")).join(" | "))
 }

@@ -341,6 +341,10 @@ pub(super) struct AgreeArguments {
     /// Exit with 2 if the results have no manifest, so that it is unknown what was measured
     #[arg(long)]
     pub(super) require_identity: bool,
+    /// Exit with 2 if the code of a metric in this program is not the code that the results were scored with, although its
+    /// version is the same; without this option, a note says so
+    #[arg(long)]
+    pub(super) strict_identity: bool,
     /// The seed of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

@@ -128,6 +128,15 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         wrap(&mut text, width, "  ", "  ", &paragraph);
     }
     wrap(&mut text, width, "  ", "         ", &spec.properties());
+    if let Some(code) = spec.code {
+        wrap(
+            &mut text,
+            width,
+            "  ",
+            "         ",
+            &format!("version {}, code {code:016x}", spec.version),
+        );
+    }
     for (side, field) in spec.get_input_spec() {
         let optional = match (field.required, field.may_be_missing) {
             (true, false) => "",

@@ -39,6 +39,8 @@ pub(super) struct CompositeAttrs {
     pub(super) root: Option<Expression>,
     /// Whether a combinator was written, valid or not.
     pub(super) has_root: bool,
+    /// The fingerprint of the expression, and of what a missing component does.
+    pub(super) code: u64,
 }
 
 impl AsMut<Settings> for CompositeAttrs {
@@ -112,7 +114,9 @@ impl Attribute for CompositeAttrs {
 
 impl CompositeAttrs {
     pub(super) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
-        attrs::parse(args, errors)
+        let is_code = |key: &str| is_combinator(key) || key == "on_missing";
+        let code = attrs::code::<Self>(args.clone(), &is_code);
+        Self { code, ..attrs::parse(args, errors) }
     }
 
     fn combination(

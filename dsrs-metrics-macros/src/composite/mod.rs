@@ -23,7 +23,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     check::check(&item, &attrs, &mut errors);
     match &attrs.root {
-        Some(root) if errors.is_empty() => expand::expand(&item, &attrs.settings, root),
+        Some(root) if errors.is_empty() => expand::expand(&item, &attrs, root),
         _ => expand::after_mistakes(&item, &attrs, errors),
     }
 }

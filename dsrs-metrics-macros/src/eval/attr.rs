@@ -43,6 +43,7 @@ pub(super) struct EvalAttrs {
     pub(super) baseline: Option<Named>,
     pub(super) live: Option<Named>,
     pub(super) baseline_rows: Option<Span>,
+    pub(super) rescore: Option<Span>,
     pub(super) strict: Option<Span>,
     pub(super) journal: Option<Span>,
 }
@@ -170,6 +171,7 @@ impl Attribute for EvalAttrs {
         key!(Other "failure_score", "failure_score = 1.0", "a number" => failure_score),
         key!(named "baseline", "baseline = \"evals/name.baseline.jsonl\"" => baseline),
         key!(flag "baseline_rows" => baseline_rows),
+        key!(flag "rescore" => rescore),
         key!(flag "strict" => strict),
         key!(named "live", "live = \"openai:gpt-6-luna\"" => live),
         key!(flag "journal" => journal),

@@ -125,6 +125,16 @@ fn values(attrs: &EvalAttrs, errors: &mut Errors) {
     {
         errors.at_span(span, "`baseline_rows` needs a baseline; write `baseline, baseline_rows`");
     }
+    if let Some(span) = attrs.rescore
+        && attrs.baseline_rows.is_none()
+    {
+        let message =
+            "`rescore` needs the old predictions; write `baseline, baseline_rows, rescore`";
+        errors.at_span(span, message);
+    }
+    if let (Some(span), Some(_)) = (attrs.rescore, &attrs.repeats) {
+        errors.at_span(span, "`rescore` scores one old prediction of each row, and `repeats` makes several; remove one of them");
+    }
     if let (Some(span), Some(_)) = (attrs.journal, &attrs.replay) {
         errors.at_span(span, "a journal would hide calls from the replay; remove `journal`, since recorded calls are not made again");
     }

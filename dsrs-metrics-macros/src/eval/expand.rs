@@ -198,6 +198,7 @@ impl Context<'_> {
                 && attrs.gold().is_none();
         let flags = [
             ("baseline_rows", attrs.baseline_rows.is_some()),
+            ("rescore", attrs.rescore.is_some()),
             ("strict", attrs.strict.is_some()),
             ("journal", has_journal),
         ];

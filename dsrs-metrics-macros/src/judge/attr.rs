@@ -35,7 +35,13 @@ pub(crate) struct JudgeAttrs {
     pub(crate) scoring: Option<Scoring>,
     /// The inputs and steps that the last call reads.
     pub(crate) from: Option<From>,
+    /// The fingerprint of the settings from which a score is computed.
+    pub(crate) code: u64,
 }
+
+/// The settings from which a score is computed, unlike those of the prompt and the models, which are compared by their values.
+const CODE: [&str; 9] =
+    ["score", "pairwise", "offline", "empty", "turns", "window", "max_turns", "reduce", "scoring"];
 
 /// `scoring = text`, `scoring = logprobs` or `scoring = draws(20)`.
 pub(crate) struct Scoring {
@@ -206,7 +212,8 @@ impl Attribute for JudgeAttrs {
 
 impl JudgeAttrs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
-        attrs::parse(args, errors)
+        let code = attrs::code::<Self>(args.clone(), &|key| CODE.contains(&key));
+        Self { code, ..attrs::parse(args, errors) }
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     model.names.component = component(&struct_name.to_string());
     model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
+    model.code = judge.attrs.code;
     model.judged = Some(Judged { input: judge.part("Input"), kind: kind(judge) });
     check::check(&model, errors);
     Some(model)

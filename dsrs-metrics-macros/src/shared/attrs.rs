@@ -8,6 +8,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Error, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, token};
 
 use super::errors::Errors;
+use super::fingerprint;
 use super::list::{self, FoundKeys};
 use super::names::nearest;
 use super::tokens::{as_written, parsed};
@@ -91,6 +92,12 @@ pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Erro
     let mut attrs = A::default();
     parse_into(&mut attrs, args, errors);
     attrs
+}
+
+/// Returns the fingerprint of the items whose keys are code.
+pub(crate) fn code<A: Attribute>(args: TokenStream, is_code: &dyn Fn(&str) -> bool) -> u64 {
+    let is_key = |word: &str| is_code(word) || A::KEYS.iter().any(|key| key.name == word);
+    fingerprint::of_arguments(args, &is_key, is_code)
 }
 
 /// As [`parse`], into a value that another attribute of the same item may have set.

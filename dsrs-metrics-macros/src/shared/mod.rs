@@ -4,6 +4,7 @@
 
 pub(crate) mod amount;
 pub(crate) mod errors;
+pub(crate) mod fingerprint;
 
 pub(crate) mod tokens;
 

@@ -2,6 +2,7 @@
 
 mod by_hand;
 mod closures;
+mod code;
 mod explain;
 mod forms;
 mod instances;

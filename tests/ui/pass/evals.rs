@@ -63,7 +63,15 @@ fn rows() -> Vec<Example> {
 }
 
 /// The inputs as one row.
-#[eval(devset = rows(), inputs(question), metrics(em), gate(em >= 0.5))]
+#[eval(
+    devset = rows(),
+    inputs(question),
+    metrics(em),
+    gate(em >= 0.5),
+    baseline,
+    baseline_rows,
+    rescore
+)]
 async fn whole(row: Example) -> ProgramOutput {
     ProgramOutput::new(prediction! { "answer" => row.get("question") })
 }

@@ -52,6 +52,11 @@ pub(crate) enum AgreeError {
         file.display()
     )]
     NothingInCommon { file: PathBuf, metric: String, field: String, scored: u64, labelled: u64 },
+    #[error(
+        "{}: the code of `{}` changed since these results; score the rows again, raise the version of the metric if its meaning changed, or leave out --strict-identity",
+        file.display(), escape::name(metric)
+    )]
+    OtherCode { file: PathBuf, metric: String },
     #[error("{at}: `{metric}` against `{field}`: {error}")]
     NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
     #[error(transparent)]

@@ -7,6 +7,7 @@ mod error;
 mod labels;
 mod results;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -61,6 +62,9 @@ struct Measured<'a> {
     /// What the metric is, for the text. In JSON it is part of the run.
     #[serde(skip)]
     identity: Option<&'a MetricIdentity>,
+    /// `true` if the metric of this program has other code than the one that made the scores.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    has_other_code: bool,
     /// The models that replied to its judges, as their providers reported them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     judged_by: Vec<JudgedBy>,
@@ -93,7 +97,9 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
         let (identity, judged_by) = (results.identity(name), results.judged_by(name));
-        metrics.insert(name, Measured { identity, judged_by, agreement, judged_offline });
+        let has_other_code = has_other_code(registry, name, &results, args)?;
+        let measured = Measured { identity, has_other_code, judged_by, agreement, judged_offline };
+        metrics.insert(name, measured);
     }
     let report = Report {
         format: FormatVersion,
@@ -108,6 +114,23 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     let printed = if args.json { print_json(&report) } else { print(&report.text()) };
     printed.map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns whether the metric of this program has other code than the one that made the scores.
+fn has_other_code(
+    registry: &Registry,
+    name: &str,
+    results: &Results,
+    args: &AgreeArguments,
+) -> Result<bool, AgreeError> {
+    let current = registry.get(name).map(|entry| entry.spec());
+    let current = current.map(|spec| MetricIdentity::of_other_program(&spec, BTreeMap::new()));
+    let is_other =
+        results.identity(name).zip(current).is_some_and(|(scored, it)| scored.has_other_code(&it));
+    match is_other && args.strict_identity {
+        true => Err(AgreeError::OtherCode { file: args.results.clone(), metric: name.to_owned() }),
+        false => Ok(is_other),
+    }
 }
 
 /// Reads the labels for another command, in the order of the rows of the results.
@@ -210,7 +233,7 @@ fn check_compared(
 impl Report<'_> {
     fn text(&self) -> String {
         let table = |(name, it): (&&str, &Measured<'_>)| {
-            let Measured { identity, judged_by, agreement, judged_offline } = it;
+            let Measured { identity, has_other_code, judged_by, agreement, judged_offline } = it;
             let label = self.label;
             let by = match judged_offline {
                 0 => String::new(),
@@ -219,9 +242,15 @@ impl Report<'_> {
             let position = if self.paired_by_position { ", paired by position" } else { "" };
             let (name, label) = (escape::name(name), escape::name(label));
             let identity = identity.map_or_else(String::new, |it| format!("{it}\n"));
+            let code = match has_other_code {
+                true => format!(
+                    "note: the code of `{name}` changed since these results; raise its version if the meaning did\n"
+                ),
+                false => String::new(),
+            };
             let replies = JudgeReplies::of_each(judged_by);
             let replies: String = replies.map(|replies| format!("{replies}\n")).collect();
-            format!("{name} against {label}{by}{position}\n{identity}{replies}{agreement}\n")
+            format!("{name} against {label}{by}{position}\n{identity}{code}{replies}{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
         if let Some(run) = self.run {

@@ -66,6 +66,10 @@ pub(crate) struct CompareArguments {
     /// level slightly
     #[arg(long, value_name = "KIND", value_enum, default_value_t = PValue::Exact)]
     pub(super) p: PValue,
+    /// Do not compare a metric whose code changed since A, although its version did not, unless --allow-different names
+    /// it; without this option, a note says so
+    #[arg(long)]
+    pub(super) strict_identity: bool,
     /// The seed of the permutation test and of the bootstrap
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

@@ -84,6 +84,7 @@ fn compared(registry: &Registry, args: &CompareArguments) -> Result<ExitCode, Er
     let mut builder = Comparison::builder()
         .metrics(args.metrics.iter().map(String::as_str))
         .allow_different(args.allow_different.iter().map(String::as_str))
+        .strict_identity(args.strict_identity)
         .only_paired(args.only_paired)
         .mid_p(args.p == PValue::Mid)
         .require_identity(args.runs.require_identity || args.fail_if_worse)

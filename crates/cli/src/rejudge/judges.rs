@@ -102,10 +102,10 @@ pub(super) fn check(
     for (name, metric) in names.iter().zip(metrics) {
         let Some(old) = run.manifest().and_then(|it| it.run.metrics.get(name)) else { continue };
         let new = MetricIdentity::of::<Example, Prediction>(&**metric);
-        // A prompt may depend on the model.
+        // A prompt may depend on the model, and the comparison says that the code changed.
         let is_of_model = |place: &str| {
             let of_panel = OF_PANEL.iter().any(|key| place.ends_with(&format!(".{key}`")));
-            ["`models`", "`prompts`", "`cost_msats`"].contains(&place) || of_panel
+            ["`models`", "`prompts`", "`cost_msats`", "`code`"].contains(&place) || of_panel
         };
         let differences = old.differences(&new);
         if let Some(other) = differences.iter().find(|it| !is_of_model(&it.place)) {

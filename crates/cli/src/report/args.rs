@@ -45,6 +45,10 @@ pub(crate) struct ReportArguments {
     /// runs: another version, parameter, threshold, judge, reported model or prompt
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(super) allow_different: Vec<String>,
+    /// Do not show the difference of a metric whose code changed since the first run, although its version did not, unless
+    /// --allow-different names it; without this option, a note says so
+    #[arg(long)]
+    pub(super) strict_identity: bool,
     /// The title of the page; the default is the names of the files
     #[arg(long, value_name = "TITLE")]
     pub(super) title: Option<String>,

@@ -20,8 +20,8 @@ pub(super) use args::ReportArguments;
 pub(super) enum ReportError {
     #[error("expected one or two result files, found {found}; name two to compare them")]
     NumberOfFiles { found: usize },
-    #[error("--allow-different needs two result files to compare, found one; remove it")]
-    NothingToCompare,
+    #[error("{option} needs two result files to compare, found one; remove it")]
+    NothingToCompare { option: &'static str },
     #[error("--out {}: unknown extension; expected .html", file.display())]
     NotHtml { file: PathBuf },
     #[error("--group: {error}")]
@@ -67,7 +67,10 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }
     if args.results.len() == 1 && !args.allow_different.is_empty() {
-        return Err(ReportError::NothingToCompare);
+        return Err(ReportError::NothingToCompare { option: "--allow-different" });
+    }
+    if args.results.len() == 1 && args.strict_identity {
+        return Err(ReportError::NothingToCompare { option: "--strict-identity" });
     }
     let files = args.results.iter();
     let files = files.map(|file| InputFile::open(args.from, Epochs::Repeats, file, false));
@@ -78,7 +81,8 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     let mut report = HtmlReport::of_runs(&runs)
         .require_identity(args.runs.require_identity)
         .lower_is_better(args.runs.lower_is_better(registry, metrics))
-        .allow_different(args.allow_different.iter().map(String::as_str));
+        .allow_different(args.allow_different.iter().map(String::as_str))
+        .strict_identity(args.strict_identity);
     if let Some(field) = &args.group {
         report = report.group(field);
     }

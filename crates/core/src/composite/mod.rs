@@ -50,6 +50,7 @@ pub mod compiled {
     pub use super::plan::{KeyOfTree, Plan};
     pub use super::shape::{Leaf, Named, Reads, Shape};
     pub use crate::sentence::check;
+    pub use crate::spec::code::combined_code;
 }
 
 /// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.

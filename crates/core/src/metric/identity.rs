@@ -14,8 +14,11 @@ use crate::score::OFFLINE_JUDGE;
 use crate::spec::{Direction, MetricSpec, ScoreRange};
 
 /// Everything that the score of a metric depends on, as far as the library can see it: the declaration with the version, the
-/// parameters, the names and contents of the [files](Metric::files) that the metric reads, and the models that it calls or
-/// the fact that a judge scores offline. The code of the metric is not compared: increment its `version` when it changes.
+/// parameters, the names and contents of the [files](Metric::files) that the metric reads, the models that it calls or the
+/// fact that a judge scores offline, and a [fingerprint of its code](MetricSpec::code).
+///
+/// The fingerprint covers what the macro sees: not the functions that the code calls, and no metric that is written by hand.
+/// Increment `version` when you change what a metric measures.
 ///
 /// ```
 /// use dsrs_metrics::contract::MetricIdentity;
@@ -146,6 +149,23 @@ impl MetricIdentity {
     #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
+    }
+
+    /// Returns whether the identity has a fingerprint of the metric's code.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_code(&self) -> bool {
+        self.spec.get("code").is_some()
+    }
+
+    /// Returns whether the other metric has the same version and other code. Code that is unknown is no other code.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn has_other_code(&self, other: &Self) -> bool {
+        let version = |of: &Self| of.spec.get("version").cloned();
+        let code = |of: &Self| of.spec.get("code").cloned();
+        let is_other = code(self).zip(code(other)).is_some_and(|(code, other)| code != other);
+        is_other && version(self) == version(other)
     }
 
     /// Returns the parameters of the metric, by name.
@@ -299,8 +319,12 @@ fn differences<'a>(
     after: Option<&'a Value>,
     each: &mut dyn FnMut(&[&str], String, String),
 ) {
-    // An earlier version did not record the prompts.
-    let is_unknown = before.is_none() && path.last() == Some(&"prompts");
+    // An earlier version did not record the prompts or the code.
+    let is_unknown = match &path[..] {
+        [.., "prompts"] => before.is_none(),
+        [metric @ .., "code"] if is_metric(metric) => before.is_none() || after.is_none(),
+        _ => false,
+    };
     if before == after
         || is_unknown
         || path.last() == Some(&"params") && declared(before) == declared(after)
@@ -309,7 +333,11 @@ fn differences<'a>(
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
         // Sorted, since the features of `serde_json` determine the order of keys.
-        let keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
+        let mut keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
+        if is_metric(path) && before.get("version") != after.get("version") {
+            // A version says that the code is another one.
+            keys.retain(|key| *key != "code");
+        }
         for key in keys {
             path.push(key);
             differences(path, before.get(key), after.get(key), each);
@@ -318,6 +346,11 @@ fn differences<'a>(
         return;
     }
     each(path, short(before), short(after));
+}
+
+/// Returns whether a path leads to a metric, in its own identity or in the identity of a run.
+fn is_metric(path: &[&str]) -> bool {
+    matches!(path, [] | ["metrics", _])
 }
 
 /// Returns the declarations of parameters by name. Neither their order, nor the spelling of their types, nor their

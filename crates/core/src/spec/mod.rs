@@ -3,6 +3,8 @@
 //! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
 //! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
 
+#[doc(hidden)]
+pub mod code;
 mod fields;
 #[doc(hidden)]
 pub mod instance_settings;
@@ -171,6 +173,10 @@ pub struct MetricSpec<'a> {
     pub params: &'a [ParamSpec<'a>],
     /// The version of the score's definition, which is part of every cache key.
     pub version: &'a str,
+    /// The fingerprint of the code: a hash of the function's tokens, of the `score` of a judge, of the expression of a
+    /// composite with its components. `None` if a macro did not see the code.
+    #[serde(serialize_with = "code::serialize", skip_serializing_if = "Option::is_none")]
+    pub code: Option<u64>,
 }
 
 impl<'a> MetricSpec<'a> {
@@ -200,6 +206,7 @@ impl<'a> MetricSpec<'a> {
             only_fields: false,
             params: &[],
             version: "1",
+            code: None,
         }
     }
 
@@ -396,6 +403,24 @@ impl<'a> MetricSpec<'a> {
     #[must_use]
     pub const fn with_version(mut self, version: &'a str) -> Self {
         self.version = version;
+        self
+    }
+
+    /// Sets the fingerprint of the code, which `#[metric]` and `#[judge]` compute. It is part of the
+    /// [identity](crate::MetricIdentity) of the metric.
+    ///
+    /// ```
+    /// use dsrs_metrics::contract::MetricSpec;
+    /// use dsrs_metrics::metrics::F1;
+    ///
+    /// assert!(F1::SPEC.code.is_some());
+    /// // A metric written by hand has none, unless it hashes its code itself.
+    /// assert_eq!(MetricSpec::new("overlap").code, None);
+    /// assert_eq!(MetricSpec::new("overlap").with_code(0x1f).code, Some(31));
+    /// ```
+    #[must_use]
+    pub const fn with_code(mut self, code: u64) -> Self {
+        self.code = Some(code);
         self
     }
 

@@ -17,7 +17,7 @@ use super::findings::{
 };
 use crate::evaluate::EvaluationResult;
 use crate::messages::escape;
-use crate::results::{CompareError, Comparison, MetricComparison, Results};
+use crate::results::{CompareError, Comparison, MetricComparison, Results, other_code};
 use crate::stats::holm;
 
 /// The largest number of groups in the sentence of a gate.
@@ -78,6 +78,7 @@ pub(super) fn decide(
     baseline: &Result<Baseline, String>,
     without_baseline: GateVerdict,
     seed: u64,
+    is_strict: bool,
 ) -> Vec<GateResult> {
     let missing = |reason: &String| Finding(without_baseline, reason.clone());
     let baseline = baseline.as_ref().map_err(missing).and_then(|baseline| {
@@ -93,13 +94,16 @@ pub(super) fn decide(
             )),
         }
     });
-    let decider = Decider { run, baseline, seed };
+    let decider = Decider { run, baseline, seed, is_strict };
     let parts: Vec<Parts> = gates.iter().map(|gate| decider.parts(&gate.condition.0)).collect();
     let p_values: Vec<f64> = parts.iter().flat_map(Parts::p_values).collect();
     let (tests, mut adjusted) = (p_values.len(), holm(&p_values).into_iter());
     let result = |(gate, parts): (&Gate, Parts)| {
-        let Finding(verdict, sentence) = parts.finish(tests, &mut adjusted);
+        let Finding(verdict, mut sentence) = parts.finish(tests, &mut adjusted);
         let (metric, is_relative) = (gate.condition.0.metric(), gate.condition.0.is_relative());
+        if let Some(note) = metric.filter(|_| is_relative).and_then(|it| decider.code_note(it)) {
+            sentence = format!("{sentence}; {note}");
+        }
         GateResult { text: gate.text, verdict, sentence, metric, is_relative }
     };
     gates.iter().zip(parts).map(result).collect()
@@ -110,6 +114,8 @@ struct Decider<'a> {
     /// The results to compare with, or why the gates cannot compare.
     baseline: Result<&'a Results, Finding>,
     seed: u64,
+    /// Whether a metric with other code is not compared.
+    is_strict: bool,
 }
 
 impl Decider<'_> {
@@ -190,6 +196,18 @@ impl Decider<'_> {
         }
     }
 
+    /// Returns a sentence if the metric is compared although its code changed.
+    fn code_note(&self, metric: &str) -> Option<String> {
+        (!self.is_strict && self.has_other_code(metric)).then(|| other_code(metric, "the baseline"))
+    }
+
+    fn has_other_code(&self, metric: &str) -> bool {
+        let identity = |of: &Results| of.manifest()?.run.metrics.get(metric).cloned();
+        let old = self.baseline.as_ref().ok().and_then(|old| identity(old));
+        let identities = old.zip(identity(self.run.results));
+        identities.is_some_and(|(old, new)| old.has_other_code(&new))
+    }
+
     fn compared(&self, metric: &str, by: Option<f64>, ids: Option<&HashSet<String>>) -> Part {
         match self.comparison(metric, ids) {
             Ok(comparison) => Part::Compared { by, comparison },
@@ -211,6 +229,7 @@ impl Decider<'_> {
         }
         let mut builder = Comparison::builder().metrics([metric]).only_paired(true).seed(self.seed);
         builder = builder.listed_rows(0).places(["in the baseline", "now"]);
+        builder = builder.strict_identity(self.is_strict);
         if let Some(group) = &self.run.group {
             builder = builder.group(group);
         }
@@ -220,7 +239,13 @@ impl Decider<'_> {
                 CompareError::NoMetric { .. } => {
                     format!("the baseline has no score of `{}`", escape::name(metric))
                 }
-                CompareError::DifferentIdentities { identity } => identity.sentences().join("; "),
+                CompareError::DifferentIdentities { identity } => {
+                    let advice = match self.has_other_code(metric) {
+                        true => "; write `baseline_rows, rescore` to score the old predictions by this code, or accept a new baseline",
+                        false => "",
+                    };
+                    identity.sentences().join("; ") + advice
+                }
                 error => error.to_string(),
             })
         })?;
@@ -303,6 +328,6 @@ pub fn verdicts<G: Serialize, P: Serialize>(
         |(text, condition): &(&'static str, Condition)| Gate { text, condition: condition.clone() };
     let gates: Vec<Gate> = gates.iter().map(gate).collect();
     let run = Finished::new(new, &results, group);
-    let decided = decide(&gates, &run, &baseline, GateVerdict::Undecided, 0);
+    let decided = decide(&gates, &run, &baseline, GateVerdict::Undecided, 0, false);
     Ok(decided.into_iter().map(|gate| (gate.verdict.name(), gate.sentence)).collect())
 }

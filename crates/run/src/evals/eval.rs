@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::condition::Condition;
 use super::environment::Environment;
+use super::rescore::{Rescore, rescore};
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::evaluate::{DevsetRows, EvaluateBuilder};
@@ -48,6 +49,8 @@ pub struct Eval<G = Example, P = Prediction> {
     pub(super) settings: Settings,
     /// Adds a journal, if there is one, which requires that predictions can be read again.
     pub(super) journal: Option<AddJournal<G, P>>,
+    /// Scores the predictions of the baseline again, which requires that rows can be read again.
+    pub(super) rescore: Option<Rescore<G, P>>,
 }
 
 type AddJournal<G, P> = fn(EvaluateBuilder<G, P>, PathBuf) -> EvaluateBuilder<G, P>;
@@ -76,7 +79,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
     pub fn new(source: Source) -> Self {
         let evaluate = EvaluateBuilder::new().timeout(DEFAULT_TIMEOUT);
         let (settings, environment) = (Settings::default(), Environment::of_process(&source));
-        Self { environment, source, evaluate, gates: Vec::new(), settings, journal: None }
+        let (gates, journal, rescore) = (Vec::new(), None, None);
+        Self { environment, source, evaluate, gates, settings, journal, rescore }
     }
 
     setters! {
@@ -156,6 +160,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Eval<G, P> {
         P: Serialize + DeserializeOwned,
     {
         self.journal = Some(EvaluateBuilder::journal);
+        self
+    }
+
+    /// Scores the predictions of the baseline again, so that gates compare scores by the same code.
+    #[must_use]
+    pub fn rescore(mut self) -> Self
+    where
+        G: Serialize + DeserializeOwned,
+        P: Serialize + DeserializeOwned,
+    {
+        self.rescore = Some(rescore);
         self
     }
 }

@@ -130,7 +130,7 @@ where
         let baseline_path = settings.baseline.as_deref();
         let baseline_path =
             baseline_path.map(|path| source.in_package("baseline", path)).transpose()?;
-        let baseline = match &baseline_path {
+        let mut baseline = match &baseline_path {
             Some(path) => Baseline::read(path, source.name)?,
             None => None,
         };
@@ -144,6 +144,11 @@ where
         let html = cfg!(feature = "html").then(|| folder.join(REPORT));
         written.iter().chain(&html).try_for_each(|path| pending::check_writable(path))?;
 
+        let runtime = runtime(settings.is_current_thread)?;
+        let rescored = match (self.rescore, &mut baseline) {
+            (Some(rescore), Some(baseline)) => rescore(self.evaluate.clone(), baseline, &runtime)?,
+            _ => Vec::new(),
+        };
         self.evaluate = self.evaluate.seed(settings.seed);
         if let Some(rows) = settings.limit {
             self.evaluate = self.evaluate.sampled(rows, settings.seed);
@@ -171,7 +176,6 @@ where
         }
         let evaluation = models.recorded(progress).label(source.name).build();
         let evaluation = evaluation.map_err(|error| explained(&error, &settings))?;
-        let runtime = runtime(settings.is_current_thread)?;
         let result = models.scope(|| evaluate(evaluation, &runtime));
         let spent = models.finish(result.as_ref().ok())?;
         // A program that never answers must not keep the test from ending.
@@ -193,10 +197,12 @@ where
             false => GateVerdict::Undecided,
         };
         let baseline = &baseline_or_reason;
-        let gates = decide(&self.gates, &run, baseline, without_baseline, settings.seed);
+        let (seed, is_strict) = (settings.seed, settings.is_strict);
+        let gates = decide(&self.gates, &run, baseline, without_baseline, seed, is_strict);
 
         let mut notes = Notes::default();
         notes.lines.extend(spent);
+        notes.lines.extend(rescored);
         notes.lines.extend(rows_of_both(&baseline_or_reason, &results));
         if let Some(path) = &baseline_path {
             let content = Baseline::render(source.name, &results, settings.baseline_has_rows)
@@ -206,7 +212,7 @@ where
             notes.next.extend(updated(update, &folder, &new, old)?);
         }
         let old = baseline_or_reason.as_ref().ok().map(|baseline| &baseline.results);
-        notes.next.splice(0..0, report(&folder, &run, old)?);
+        notes.next.splice(0..0, report(&folder, &run, old, settings.is_strict)?);
         let verdicts = Verdicts { gates, is_strict: settings.is_strict && !is_first };
         let rows = match verdicts.is_failure() {
             true => explaining_rows(&verdicts.gates, &run, old),
@@ -336,13 +342,14 @@ fn report(
     folder: &Path,
     run: &Finished<'_>,
     old: Option<&Results>,
+    is_strict: bool,
 ) -> Result<Option<String>, String> {
     use crate::results::HtmlReport;
     let mut report = HtmlReport::new(run.results);
     let old = old.map(|old| old.clone().with_name("baseline"));
     let common = |old: &&Results| old.rows().iter().any(|row| run.results.row(&row.id).is_some());
     if let Some(old) = old.as_ref().filter(common) {
-        report = HtmlReport::comparison(old, run.results);
+        report = HtmlReport::comparison(old, run.results).strict_identity(is_strict);
     }
     if let Some(group) = &run.group {
         report = report.group(group);
@@ -356,7 +363,12 @@ fn report(
 }
 
 #[cfg(not(feature = "html"))]
-fn report(_: &Path, _: &Finished<'_>, _: Option<&Results>) -> Result<Option<String>, String> {
+fn report(
+    _: &Path,
+    _: &Finished<'_>,
+    _: Option<&Results>,
+    _: bool,
+) -> Result<Option<String>, String> {
     Ok(None)
 }
 

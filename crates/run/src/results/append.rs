@@ -9,7 +9,7 @@ use super::scan::Reads;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::counted::Counted;
 use crate::data::Format as DataFormat;
-use crate::evaluate::manifest::{Commit, Manifest, ProcessManifest};
+use crate::evaluate::manifest::{Commit, Manifest, ProcessManifest, program_hash};
 use crate::evaluate::report::{Format, Lines, ResultFiles, record_line, written_score};
 use crate::evaluate::{Ending, EvaluateError, EvaluationResult};
 use crate::messages::escape;
@@ -152,7 +152,11 @@ fn appended(
     manifest.run.judged_by.extend(new.run.judged_by);
     manifest.run.judged_by_others.extend(new.run.judged_by_others);
     manifest.run.failed_rows = failed_rows;
-    let process = new.process.map(|process| ProcessManifest { git: commit.finish(), ..process });
+    let before = manifest.process.and_then(|process| process.program);
+    // Metrics of two programs have no program in common.
+    let program = program_hash().filter(|program| before.as_ref() == Some(program));
+    let git = commit.finish();
+    let process = new.process.map(|process| ProcessManifest { git, program, ..process });
     Manifest { process, file: None, ..manifest }
 }
 

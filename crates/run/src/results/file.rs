@@ -89,6 +89,26 @@ impl Results {
         selected
     }
 
+    /// Returns these results with the scores and metrics of other results over the same rows in place of their own.
+    ///
+    /// # Errors
+    /// [`ResultsError`] if there are too many metrics.
+    pub(crate) fn rescored(&self, new: &Self) -> Result<Self, ResultsError> {
+        let mut all = Self::new(self.name().to_owned());
+        for row in &self.rows {
+            let scores = new.row(&row.id).map(|new| new.scores.clone());
+            let mut row = row.clone();
+            row.scores.extend(scores.into_iter().flatten());
+            all.add(row)?;
+        }
+        if let Some(mut manifest) = self.manifest().cloned() {
+            let metrics = new.manifest().map(|new| new.run.metrics.clone());
+            manifest.run.metrics.extend(metrics.into_iter().flatten());
+            all.set_manifest(manifest);
+        }
+        Ok(all)
+    }
+
     /// Adds a figure of a metric over all rows, for reports.
     #[doc(hidden)]
     pub fn add_property(&mut self, metric: &str, name: &str, value: String) {

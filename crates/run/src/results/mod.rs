@@ -37,7 +37,7 @@ pub use compare::{
     IdentityComparison, MetricComparison, MetricDifference, PairedDifference, RunTotals, Sides,
     Verdict,
 };
-pub(crate) use compare::{Unit, about, p_equals};
+pub(crate) use compare::{Unit, about, other_code, p_equals};
 #[doc(hidden)]
 pub use error::MAX_METRICS;
 pub use error::ResultsError;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
+use crate::composite::attr::CompositeAttrs;
 use crate::composite::expression::{Component, Expression, Target, parts_of};
 use crate::composite::item::Item;
 use crate::shared::contract::Paths;
@@ -26,10 +27,13 @@ pub(super) struct Context<'a> {
     pub(super) leaves: Vec<&'a Component>,
     /// The components on each path through the expression, if it has a decision tree.
     pub(super) paths: Option<Vec<BTreeSet<usize>>>,
+    /// The fingerprint of the expression.
+    pub(super) code: u64,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(item: &'a Item, attrs: &'a Settings, root: &'a Expression) -> Self {
+    pub(super) fn new(item: &'a Item, attrs: &'a CompositeAttrs, root: &'a Expression) -> Self {
+        let CompositeAttrs { settings: attrs, code, .. } = attrs;
         let span = item.ident().span();
         let leaves = leaves(root);
         let paths = has_tree(root).then(|| paths(root, &leaves));
@@ -45,6 +49,7 @@ impl<'a> Context<'a> {
             runtime,
             leaves,
             paths,
+            code: *code,
         }
     }
 

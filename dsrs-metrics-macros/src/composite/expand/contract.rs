@@ -205,6 +205,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let version =
         cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
     let cost = cx.paths.as_ref().map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
+    let code = Literal::u64_suffixed(cx.code);
     let fields = |side: &str| {
         let side = Ident::new(side, *span);
         quote_spanned!(*span=> &__SPECS, #runtime::__private::Side::#side)
@@ -216,6 +217,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         const __SPEC: #runtime::__private::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
+            .with_code(#compiled::combined_code(#code, &__SPECS))
             #cost
             .with_fields(#compiled::FieldList::as_slice(&__GOLD), #compiled::FieldList::as_slice(&__PRED))
             #version;

@@ -19,9 +19,8 @@ use crate::shared::attributes::derived_traits;
 use crate::shared::contract::{Paths, hidden, stub, unit_struct};
 use crate::shared::errors::Errors;
 use crate::shared::names;
-use crate::shared::settings::Settings;
 
-pub(super) fn expand(item: &Item, attrs: &Settings, root: &Expression) -> TokenStream {
+pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, root: &Expression) -> TokenStream {
     let cx = &Context::new(item, attrs, root);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
@@ -42,7 +41,7 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
     let private = &quote_spanned!(span=> #runtime::__private);
     let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
     let rules = attrs.root.as_ref().map(|root| {
-        let cx = &Context::new(item, &attrs.settings, root);
+        let cx = &Context::new(item, attrs, root);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
     });

@@ -67,6 +67,12 @@ impl Function {
         self.body.to_string() != ";"
     }
 
+    /// Returns the function without its visibility, which changes if the function moves to another module.
+    pub(super) fn code(&self) -> TokenStream {
+        let Self { attrs, sig, body, .. } = self;
+        quote::quote!(#(#attrs)* #sig #body)
+    }
+
     /// Returns the function without the attributes of the macro.
     pub(crate) fn stripped(&self) -> TokenStream {
         let Self { attrs, vis, sig, body } = self;

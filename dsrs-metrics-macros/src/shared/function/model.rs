@@ -12,6 +12,7 @@ use super::role::RoleAttr;
 use super::rows::Rows;
 use crate::shared::attributes::is_cfg;
 use crate::shared::errors::Errors;
+use crate::shared::fingerprint;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::types::ungrouped;
@@ -30,6 +31,8 @@ pub(crate) struct Model {
     pub(crate) panel: Vec<(usize, String)>,
     /// The judge that is evaluated in place of the function, if the metric is a judge.
     pub(crate) judged: Option<Judged>,
+    /// The fingerprint of the code that computes the score.
+    pub(crate) code: u64,
 }
 
 /// A judge whose fields are read into a struct.
@@ -58,12 +61,14 @@ pub(crate) struct Names {
 impl Model {
     pub(crate) fn new(mut function: Function, attrs: Settings, errors: &mut Errors) -> Self {
         let names = Names::new(&function, &attrs);
+        let code = fingerprint::of(function.code());
         let mut params = params(&mut function.sig, &attrs, errors);
         configured_fields::resolve(&mut params, &attrs, errors);
         configured_fields::allow_unused(&mut function.sig, &params);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
-        Self { function, attrs, names, params, rows, generics, panel: Vec::new(), judged: None }
+        let (panel, judged) = (Vec::new(), None);
+        Self { function, attrs, names, params, rows, generics, panel, judged, code }
     }
 
     pub(crate) fn is_async(&self) -> bool {

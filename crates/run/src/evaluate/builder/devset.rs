@@ -9,6 +9,7 @@ use crate::core::declared::requirements::Requirement;
 use crate::core::rows::dynamic::Example;
 use crate::core::spec::MetricSpec;
 use crate::evaluate::input::Devset;
+use crate::evaluate::row::MetricEntry;
 
 /// Settings of rows with dynamic fields.
 impl<P: Send + Sync + 'static> EvaluateBuilder<Example, P> {
@@ -116,6 +117,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             .map(|lm| lm.id())
             .chain(embedders.filter(|model| model.is_remote()).map(|model| model.id()));
         remote.next().map(str::to_owned)
+    }
+
+    /// Removes the metrics that call a model, and the devset. Returns the names of these metrics, too.
+    pub(crate) fn without_models(mut self) -> (Self, Vec<String>) {
+        let (removed, kept) =
+            self.metrics.into_iter().partition::<Vec<_>, _>(MetricEntry::calls_model);
+        (self.metrics, self.devset) = (kept, Devset::None);
+        (self, removed.into_iter().map(|entry| entry.name).collect())
     }
 
     /// Returns the specs of the metrics.

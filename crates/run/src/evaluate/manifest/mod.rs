@@ -1,12 +1,13 @@
 //! The manifest of a run: what was measured, by which metrics and judges, on which data.
 //!
 //! `content.rs` has the content, `judged_by.rs` the models that replied to judges, `started.rs` the manifest of a run in progress,
-//! `file.rs` the file beside a result file, and `git.rs` reads the commit from git.
+//! `file.rs` the file beside a result file, `git.rs` reads the commit from git, and `program.rs` hashes the program.
 
 mod content;
 mod file;
 mod git;
 mod judged_by;
+mod program;
 mod started;
 
 #[cfg(feature = "parquet")]
@@ -22,4 +23,5 @@ pub(crate) use self::file::{
 };
 pub(crate) use self::git::Commit;
 pub use self::judged_by::{JudgeReplies, JudgedBy};
+pub(crate) use self::program::hash as program_hash;
 pub(crate) use self::started::{RunEnd, StartedManifest};

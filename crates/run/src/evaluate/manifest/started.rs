@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::content::{FORMAT, Library, Manifest, ProcessManifest, RunCosts, RunManifest};
 use super::git::Commit;
 use super::judged_by::JudgedBy;
+use super::program;
 use crate::data::DataFile;
 use crate::lm::Ledger;
 
@@ -36,6 +37,9 @@ pub(crate) struct RunEnd<'a> {
 impl StartedManifest {
     /// `run` has everything but the results. `has_files` is whether the run writes files.
     pub(crate) fn new(run: RunManifest, has_files: bool, ledger: Option<Ledger>) -> Self {
+        if has_files {
+            program::start();
+        }
         Self { run, started: SystemTime::now(), commit: has_files.then(Commit::start), ledger }
     }
 
@@ -46,6 +50,7 @@ impl StartedManifest {
             started: humantime::format_rfc3339_seconds(self.started).to_string(),
             duration_s: elapsed.as_secs_f64(),
             git: self.commit.as_ref().and_then(Commit::finish),
+            program: self.commit.as_ref().and_then(|_| program::hash()),
             totals: RunCosts {
                 language_models: calls.filter(|it| it.calls + it.refused > 0),
                 ..costs

@@ -108,6 +108,14 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         !requirements(std::slice::from_ref(self)).is_empty()
     }
 
+    /// Returns whether the metric calls a model, or would with one.
+    pub(crate) fn calls_model(&self) -> bool {
+        let is_call = |it: &Requirement| {
+            it.lm().is_some() || it.embedding_model().is_some() || it.needs_model()
+        };
+        requirements(std::slice::from_ref(self)).iter().any(is_call)
+    }
+
     pub(crate) fn metric(&self) -> &dyn Metric<G, P> {
         &*self.metric
     }

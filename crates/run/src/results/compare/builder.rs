@@ -33,6 +33,7 @@ pub struct ComparisonBuilder {
     metrics: IndexSet<String>,
     lower_is_better: IndexSet<String>,
     allow_different: IndexSet<String>,
+    strict_identity: bool,
     group: Option<String>,
     only_paired: bool,
     require_identity: bool,
@@ -65,6 +66,10 @@ impl ComparisonBuilder {
         /// default such a metric is not compared, see [`IdentityComparison`](crate::results::IdentityComparison).
         pub fn allow_different(names: impl IntoIterator<Item = impl Into<String>>)
             => allow_different = names.into_iter().map(Into::into).collect();
+
+        /// Sets whether a metric with the same version and other code is a different metric, which is not compared. By default
+        /// it is compared, and a [note](crate::results::IdentityComparison::notes) says that its code changed.
+        pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
 
         /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
         /// are alike, and every group is also compared on its own. A row without the field, or with `null`, is a group of its
@@ -190,8 +195,9 @@ impl ComparisonBuilder {
         let mut names = self.selected(a, b)?;
         self.check_directions(&names)?;
         check_allowed(&a.run, &b.run, &self.allow_different)?;
-        let (allowed, places) = (&self.allow_different, self.places);
-        let identity = IdentityComparison::of(&a.run, &b.run, &names, allowed, places);
+        let (allowed, is_strict) = (&self.allow_different, self.strict_identity);
+        let identity =
+            IdentityComparison::of(&a.run, &b.run, &names, allowed, is_strict, self.places);
         names.retain(|name| identity.is_compared(name));
         if names.is_empty() {
             return Err(CompareError::DifferentIdentities { identity: Box::new(identity) });

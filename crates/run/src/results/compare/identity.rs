@@ -10,7 +10,7 @@ use super::error::CompareError;
 use super::reported_models::ReportedModels;
 use super::sides::Sides;
 use crate::core::metric::identity::{IdentityDifference, MetricIdentity};
-use crate::evaluate::manifest::{NO_MANIFEST, RunManifest};
+use crate::evaluate::manifest::{Manifest, NO_MANIFEST, RunManifest};
 use crate::messages::escape;
 use crate::results::run::Run;
 
@@ -26,7 +26,8 @@ pub struct IdentityComparison {
     #[serde(skip_serializing_if = "IndexMap::is_empty")]
     pub different: IndexMap<String, MetricDifference>,
     /// Other differences between the runs: data files, label, repeats, version of the library, fingerprints of the models that
-    /// replied to a judge. One sentence each.
+    /// replied to a judge, the code of a metric unless the comparison is
+    /// [strict](crate::results::ComparisonBuilder::strict_identity). One sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -46,6 +47,13 @@ pub struct MetricDifference {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::results) struct Places(pub(super) [&'static str; 2]);
 
+impl Places {
+    /// The first run, as a sentence says since when something changed.
+    fn first(self) -> &'static str {
+        self.0[0].strip_prefix("in ").unwrap_or(self.0[0])
+    }
+}
+
 impl Default for Places {
     fn default() -> Self {
         Self(["in A", "in B"])
@@ -53,12 +61,14 @@ impl Default for Places {
 }
 
 impl IdentityComparison {
-    /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ.
+    /// Compares the runs, and these metrics of them. `allowed` are the metrics that are compared although they differ. If
+    /// `is_strict`, a metric with other code differs.
     pub(in crate::results) fn of(
         a: &Run,
         b: &Run,
         names: &IndexSet<String>,
         allowed: &IndexSet<String>,
+        is_strict: bool,
         places: Places,
     ) -> Self {
         let unknown = [a, b].map(|run| run.unknown_identity().map(str::to_owned)).into();
@@ -67,9 +77,19 @@ impl IdentityComparison {
         };
         let metrics: IndexSet<&str> = names.iter().map(|it| metric_of(it)).collect();
         let (mut different, mut notes) = (IndexMap::new(), notes(&a.run, &b.run));
+        let changed: Vec<&str> =
+            metrics.iter().copied().filter(|name| has_other_code(name, &a.run, &b.run)).collect();
+        let is_known = |name: &&str| [a, b].iter().all(|it| has_code(name, &it.run));
+        if changed.is_empty() && metrics.iter().any(is_known) {
+            notes.extend(note_on_program(a, b));
+        }
         for name in metrics {
-            let (differences, of_models) = differences(name, &a.run, &b.run, places);
+            let (mut differences, of_models) = differences(name, &a.run, &b.run, places);
             notes.extend(of_models);
+            if changed.contains(&name) {
+                let sentences = if is_strict { &mut differences } else { &mut notes };
+                sentences.push(other_code(name, places.first()));
+            }
             if !differences.is_empty() {
                 let is_compared = allowed.contains(name);
                 different.insert(name.to_owned(), MetricDifference { differences, is_compared });
@@ -158,8 +178,9 @@ fn differences(
     let (Some(of_a), Some(of_b)) = (a.metrics.get(name), b.metrics.get(name)) else {
         return Default::default();
     };
-    let mut sentences: Vec<String> =
-        of_a.differences(of_b).iter().map(|it| sentence(it, of_a, of_b, places)).collect();
+    let all = of_a.differences(of_b);
+    let own = all.iter().filter(|it| it.place != "`code`");
+    let mut sentences: Vec<String> = own.map(|it| sentence(it, of_a, of_b, places)).collect();
     // Other models reply as other models.
     if of_a.models() != of_b.models() {
         return (sentences, Vec::new());
@@ -167,6 +188,32 @@ fn differences(
     let ReportedModels { differences, notes } = ReportedModels::of(name, a, b, places);
     sentences.extend(differences);
     (sentences, notes)
+}
+
+/// Returns the sentence about a metric that has other code than in the first run.
+pub(crate) fn other_code(name: &str, first: &str) -> String {
+    let name = escape::name(name);
+    format!("the code of `{name}` changed since {first}; raise its version if the meaning did")
+}
+
+/// Returns whether the code of a metric changed, and its version did not.
+fn has_other_code(name: &str, a: &RunManifest, b: &RunManifest) -> bool {
+    let metrics = a.metrics.get(name).zip(b.metrics.get(name));
+    metrics.is_some_and(|(a, b)| a.has_other_code(b))
+}
+
+fn has_code(name: &str, run: &RunManifest) -> bool {
+    run.metrics.get(name).is_some_and(MetricIdentity::has_code)
+}
+
+/// Returns a sentence if other programs made the runs, which may contain other versions of the functions that a metric calls.
+/// Another version of this library is another program, too.
+fn note_on_program(a: &Manifest, b: &Manifest) -> Option<String> {
+    let [of_a, of_b] = [a, b].map(|it| it.process.as_ref()?.program.as_deref());
+    let is_same_library = a.run.library.version == b.run.library.version;
+    (is_same_library && of_a? != of_b?).then(|| {
+        "the program changed since A; functions that its metrics call may have changed".to_owned()
+    })
 }
 
 fn sentence(

@@ -32,6 +32,7 @@ use crate::evaluate::manifest::FormatVersion;
 pub use builder::ComparisonBuilder;
 pub use difference::{DifferenceTest, PairedDifference};
 pub use error::CompareError;
+pub(crate) use identity::other_code;
 pub use identity::{IdentityComparison, MetricDifference};
 #[cfg(feature = "html")]
 pub(super) use identity::{Places, check_allowed};

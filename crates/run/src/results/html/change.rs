@@ -44,6 +44,7 @@ impl Changes {
             &b.run,
             &names,
             &report.allow_different,
+            report.strict_identity,
             Places::default(),
         );
         names.retain(|name| changes.identity.is_compared(name));
@@ -52,6 +53,7 @@ impl Changes {
         }
         let allowed = report.allow_different.iter().map(String::as_str);
         let builder = Comparison::builder().only_paired(true).listed_rows(0);
+        let builder = builder.strict_identity(report.strict_identity);
         let mut builder = builder.allow_different(allowed);
         if let Some(field) = &report.group {
             builder = builder.group(field);

@@ -45,6 +45,7 @@ pub struct HtmlReport<'a> {
     pub(super) group: Option<String>,
     pub(super) allow_different: IndexSet<String>,
     pub(super) require_identity: bool,
+    pub(super) strict_identity: bool,
     lower_is_better: Vec<String>,
 }
 
@@ -76,6 +77,7 @@ impl<'a> HtmlReport<'a> {
             group: None,
             allow_different: IndexSet::new(),
             require_identity: false,
+            strict_identity: false,
             lower_is_better: Vec::new(),
         }
     }
@@ -94,6 +96,7 @@ impl<'a> HtmlReport<'a> {
             group: None,
             allow_different: IndexSet::new(),
             require_identity: false,
+            strict_identity: false,
             lower_is_better: Vec::new(),
         }
     }
@@ -108,6 +111,8 @@ impl<'a> HtmlReport<'a> {
 
         /// Sets whether a run of which it is unknown what it measured is an error, because its manifest is missing.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
+        /// Sets whether a metric with the same version and other code is a different metric, whose difference is not shown.
+        pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
     }
 
     /// Compares these metrics although their identities differ, such as another judge or another threshold. By default

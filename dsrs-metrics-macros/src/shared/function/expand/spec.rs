@@ -126,6 +126,8 @@ fn options(cx: &Context<'_>) -> TokenStream {
     if let Some(version) = &attrs.version {
         calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
     }
+    let code = Literal::u64_suffixed(cx.model.code);
+    calls.extend(quote_spanned!(cx.span=> .with_code(#code)));
     calls
 }
 

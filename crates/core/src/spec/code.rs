@@ -1,0 +1,74 @@
+//! The fingerprints of the code of metrics: 64 bits, which the macros compute from the tokens of a function.
+
+use serde::Serializer;
+
+use super::MetricSpec;
+
+/// Returns the fingerprint of a composite: of its expression, and of the code and version of each component.
+#[doc(hidden)]
+#[must_use]
+pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u64 {
+    let mut hash = added(0xcbf2_9ce4_8422_2325, &expression.to_le_bytes());
+    let mut index = 0;
+    while index < components.len() {
+        let MetricSpec { code, version, .. } = components[index];
+        hash = match code {
+            Some(code) => added(hash, &code.to_le_bytes()),
+            None => added(hash, b"unknown"),
+        };
+        hash = added(hash, version.as_bytes());
+        index += 1;
+    }
+    hash
+}
+
+/// FNV-1a of bytes, and of a byte that ends them.
+const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
+    let mut index = 0;
+    while index <= bytes.len() {
+        let byte = if index < bytes.len() { bytes[index] } else { 0xff };
+        hash = (hash ^ byte as u64).wrapping_mul(0x0000_0100_0000_01b3);
+        index += 1;
+    }
+    hash
+}
+
+/// Serializes a fingerprint as 16 hexadecimal digits, since not every reader of JSON keeps 64 bits of a number.
+#[expect(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "required by serde")]
+pub(super) fn serialize<S: Serializer>(code: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+    match code {
+        Some(code) => to.collect_str(&format_args!("{code:016x}")),
+        None => to.serialize_none(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_a_composite_depends_on_each_component_and_its_version() {
+        let known = MetricSpec::new("a").with_code(1);
+        let all = [
+            combined_code(0, &[]),
+            combined_code(1, &[known]),
+            combined_code(2, &[known]),
+            combined_code(1, &[known.with_code(2)]),
+            combined_code(1, &[known.with_version("2")]),
+            combined_code(1, &[MetricSpec::new("a")]),
+            combined_code(1, &[known, known]),
+        ];
+        let distinct: std::collections::HashSet<u64> = all.into_iter().collect();
+        assert_eq!(distinct.len(), all.len());
+        // Manifests contain it.
+        assert_eq!(combined_code(1, &[known]), 0xb81d_aa67_c802_f891);
+    }
+
+    #[test]
+    fn a_fingerprint_is_hexadecimal_digits() {
+        let json = |spec| serde_json::to_value(spec).unwrap();
+        let spec = MetricSpec::new("a");
+        assert_eq!(json(spec.with_code(0xff))["code"], "00000000000000ff");
+        assert_eq!(json(spec).get("code"), None);
+    }
+}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[eval(devset = "evals/x.jsonl", metrics(f1), gate(f1 >= 0.8), baseline, rescore)]
+async fn answers(question: String) -> Prediction {
+    program(question).await
+}
+
+fn main() {}
