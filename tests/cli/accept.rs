@@ -85,10 +85,10 @@ fn the_comparison_is_shown_before_a_baseline_is_replaced() {
     B: new, 8 rows
     8 rows in both
 
-    metric  n       A      B   B - A       95% interval      p  B better  A better  equal
-    same    8  87.50%  0.00%  -87.50  [-117.06, -57.94]  0.016         0         7      1
+    metric  n       A      B   B - A      95% interval      p  B better  A better  equal
+    same    8  87.50%  0.00%  -87.50  [-97.76, -26.67]  0.016         0         7      1
 
-    same: A is better by 87.50 percentage points [57.94, 117.06] (p = 0.016, 8 rows)
+    same: A is better by 87.50 percentage points [26.67, 97.76] (p = 0.016, 8 rows)
       A is better in 7 rows: `0`, `1`, `2` and 4 more
 
     -- standard error --
@@ -114,8 +114,8 @@ fn a_metric_of_one_side_is_named() {
     B: new, 4 rows
     4 rows in both
 
-    metric  n        A       B   B - A      95% interval      p  B better  A better  equal
-    same    4  100.00%  75.00%  -25.00  [-104.56, 54.56]  1.000         0         1      3
+    metric  n        A       B   B - A     95% interval      p  B better  A better  equal
+    same    4  100.00%  75.00%  -25.00  [-69.94, 36.24]  1.000         0         1      3
 
     same: not enough rows: found 4 rows, a test at 5% needs at least 6 rows
       A is better in 1 row: `3`

@@ -165,9 +165,9 @@ fn markdown_has_the_headlines_and_the_comparison() {
 
     | metric | n | A | B | B - A | 95% interval | p | B better | A better | equal |
     | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-    | same\_text | 4 | 25.00% | 25.00% | 0.00 | - | 1.000 | 0 | 0 | 4 |
+    | same\_text | 4 | 25.00% | 25.00% | 0.00 | \[-48.99, 48.99\] | 1.000 | 0 | 0 | 4 |
 
-    - same\_text: not enough rows: found 4 rows, a test at 5% needs at least 6 rows
+    - same\_text: equal in all 4 rows; a difference up to 48.99 percentage points is still possible
     ");
 }
 

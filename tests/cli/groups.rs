@@ -48,31 +48,31 @@ fn a_field_that_rows_lack_is_named() {
     let folder = Folder::with("rows.jsonl", rows());
     let run = |field| folder.run(&format!("score rows.jsonl -m same_text --group {field}"));
     assert_snapshot!(run("source"), @"
-    same_text  75.00% [63.36, 86.64; 5 groups] (30/40, 0 failed)
+    same_text  75.00% [11.48, 98.58; 5 groups] (30/40, 0 failed)
     -- standard error --
     warning: --group source: 4 of 40 rows lack this field; each is a group of its own
     -- exit code 0 --
     ");
     assert_snapshot!(run("document"), @"
-    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
     --group document: no row has this attribute; did you mean `gold.document`?
     -- exit code 2 --
     ");
     assert_snapshot!(run("x"), @"
-    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
     --group x: no row has this attribute; write gold.x or pred.x for a field of the gold row or the prediction
     -- exit code 2 --
     ");
     assert_snapshot!(run("gold.documnt"), @"
-    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
     --group gold.documnt: no row has this field; did you mean `gold.document`?
     -- exit code 2 --
     ");
     assert_snapshot!(run("gold.x"), @"
-    same_text  75.00% [60.98, 89.02; 40 groups] (30/40, 0 failed)
+    same_text  75.00% [59.25, 86.09; 40 groups] (30/40, 0 failed)
     -- standard error --
     --group gold.x: no row has this field
     -- exit code 2 --

@@ -99,7 +99,7 @@ fn a_heritage_row_with_intent_and_answer_only_is_0_4() {
     let rows = [&full, &part].map(|pred| json!({ "gold": gold, "pred": pred }).to_string());
     let folder = Folder::with("rows.jsonl", rows.join("\n"));
     assert_snapshot!(score(&folder, "-m heritage_rag,heritage_rag_strict"), @"
-    heritage_rag         0.7000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)
+    heritage_rag         0.7000 [0.0070, 0.9987; few rows] (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)
     heritage_rag_strict  50.00% [9.45, 90.55] (1/2, 0 failed, 1 without `entities`, `sparql_query`)
     -- exit code 0 --
     ");

@@ -27,7 +27,7 @@ fn a_line_for_each_metric() {
     let folder = Folder::with("rows.jsonl", ROWS);
     assert_snapshot!(folder.run("score rows.jsonl -m same_text,f1"), @"
     same_text  75.00% [30.06, 95.44] (3/4, 0 failed)
-    f1         0.7500 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed)
+    f1         0.7500 [0.1374, 0.9826; few rows] (mean of 4/4, 0 failed)
     -- exit code 0 --
     ");
 }
@@ -275,9 +275,9 @@ fn corpus_scores_and_several_ranks_are_printed_with_the_mean() {
     let folder = Folder::with("rows.jsonl", rows);
     assert_snapshot!(folder.run(args), @"
     wer               0.5000 [-0.7421, 1.7421; few rows] (mean of 3/3, 0 failed); corpus 0.4286
-    recall_at_k       0.2500 [0.0000, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
-    recall_at_k.at_1  0.2500 [-2.9266, 3.4266; few rows] (mean of 2/3, 0 failed, 1 abstained)
-    recall_at_k.at_2  1.0000 [all scores are equal] (mean of 2/3, 0 failed, 1 abstained)
+    recall_at_k       0.2500 [0.0012, 0.9897; few rows] (mean of 2/3, 0 failed, 1 abstained)
+    recall_at_k.at_1  0.2500 [0.0012, 0.9897; few rows] (mean of 2/3, 0 failed, 1 abstained)
+    recall_at_k.at_2  1.0000 [0.0092, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
     -- exit code 0 --
     ");
     let json = folder.json(&format!("{args} --json"));
