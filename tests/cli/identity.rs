@@ -207,6 +207,8 @@ fn hash(value: &Value) -> String {
     sha256(sorted(value).to_string().as_bytes())
 }
 
+const PROGRAM: &str = "00000000000000000000000000000000";
+
 fn other_code(manifest: &mut Value) {
     manifest["run"]["metrics"]["f1"]["code"] = "00000000000000ff".into();
 }
@@ -277,6 +279,9 @@ async fn table_row(name: &str, setup: Setup) -> String {
     let continued = setup.run(&folder, "continued.jsonl", true).await;
     setup.run(&folder, "b.jsonl", false).await.unwrap();
     if let Some(change) = setup.edit {
+        // A program that is built without optimizations may end before it is hashed.
+        edit(&folder, "a.jsonl", |it| it["process"]["program"] = PROGRAM.into());
+        edit(&folder, "b.jsonl", |it| it["process"]["program"] = PROGRAM.into());
         edit(&folder, "b.jsonl", change);
     }
     let starts = ["not compared: ", "note: ", "identity unknown"];

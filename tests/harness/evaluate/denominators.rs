@@ -95,7 +95,10 @@ async fn both_means_are_shown_only_where_they_differ() {
         "said  0.5000 [0.0031, 81.7142; few rows] (mean of 2/2, 0 failed)"
     );
     let equal = score(&["0", "fail"]).await.to_string();
-    assert_eq!(equal, "said  0.0000 [0.0000, 990794.5889; few rows] (mean of 1/2, 1 failed counted as 0)");
+    assert_eq!(
+        equal,
+        "said  0.0000 [0.0000, 990794.5889; few rows] (mean of 1/2, 1 failed counted as 0)"
+    );
 }
 
 #[tokio::test]

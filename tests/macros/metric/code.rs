@@ -61,6 +61,7 @@ mod renamed_variable {
 
 mod signature {
     #[dsrs_metrics::metric]
+    #[allow(clippy::needless_pass_by_value)]
     pub(super) fn tidy(#[pred] answer: String) -> bool {
         let longest = 100;
         answer.len() < longest && !answer.starts_with("Sorry")

@@ -22,6 +22,18 @@ pub const fn combined_code(expression: u64, components: &[MetricSpec<'_>]) -> u6
     hash
 }
 
+/// Returns the fingerprint of a composite whose expression is compared by other values; `None` if no component has one.
+pub(crate) const fn code_of_components(components: &[MetricSpec<'_>]) -> Option<u64> {
+    let mut index = 0;
+    while index < components.len() {
+        if components[index].code.is_some() {
+            return Some(combined_code(0, components));
+        }
+        index += 1;
+    }
+    None
+}
+
 /// FNV-1a of bytes, and of a byte that ends them.
 const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
     let mut index = 0;
@@ -34,7 +46,7 @@ const fn added(mut hash: u64, bytes: &[u8]) -> u64 {
 }
 
 /// Serializes a fingerprint as 16 hexadecimal digits, since not every reader of JSON keeps 64 bits of a number.
-#[expect(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "required by serde")]
+#[expect(clippy::ref_option, reason = "required by serde")]
 pub(super) fn serialize<S: Serializer>(code: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
     match code {
         Some(code) => to.collect_str(&format_args!("{code:016x}")),
@@ -60,6 +72,8 @@ mod tests {
         ];
         let distinct: std::collections::HashSet<u64> = all.into_iter().collect();
         assert_eq!(distinct.len(), all.len());
+        assert!(code_of_components(&[MetricSpec::new("a"), known]).is_some());
+        assert_eq!(code_of_components(&[MetricSpec::new("a")]), None);
         // Manifests contain it.
         assert_eq!(combined_code(1, &[known]), 0xb81d_aa67_c802_f891);
     }

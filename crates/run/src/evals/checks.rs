@@ -5,8 +5,7 @@ use super::eval::{Gate, Settings};
 use crate::core::gate_rules::{bound_fits, has_verdict, is_listed, margin_fits};
 use crate::core::sentence::Sentence;
 use crate::core::spec::MetricSpec;
-use crate::evaluate::{Ending, EvaluateError, EvaluationResult};
-use crate::messages::escape;
+use crate::evaluate::EvaluateError;
 
 /// Checks the rules of the gates, also for metrics that the macro does not know.
 pub(super) fn check_gates(gates: &[Gate], specs: &[MetricSpec<'_>]) -> Result<(), String> {
@@ -58,18 +57,5 @@ pub(super) fn explained(error: &EvaluateError, settings: &Settings) -> String {
             )
         }
         error => error.to_string(),
-    }
-}
-
-/// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
-pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
-    if result.ending != Ending::Complete {
-        return Err(format!("after {} rows: {}", result.rows, result.ending));
-    }
-    match &result.first_error {
-        Some(error) if result.failed_rows == result.rows => {
-            Err(format!("all {} rows failed; first error: {}", result.rows, escape::escaped(error)))
-        }
-        _ => Ok(()),
     }
 }

@@ -241,7 +241,7 @@ impl Decider<'_> {
                 }
                 CompareError::DifferentIdentities { identity } => {
                     let advice = match self.has_other_code(metric) {
-                        true => "; write `baseline_rows, rescore` to score the old predictions by this code, or accept a new baseline",
+                        true => "; write `baseline_rows, rescore` to score the old predictions by this code if it calls no model, or accept a new baseline",
                         false => "",
                     };
                     identity.sentences().join("; ") + advice

@@ -10,9 +10,23 @@ use crate::core::score::outcome::Outcome;
 use crate::core::spec::{Direction, ScoreRange};
 use crate::evaluate::report::ResultRow;
 use crate::evaluate::summary::{IntervalOptions, Place, Tally, TallyOptions};
-use crate::evaluate::{EvaluationResult, MetricSummary, RowResult};
+use crate::evaluate::{Ending, EvaluationResult, MetricSummary, RowResult};
 use crate::json::describe;
+use crate::messages::escape;
 use crate::results::Results;
+
+/// Returns an error if the run did not evaluate all rows, or if no row could be evaluated.
+pub(super) fn complete<G, P>(result: &EvaluationResult<G, P>) -> Result<(), String> {
+    if result.ending != Ending::Complete {
+        return Err(format!("after {} rows: {}", result.rows, result.ending));
+    }
+    match &result.first_error {
+        Some(error) if result.failed_rows == result.rows => {
+            Err(format!("all {} rows failed; first error: {}", result.rows, escape::escaped(error)))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// A finished run, independent of the types of its rows.
 pub(super) struct Finished<'a> {

@@ -5,8 +5,8 @@
 //! baselines are replaced, `paths.rs` where files are, `models.rs` the language models, `pool.rs` the budget of all evals of a
 //! run of tests, `journal.rs` the journal of an eval. `figures.rs` has the figures of all rows and of groups of rows,
 //! `decide.rs` the verdicts of the gates, `findings.rs` their sentences. `baseline.rs` has the outcomes of an earlier run,
-//! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of a test that fails, `github.rs` the
-//! annotations of GitHub.
+//! `pending.rs` a baseline that is not accepted yet, `rescore.rs` scores its predictions again. `message.rs` has the message of
+//! a test that fails, `github.rs` the annotations of GitHub.
 
 mod baseline;
 mod checks;

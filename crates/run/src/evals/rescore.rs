@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::runtime::Runtime;
 
 use super::baseline::Baseline;
-use super::checks::complete;
+use super::figures::complete;
 use crate::core::rows::pair::Pair;
 use crate::evaluate::EvaluateBuilder;
 use crate::evaluate::report::ResultRow;
@@ -59,10 +59,8 @@ fn pair<G: DeserializeOwned, P: DeserializeOwned>(
     row: &ResultRow,
 ) -> Option<Result<Pair<G, P>, String>> {
     let (gold, pred) = (row.gold.as_ref()?, row.pred.as_ref()?);
-    Some(
-        (|| Ok(Pair::new(&*row.id, read(row, "gold row", gold)?, read(row, "prediction", pred)?)))(
-        ),
-    )
+    let gold = read(row, "gold row", gold);
+    Some(gold.and_then(|gold| Ok(Pair::new(&*row.id, gold, read(row, "prediction", pred)?))))
 }
 
 fn read<T: DeserializeOwned>(row: &ResultRow, what: &str, value: &Value) -> Result<T, String> {

@@ -10,11 +10,11 @@ use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 
 use super::baseline::Baseline;
-use super::checks::{check_gates, complete, explained};
+use super::checks::{check_gates, explained};
 use super::decide::{GateResult, Verdicts, decide};
 use super::environment::{Environment, Update};
 use super::eval::{Eval, Source};
-use super::figures::Finished;
+use super::figures::{Finished, complete};
 use super::findings::GateVerdict;
 use super::message::{self, Notes, print_always};
 use super::models::EvalModels;

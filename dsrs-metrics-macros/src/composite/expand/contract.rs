@@ -205,7 +205,11 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let version =
         cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
     let cost = cx.paths.as_ref().map(|_| quote_spanned!(*span=> .with_cost_msats(__COST)));
-    let code = Literal::u64_suffixed(cx.code);
+    // The paths of a tree are parameters of its identity, which compares their values.
+    let code = cx.paths.is_none().then(|| {
+        let code = Literal::u64_suffixed(cx.code);
+        quote_spanned!(*span=> .with_code(#compiled::combined_code(#code, &__SPECS)))
+    });
     let fields = |side: &str| {
         let side = Ident::new(side, *span);
         quote_spanned!(*span=> &__SPECS, #runtime::__private::Side::#side)
@@ -217,7 +221,7 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         const __SPEC: #runtime::__private::MetricSpec<'static> = #derived
             .spec(#name, &__SPECS, #tier, #threshold, #strict)
             .with_doc(#doc)
-            .with_code(#compiled::combined_code(#code, &__SPECS))
+            #code
             #cost
             .with_fields(#compiled::FieldList::as_slice(&__GOLD), #compiled::FieldList::as_slice(&__PRED))
             #version;

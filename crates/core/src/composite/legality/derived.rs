@@ -3,7 +3,7 @@
 //! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
 
 use super::cost::total_cost;
-use crate::spec::code::combined_code;
+use crate::spec::code::code_of_components;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
 /// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.
@@ -213,7 +213,7 @@ impl Derived {
         spec.threshold = if threshold.is_some() { threshold } else { self.threshold };
         spec.strict = strict;
         spec.is_async = is_async(components);
-        spec.code = Some(combined_code(0, components));
+        spec.code = code_of_components(components);
         spec
     }
 

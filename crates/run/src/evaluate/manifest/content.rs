@@ -138,7 +138,8 @@ pub struct ProcessManifest {
     /// The commit of the working folder, if it is in a git repository. Only if the run writes a result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitCommit>,
-    /// The XXH3 hash of the executable, 128 bits in hexadecimal digits, if it can be read. Only if the run writes a result file.
+    /// The XXH3 hash of the executable, 128 bits in hexadecimal digits. Only if the run writes a result file. `None` if it cannot be
+    /// read, or is built without optimizations.
     /// A metric may call functions that the [fingerprint](dsrs_metrics_core::spec::MetricSpec::code) of its code does not cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,

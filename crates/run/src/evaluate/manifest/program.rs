@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use super::file::Hashing;
 
@@ -12,29 +12,35 @@ static PROGRAM: OnceLock<Option<String>> = OnceLock::new();
 /// The largest program that is hashed, in bytes.
 const MAX_LENGTH: u64 = 1 << 30;
 
+/// Without optimizations, hashing 100 MB takes two seconds, for which no run waits.
+const IS_FAST: bool = !cfg!(debug_assertions);
+
 /// Starts to hash the program, in a thread, while the run evaluates rows.
 pub(super) fn start() {
-    if PROGRAM.get().is_none() {
-        let thread = std::thread::Builder::new().name("dsrs-program".to_owned());
-        // Without a thread, the end of the run hashes it.
-        let _ = thread.spawn(hash);
+    static START: Once = Once::new();
+    if IS_FAST {
+        START.call_once(|| {
+            let thread = std::thread::Builder::new().name("dsrs-program".to_owned());
+            // Without a thread, the end of the run hashes it.
+            let _ = thread.spawn(hash);
+        });
     }
 }
 
-/// Returns the XXH3 hash of the executable of this process, 128 bits in hexadecimal digits. `None` if it cannot be read or is
-/// too large.
+/// Returns the XXH3 hash of the executable of this process, 128 bits in hexadecimal digits. `None` if it cannot be read, is too
+/// large, or is built without optimizations.
 pub(crate) fn hash() -> Option<String> {
-    PROGRAM.get_or_init(|| hashed().ok().flatten()).clone()
+    if IS_FAST { PROGRAM.get_or_init(hashed).clone() } else { None }
 }
 
-fn hashed() -> io::Result<Option<String>> {
-    let file = File::open(std::env::current_exe()?)?;
-    if file.metadata()?.len() > MAX_LENGTH {
-        return Ok(None);
+fn hashed() -> Option<String> {
+    let file = File::open(std::env::current_exe().ok()?).ok()?;
+    if file.metadata().ok()?.len() > MAX_LENGTH {
+        return None;
     }
     let mut hashing = Hashing::new(io::sink());
-    io::copy(&mut BufReader::with_capacity(1 << 16, file), &mut hashing)?;
-    Ok(Some(hashing.described().xxh3))
+    io::copy(&mut BufReader::with_capacity(1 << 16, file), &mut hashing).ok()?;
+    Some(hashing.described().xxh3)
 }
 
 #[cfg(test)]
@@ -45,7 +51,6 @@ mod tests {
     fn the_program_is_hashed_as_a_file_is() {
         let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let expected = twox_hash::XxHash3_128::oneshot(&program);
-        start();
-        assert_eq!(hash().unwrap(), format!("{expected:032x}"));
+        assert_eq!(hashed().unwrap(), format!("{expected:032x}"));
     }
 }
