@@ -308,7 +308,7 @@ mod tests {
                 Bounds::UNKNOWN,
             )
         };
-        assert_eq!(copies(1).interval(), "17.37% to 82.63%");
+        assert_eq!(copies(1).interval(), "16.68% to 83.32%");
         assert_eq!(copies(5).interval(), copies(1).interval());
     }
 
