@@ -176,8 +176,8 @@ async fn the_judges_of_a_composite_carry_their_settings() {
     let result = unconfigured(run.score(pairs())).await.unwrap();
     assert_eq!(
         result.to_string(),
-        "overlapping  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n\
-         built        0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)"
+        "overlapping  0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n\
+         built        0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)"
     );
     let judged = |outcome: &Outcome| outcome.scored().is_some_and(Scored::is_judged_offline);
     assert!(result.results.iter().flat_map(|row| &row.outcomes).all(judged));

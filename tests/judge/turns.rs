@@ -191,7 +191,7 @@ proptest! {
             assert!((whole.score.unwrap() - flat.score.unwrap()).abs() < 1e-12);
             let stderr = |uncertainty: Uncertainty| match uncertainty {
                 Uncertainty::Known { stderr, .. } => stderr,
-                Uncertainty::Constant => 0.0,
+                Uncertainty::WithoutStderr { .. } => 0.0,
                 other => panic!("{other:?}"),
             };
             let [of_rows, of_groups] = [&whole, &flat].map(|it| stderr(it.metrics[0].uncertainty));

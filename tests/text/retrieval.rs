@@ -179,11 +179,11 @@ async fn rows_without_relevant_documents_are_abstained_from() {
     let line = |name: &str| result.metric(name).unwrap().to_string();
     assert_eq!(
         line("recall_at_k"),
-        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+        "0.5000 [0.0015, 0.9985; few rows] (mean of 2/4, 0 failed, 2 abstained)"
     );
     assert_eq!(
         line("map"),
-        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+        "0.5000 [0.0015, 0.9985; few rows] (mean of 2/4, 0 failed, 2 abstained)"
     );
     assert_eq!(
         line("ndcg.at_10"),

@@ -115,7 +115,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// let result = scorer.score_all(rows.collect::<Vec<_>>(), 8).await?;
     /// assert_eq!(
     ///     result.to_string(),
-    ///     "0.3333 [0.0000, 1.0000] (mean of 2/3, 0 failed, 1 gated counted as 0; 0.5000 over the 2 scored); \
+    ///     "0.3333 [0.0123, 0.9526] (mean of 2/3, 0 failed, 1 gated counted as 0; 0.5000 over the 2 scored); \
     ///      2 truth calls made, 1 avoided by the gate, saving 100 msat; spent 200 msat"
     /// );
     /// # Ok(())

@@ -293,7 +293,7 @@ impl Moments {
     ///     format!("{:.4}", scores.uncertainty_within(0.0, 1.0).ci95().unwrap())
     /// };
     /// assert_eq!(interval(1000, &[]), "[0.9962, 1.0000]");
-    /// assert_eq!(interval(49, &[0.5]), "[0.9113, 0.9991]");
+    /// assert_eq!(interval(49, &[0.5]), "[0.9189, 0.9988]");
     /// ```
     #[must_use]
     pub fn uncertainty_within(&self, least: f64, most: f64) -> Uncertainty {

@@ -25,7 +25,7 @@ impl EvaluateBuilder<Example, Prediction> {
     /// };
     /// let evaluate = Evaluate::builder().metric(same).group("gold.document").build()?;
     /// let result = evaluate.score((0..100).map(row)).await?;
-    /// assert_eq!(result.to_string(), "same  66.00% [52.40, 79.60; 50 groups] (66/100, 0 failed)");
+    /// assert_eq!(result.to_string(), "same  66.00% [51.73, 77.86; 50 groups] (66/100, 0 failed)");
     /// # Ok(())
     /// # }
     /// ```

@@ -236,12 +236,12 @@ impl MetricComparison {
     ///     scores.into_iter().enumerate().map(row).collect()
     /// };
     /// std::fs::write(&old, file([0.5, 0.25, 0.5, 0.5, 0.75, 0.5, 0.25, 0.0]))?;
-    /// std::fs::write(&new, file([0.75, 0.5, 1.0, 0.75, 1.0, 0.75, 0.5, 0.0]))?;
+    /// std::fs::write(&new, file([0.7, 0.55, 1.0, 0.8, 1.0, 0.65, 0.4, 0.0]))?;
     ///
     /// let comparison = Comparison::of(&Results::read(&old)?, &Results::read(&new)?)?;
     /// assert_eq!(
     ///     comparison.metrics[0].sentence(),
-    ///     "f1: B is better by 0.2500 [0.1383, 0.3617] (p = 0.016, 8 rows)"
+    ///     "f1: B is better by 0.2313 [0.1063, 0.3490] (p = 0.016, 8 rows)"
     /// );
     /// # std::fs::remove_dir_all(folder)?;
     /// # Ok(())
