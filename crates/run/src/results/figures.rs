@@ -64,7 +64,7 @@ impl Bounds {
             return Self::Declared(range);
         }
         let of_metric = name.split_once('.').and_then(|(metric, _)| range(metric));
-        Self::Assumed(of_metric.unwrap_or(Some(ScoreRange::UNIT)))
+        of_metric.map_or(Self::UNKNOWN, Self::Assumed)
     }
 
     /// The bounds in two runs: those that are declared, if only one run declares them.
