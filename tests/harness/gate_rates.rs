@@ -23,8 +23,13 @@ enum Verdict {
 }
 
 fn run(passes: impl Iterator<Item = bool>) -> EvaluationResult {
-    let score = |_: &Example, pred: &Prediction| pred.get("passes").unwrap() == true;
-    let row = |(row, passes): (usize, bool)| {
+    run_with_abstentions(passes.map(Some))
+}
+
+/// Rows that pass, fail or are abstained from.
+fn run_with_abstentions(passes: impl Iterator<Item = Option<bool>>) -> EvaluationResult {
+    let score = |_: &Example, pred: &Prediction| pred.get("passes").unwrap().as_bool();
+    let row = |(row, passes): (usize, Option<bool>)| {
         Pair::new(row.to_string(), example! {}, prediction! { "passes" => passes })
     };
     let evaluate = Evaluate::builder().metric(metric_fn("same", score)).build().unwrap();
@@ -204,6 +209,28 @@ fn better_fails_only_where_the_program_is_worse_at_the_adjusted_level() {
         let found = verdicts(&gate, &old, &new, None).unwrap().remove(0);
         assert_eq!(found.0, expected, "{wins} {losses}: {}", found.1);
     }
+}
+
+/// Rows that lost their score are no rows that did not change.
+#[test]
+fn trap_abstentions_make_a_gate_undecided_and_are_named_first() {
+    let gate = [("same.no_worse(by = 0.02)", Condition::no_worse("same", 0.02))];
+    let old = run((0..40).map(|row| row < 30));
+    let found = |scored: usize| {
+        let new = run_with_abstentions((0..40).map(|row| (row < scored).then_some(row < 30)));
+        verdicts(&gate, &old, &new, None).unwrap().remove(0)
+    };
+    assert_eq!(
+        found(2),
+        (
+            "undecided",
+            "38 of 40 rows have a score in only one run (38 abstained now), more than 5%; counted as failures, they are beyond the margin; no row changed against the baseline (2 rows); a loss of up to 65.76 percentage points is still possible; 38 rows without a score".to_owned()
+        )
+    );
+    // Two of 40 are 5%.
+    let (verdict, sentence) = found(38);
+    assert_eq!(verdict, "unchanged");
+    assert!(sentence.ends_with("; 2 rows without a score"), "{sentence}");
 }
 
 #[test]

@@ -357,3 +357,18 @@ fn scores_that_are_too_large_have_no_difference() {
     assert_eq!((metric.overall.difference, metric.overall.p_value), (None, None));
     assert_eq!(metric.sentence(), "m: the scores are too large to compare (6 rows)");
 }
+
+#[test]
+fn trap_scores_that_differ_by_rounding_are_equal() {
+    // The means of 0.2, 0.2, 0.2 and of 0.1, 0.2, 0.3, which a program may compute in any order.
+    let scores = [("0.2", "0.20000000000000004"), ("0.3", "0.30000000000000004")];
+    let metric = only_metric(compare(&scores.repeat(6)));
+    let it = &metric.overall;
+    assert_eq!((it.wins, it.losses, it.ties, it.p_value), (0, 0, 12, Some(1.0)));
+    assert_eq!((it.difference, metric.verdict), (Some(0.0), Verdict::Unchanged));
+    assert!(metric.better_rows.is_empty() && metric.worse_rows.is_empty());
+    assert!(metric.sentence().starts_with("m: equal in all 12 rows; a difference up to "));
+    // Real differences are larger, however small.
+    let metric = only_metric(compare(&[("0.2", "0.2000000001"); 12]));
+    assert_eq!((metric.overall.wins, metric.verdict), (12, Verdict::Better));
+}

@@ -125,7 +125,7 @@ pub(super) fn relative(
     };
     let sentence = sentence(&change, verdict, by, p_adjusted.map(|p| (p, tests)));
     match lost {
-        Some(Finding(is_lost, lost)) => Finding(verdict.max(is_lost), format!("{lost}{sentence}")),
+        Some(Finding(of_lost, lost)) => Finding(verdict.max(of_lost), lost + &sentence),
         None => Finding(verdict, sentence),
     }
 }
@@ -148,13 +148,15 @@ fn lost(comparison: &MetricComparison, by: Option<f64>) -> Option<Finding> {
     let is_beyond = by.is_some_and(|by| {
         comparison.difference_with_lost.is_some_and(|difference| sign * difference < -by)
     });
-    let verdict = if is_beyond { GateVerdict::Suspected } else { GateVerdict::Undecided };
-    let share = 100.0 * MAX_LOST;
+    let (verdict, beyond) = match is_beyond {
+        true => (GateVerdict::Suspected, "counted as failures, they are beyond the margin; "),
+        false => (GateVerdict::Undecided, ""),
+    };
+    let (sides, share) = (sides.join("; "), 100.0 * MAX_LOST);
     Some(Finding(
         verdict,
         format!(
-            "{lost} of {rows} rows have a score in only one run ({}), more than {share}%; ",
-            sides.join("; ")
+            "{lost} of {rows} rows have a score in only one run ({sides}), more than {share}%; {beyond}"
         ),
     ))
 }
