@@ -187,7 +187,7 @@ async fn rows_without_relevant_documents_are_abstained_from() {
     );
     assert_eq!(
         line("ndcg.at_10"),
-        "0.5000 [-5.8531, 6.8531; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+        "0.5000 [0.0015, 0.9985; few rows] (mean of 2/4, 0 failed, 2 abstained)"
     );
 }
 

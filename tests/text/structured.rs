@@ -177,7 +177,7 @@ async fn the_corpus_score_weighs_fields_and_the_mean_weighs_rows() {
     );
     assert_eq!(
         line("json_field_accuracy./a"),
-        "0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed)"
+        "0.5000 [0.0015, 0.9985; few rows] (mean of 2/2, 0 failed)"
     );
     assert_eq!(
         line("json_field_accuracy./b"),
