@@ -116,7 +116,7 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns whether the metric of this program has other code than the one that made the scores.
+/// Returns `true` if the code of the metric changed since it made the scores.
 fn has_other_code(
     registry: &Registry,
     name: &str,

@@ -151,14 +151,14 @@ impl MetricIdentity {
         &self.models
     }
 
-    /// Returns whether the identity has a fingerprint of the metric's code.
+    /// Returns `true` if the fingerprint of the metric's code is known.
     #[doc(hidden)]
     #[must_use]
     pub fn has_code(&self) -> bool {
         self.spec.get("code").is_some()
     }
 
-    /// Returns whether the other metric has the same version and other code. Code that is unknown is no other code.
+    /// Returns `true` if the other metric has the same version but different code; `false` if the code of either is unknown.
     #[doc(hidden)]
     #[must_use]
     pub fn has_other_code(&self, other: &Self) -> bool {
@@ -348,7 +348,7 @@ fn differences<'a>(
     each(path, short(before), short(after));
 }
 
-/// Returns whether a path leads to a metric, in its own identity or in the identity of a run.
+/// Returns `true` if a path leads to a metric, in its own identity or in that of a run.
 fn is_metric(path: &[&str]) -> bool {
     matches!(path, [] | ["metrics", _])
 }

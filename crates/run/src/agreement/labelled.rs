@@ -55,7 +55,7 @@ impl LabelledRows {
         Some(Self { sample, passed, p_value: Some(p_value) })
     }
 
-    /// Whether the verdicts show that the rows were chosen by them.
+    /// Returns `true` if the labelled rows were probably chosen by their verdicts.
     pub(super) fn shows_choice(&self) -> bool {
         self.p_value.is_some_and(|p| p < LEVEL)
     }

@@ -114,7 +114,7 @@ struct Decider<'a> {
     /// The results to compare with, or why the gates cannot compare.
     baseline: Result<&'a Results, Finding>,
     seed: u64,
-    /// Whether a metric with other code is not compared.
+    /// `true` if a metric whose code changed is a different metric.
     is_strict: bool,
 }
 

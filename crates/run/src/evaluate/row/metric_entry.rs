@@ -108,7 +108,7 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
         !requirements(std::slice::from_ref(self)).is_empty()
     }
 
-    /// Returns whether the metric calls a model, or would with one.
+    /// Returns `true` if the metric calls a model, or needs one that is not set.
     pub(crate) fn calls_model(&self) -> bool {
         let is_call = |it: &Requirement| {
             it.lm().is_some() || it.embedding_model().is_some() || it.needs_model()

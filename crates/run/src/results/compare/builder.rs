@@ -79,8 +79,8 @@ impl ComparisonBuilder {
         /// Sets whether rows that only one run has are left out instead of being an error.
         pub fn only_paired(only_paired: bool) => only_paired = only_paired;
 
-        /// Sets whether a run of which it is unknown what it measured is an error, because its manifest is missing. A
-        /// result file or manifest that was edited is always one.
+        /// Requires a manifest: a run without one is an error, because nothing says what it measured. An edited result
+        /// file or manifest is always an error.
         ///
         /// ```
         /// use dsrs_metrics::results::Comparison;

@@ -109,7 +109,7 @@ impl<'a> HtmlReport<'a> {
         /// over all rows are then cluster-robust: rows of one group are not counted as independent.
         pub fn group(field: impl Into<String>) => group = Some(field.into());
 
-        /// Sets whether a run of which it is unknown what it measured is an error, because its manifest is missing.
+        /// Requires a manifest: a run without one is an error, because nothing says what it measured.
         pub fn require_identity(require_identity: bool) => require_identity = require_identity;
         /// Sets whether a metric with the same version and other code is a different metric, whose difference is not shown.
         pub fn strict_identity(strict_identity: bool) => strict_identity = strict_identity;
