@@ -117,6 +117,11 @@ mod tests {
         }
         let infinite = Moments::from_bytes(&of(&[f64::INFINITY]).to_bytes()).unwrap();
         assert_eq!((infinite.count(), infinite.mean()), (1, None));
+        // Every flag.
+        let roots = (0..1_000).map(|row| f64::from(row).sqrt());
+        let all: Moments = roots.chain([1e200, f64::INFINITY]).collect();
+        assert_eq!(all.to_bytes()[1], HAS_LARGE | HAS_INFINITE | IS_VARIED);
+        assert_eq!(Moments::from_bytes(&all.to_bytes()).unwrap().count(), 1_002);
     }
 
     #[test]
