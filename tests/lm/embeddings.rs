@@ -355,7 +355,7 @@ async fn the_command_line_calls_a_provider_and_reads_its_cache() {
     // ("in Paris", 1) and ("answer 0", 1) have eight characters each.
     assert_eq!(
         first.out,
-        "semantic_similarity  1.0000 [all scores are equal] (mean of 3/3, 0 failed)\n"
+        "semantic_similarity  1.0000 [-0.7705, 1.0000; few rows] (mean of 3/3, 0 failed)\n"
     );
     let used = "language models: 4 calls (0 cached, 0 failed), 4000 prompt + 0 completion tokens, 80 msat; of these 1 probe, 20 msat";
     assert!(first.err.contains(used), "{}", first.err);
