@@ -115,7 +115,7 @@ fn a_program_without_models_says_how_to_build_with_them() {
     for (option, value) in [
         ("--lm", "openai:m"),
         ("--budget", "5sat"),
-        ("--no-cache", ""),
+        ("--no-store", ""),
         ("--refresh", ""),
         ("--estimate", ""),
     ] {

@@ -132,7 +132,7 @@ fn usage_errors_are_one_line() {
         &["score", "rows.jsonl", "-m", "obeys", "--fail-umder", "obeys=3"],
         &["score", "rows.jsonl", "-m", "obeys", "--format", "xml"],
         &["score", "rows.jsonl", "-m", "obeys", "--concurrency", "0"],
-        &["score", "rows.jsonl", "-m", "obeys", "--refresh", "--no-cache"],
+        &["score", "rows.jsonl", "-m", "obeys", "--refresh", "--no-store"],
         &["score", "rows.jsonl", "-m", "obeys", "--json", "--json"],
         &["list", "--jsom"],
         &["agree", "rows.jsonl"],

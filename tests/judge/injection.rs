@@ -123,7 +123,7 @@ fn code(user: &str) -> &str {
 async fn the_fence_code_depends_only_on_the_row() {
     let (gold, pred) = row("a", "b");
     let (first, again) = (asked(&gold, &pred).await, asked(&gold, &pred).await);
-    assert_eq!(first, again, "or the cache would never hit");
+    assert_eq!(first, again, "or a stored reply would never be found");
     let (gold, pred) = row("ab", "");
     let moved = asked(&gold, &pred).await;
     assert_ne!(code(user(&first)), code(user(&moved)), "the code depends on where a field ends");

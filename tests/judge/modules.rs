@@ -52,7 +52,7 @@ async fn a_row_and_a_module_ask_the_same_question() {
     let inputs = example! { "question" => "q", "ground_truth" => "g", "system_response" => "s" };
     judge.forward(inputs).await.unwrap();
     let requests = model.requests();
-    assert_eq!(requests[0], requests[1], "so a cached reply serves both");
+    assert_eq!(requests[0], requests[1], "so a stored reply serves both");
 }
 
 #[tokio::test]

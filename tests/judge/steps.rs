@@ -392,6 +392,6 @@ async fn the_last_call_reads_the_named_fields_only() {
     for message in [demo, row] {
         assert_eq!(names(&message.content), ["question", "statements"]);
     }
-    // So another answer with the same statements is the same question, which a cache answers.
+    // So another answer with the same statements is the same question, which a store answers.
     assert_eq!(requests[1], requests[3]);
 }

@@ -10,7 +10,7 @@
 //!    resolution of a millisecond, and the machine may be busy.
 //! 2. 200,000 calls over HTTP, client and server in this process: calls/s, at least 2,000, and
 //!    resident memory after each tenth of the calls, constant within 8 MiB.
-//! 3. Calls whose replies are stored in the cache on disk, and the same calls answered from it:
+//! 3. Calls whose replies are kept in a store, and the same calls answered from it:
 //!    calls/s.
 
 #[path = "server.rs"]
@@ -24,9 +24,9 @@ use std::time::{Duration, Instant};
 
 use dsrs_metrics::async_trait;
 use dsrs_metrics::lm::{
-    CacheMode, Cached, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmError, LmReply,
-    LmRequest, Metered, Price, Priced, Prices, RateLimit, RateLimiter, ReplyCache, Retry,
-    RetryPolicy, ScriptedLm, Usage,
+    CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmError, LmReply, LmRequest, Metered,
+    Price, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, ScriptedLm, Store, Stored,
+    Usage,
 };
 use server::{Answer, Server};
 
@@ -36,7 +36,7 @@ const PRICE: Price = Price { input: 0.25, output: 2.0, cached_input: None };
 #[tokio::main]
 async fn main() -> ExitCode {
     let passed = [in_process().await, over_http().await];
-    cached().await;
+    stored().await;
     match passed {
         [true, true] => ExitCode::SUCCESS,
         _ => {
@@ -98,7 +98,7 @@ fn scripted() -> ScriptedLm {
     ScriptedLm::new().otherwise("yes").usage(Usage::new(100, 10)).remember(0)
 }
 
-/// All layers but the client and the cache.
+/// All layers but the client and the store.
 fn layers(inner: Timed) -> Arc<dyn LanguageModel> {
     let priced = Priced::new(inner, Prices::empty().with("scripted:lm", PRICE));
     let limiter = RateLimiter::new().requests_per_minute(u32::MAX).tokens_per_minute(u32::MAX);
@@ -136,7 +136,7 @@ async fn over_http() -> bool {
         .variables(|_| None)
         .key("sk-none")
         .base_url(server.url("/v1"))
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .no_proxy()
         .build()
         .unwrap();
@@ -155,14 +155,13 @@ async fn over_http() -> bool {
     slowest >= 2000.0 && grown < 8 << 10
 }
 
-async fn cached() {
+async fn stored() {
     let dir = tempfile::tempdir().unwrap();
-    let cache = ReplyCache::open(dir.path(), 1 << 30).unwrap();
-    let lm: Arc<dyn LanguageModel> =
-        Arc::new(Cached::new(scripted(), cache.clone(), CacheMode::Use));
-    println!("cache on disk, 256 at a time, 20,000 calls");
-    for name in ["stored, each durable before it returns", "answered from disk"] {
-        let rate = run(Arc::clone(&lm), 20_000, 256).await;
+    let store = Store::open(dir.path()).unwrap();
+    let lm: Arc<dyn LanguageModel> = Arc::new(Stored::new(scripted(), store));
+    println!("store, 256 at a time, 100,000 calls");
+    for name in ["stored, each written before it returns", "answered from the store"] {
+        let rate = run(Arc::clone(&lm), 100_000, 256).await;
         println!("  {name}: {rate:.0} calls/s");
     }
 }

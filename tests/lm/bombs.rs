@@ -8,7 +8,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmRequest, RetryPolicy};
+use dsrs_metrics::lm::{LanguageModel, Lm, LmRequest, RetryPolicy};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -84,7 +84,7 @@ async fn complete(url: &str) -> String {
         .key("sk-test-0123456789")
         .base_url(url)
         .no_proxy()
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .retry(RetryPolicy::never())
         .timeout(Duration::from_secs(100))
         .build()

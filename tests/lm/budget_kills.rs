@@ -47,7 +47,7 @@ fn command(dir: &Path, url: &str, budget: u64) -> Command {
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
     command.args(["score", "rows.jsonl", "-m", "polite", "--lm", "openai:gpt-6-luna"]);
-    command.args(["--no-cache", "--out", "out.jsonl", "--journal", "journal"]);
+    command.args(["--no-store", "--out", "out.jsonl", "--journal", "journal"]);
     // The calls in progress are reserved less than the budget, so that something is left after a kill.
     command.args(["--concurrency", "2", "--budget", &format!("{budget} msat")]);
     command.current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    CacheMode, EmbeddingModel, Ledger, LmBudget, LmBuilder, LmErrorKind, LmEstimate, Price, Prices,
+    EmbeddingModel, Ledger, LmBudget, LmBuilder, LmErrorKind, LmEstimate, Price, Prices,
     ProviderEmbedder, RateLimiter, Usage,
 };
 use dsrs_metrics::metrics::SemanticSimilarity;
@@ -228,8 +228,8 @@ async fn calls_are_limited_charged_to_the_budget_and_counted() {
 async fn the_second_run_makes_no_call() {
     let (server, dir) = (Server::start(vectors).await, tempfile::tempdir().unwrap());
     let model = || {
-        let builder = plain(MODEL, &server.url("/v1")).cache_mode(CacheMode::Use);
-        builder.cache_dir(dir.path()).build_embedder().unwrap()
+        let builder = plain(MODEL, &server.url("/v1"));
+        builder.store(dir.path()).build_embedder().unwrap()
     };
     let first = model().embed(&["one", "three"]).await.unwrap();
     let second = model().embed(&["one", "three"]).await.unwrap();
@@ -251,8 +251,8 @@ async fn an_invalid_reply_is_not_stored() {
     })
     .await;
     let dir = tempfile::tempdir().unwrap();
-    let builder = plain(MODEL, &server.url("/v1")).cache_mode(CacheMode::Use);
-    let model = builder.cache_dir(dir.path()).build_embedder().unwrap();
+    let builder = plain(MODEL, &server.url("/v1"));
+    let model = builder.store(dir.path()).build_embedder().unwrap();
     model.embed(&["abc"]).await.unwrap_err();
     assert_eq!(model.embed(&["abc"]).await.unwrap().vectors(), [[3.0, 1.0]]);
 }
@@ -340,13 +340,13 @@ async fn an_estimate_counts_the_calls_and_makes_none() {
 }
 
 #[tokio::test]
-async fn the_command_line_calls_a_provider_and_reads_its_cache() {
+async fn the_command_line_calls_a_provider_and_reads_its_store() {
     let (server, dir) = (Server::start(vectors).await, tempfile::tempdir().unwrap());
     let url = server.url("/v1");
     let variables = [
         ("OPENAI_BASE_URL", url.as_str()),
         ("OPENAI_API_KEY", KEY),
-        ("DSRS_CACHE", dir.path().to_str().unwrap()),
+        ("DSRS_STORE", dir.path().to_str().unwrap()),
     ];
     let maps = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
     let args = [&["-m", "semantic_similarity", "--embed", MODEL][..], &maps].concat();
@@ -365,7 +365,7 @@ async fn the_command_line_calls_a_provider_and_reads_its_cache() {
     assert_eq!((second.code, &second.out), (Some(0), &first.out));
     assert!(second.err.contains("4 calls (3 cached, 0 failed)"), "{}", second.err);
     assert_eq!(server.received().len(), 5, "four calls, and the probe of the second run");
-    let args = [&args[..], &["--budget", "1 msat", "--no-cache"]].concat();
+    let args = [&args[..], &["--budget", "1 msat", "--no-store"]].concat();
     let budget = score(3, &args, &variables).await;
     assert_eq!((budget.code, server.received().len()), (Some(2), 5), "{}", budget.err);
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmErrorKind, RetryPolicy};
+use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, RetryPolicy};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -23,9 +23,7 @@ fn openai(status: u16, code: &str, message: &str) -> Answer {
 
 #[test]
 fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
-    let build = |id: &str| {
-        Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build().unwrap_err()
-    };
+    let build = |id: &str| Lm::builder(id).variables(|_| None).no_store().build().unwrap_err();
     let no_key = |id: &str| build(id).to_string();
     assert_eq!(
         no_key("openai:gpt-6-luna"),
@@ -119,7 +117,7 @@ async fn a_rejection_without_a_key_names_the_variable_to_set() {
     let lm = Lm::builder("openai:m")
         .variables(move |name| (name == "OPENAI_BASE_URL").then(|| url.clone()))
         .no_proxy()
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .build()
         .unwrap();
     let variable = "OPENAI_API_KEY".to_owned();

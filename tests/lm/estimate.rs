@@ -9,9 +9,7 @@ use std::sync::Mutex;
 use dsrs_metrics::composite::{Composite, component, gate, weighted};
 use dsrs_metrics::contract::Settings;
 use dsrs_metrics::judge::{Models, Preference};
-use dsrs_metrics::lm::{
-    CacheMode, CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices, ReplyCache,
-};
+use dsrs_metrics::lm::{CallEstimate, Lm, LmBuilder, LmEstimate, Price, Prices, Store};
 use dsrs_metrics::metrics::Em;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::rows::Pair;
@@ -74,10 +72,10 @@ fn rows(answers: &[&str]) -> Vec<Pair> {
     answers.iter().enumerate().map(row).collect()
 }
 
-/// A model of the server, with a cache in this folder.
+/// A model of the server, with a store in this folder.
 fn model(server: &Server, dir: &Path) -> LmBuilder {
     let lm = plain(MODEL, &server.url("/v1")).prices(free_prompts());
-    lm.cache_mode(CacheMode::Use).cache_dir(dir)
+    lm.store(dir)
 }
 
 /// Evaluates the rows with this model.
@@ -111,7 +109,7 @@ async fn estimated(
     total
 }
 
-/// The numbers of calls and of cached replies.
+/// The numbers of calls and of stored replies.
 fn calls(total: &CallEstimate) -> (u64, u64) {
     (total.calls, total.cached_calls)
 }
@@ -143,15 +141,15 @@ async fn a_run_of_one_judge_has_its_calls_repairs_and_attempts_and_makes_none() 
     let before = estimated(judge(), None, &answers, model()).await;
     assert_eq!((calls(&before), msats(&before)), ((3, 0), (300, 6 * 600)));
     assert_eq!(server.received().len(), 0);
-    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no cache is created");
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "no store is created");
 
     evaluate(judge(), None, &answers[..2], model().build().unwrap()).await;
     assert_eq!(server.received().len(), 3, "one probe");
-    let file = dir.path().join(ReplyCache::FILE);
+    let file = dir.path().join(Store::FILE);
     let content = std::fs::read(&file).unwrap();
     let after = estimated(judge(), None, &answers, model()).await;
     assert_eq!((calls(&after), msats(&after)), ((1, 2), (100, 6 * 200)));
-    let refreshed = model().cache_mode(CacheMode::Refresh);
+    let refreshed = model().refresh(true);
     assert_eq!(estimated(judge(), None, &answers, refreshed).await, before);
     assert_eq!(server.received().len(), 3);
     assert_eq!(std::fs::read(&file).unwrap(), content, "not even the order of use changes");
@@ -166,7 +164,7 @@ async fn panels_both_orders_and_repeats_are_counted() {
     assert_eq!((calls(&three), msats(&three)), ((12, 0), (1200, 2400)), "without retries");
     let both = estimated(BetterJudge::default(), None, &["a", "b"], model()).await;
     assert_eq!((calls(&both), msats(&both)), ((4, 0), (40, 80)));
-    // Of a panel that is partly in the cache, the other judges are still called.
+    // Of a panel that is partly in the store, the other judges are still called.
     evaluate(PoliteJudge::default(), None, &["a", "b"], model().build().unwrap()).await;
     let rest = estimated(panel(), None, &["a", "b"], model()).await;
     assert_eq!((calls(&rest), msats(&rest)), ((4, 2), (400, 800)));
@@ -179,7 +177,7 @@ async fn equal_calls_are_counted_since_a_reply_without_an_answer_is_not_stored()
     let judge = PoliteJudge::default;
     let equal = estimated(judge(), None, &["a", "a", "a", "b"], model()).await;
     assert_eq!((calls(&equal), equal.replies_msats), ((4, 0), 400));
-    let off = model().cache_mode(CacheMode::Off);
+    let off = model().no_store();
     assert_eq!(calls(&estimated(judge(), None, &["a", "a"], off).await), (2, 0));
 }
 
@@ -206,7 +204,7 @@ async fn behind_a_gate_whatever_may_be_called_is_counted() {
         let parts = weighted([(component(Em), 0.5), (component(graded()), 0.5)]);
         Composite::builder("nested", parts).build().unwrap()
     };
-    let without = model().cache_mode(CacheMode::Off);
+    let without = model().no_store();
     assert_eq!(calls(&estimated(nested(), None, &answers, without).await), (4, 0));
 }
 
@@ -237,7 +235,7 @@ async fn lenient(#[pred] answer: &str) -> f64 {
 async fn a_call_without_a_reply_is_no_score_whatever_a_function_makes_of_its_error() {
     let (server, dir) = (Server::start(any_verdict).await, tempfile::tempdir().unwrap());
     let estimate = LmEstimate::new();
-    let lm = model(&server, dir.path()).cache_mode(CacheMode::Off).estimate(estimate.clone());
+    let lm = model(&server, dir.path()).no_store().estimate(estimate.clone());
     let lm = lm.build().unwrap();
     let graded = gate([component(Lenient)], 0.5, [component(GradeJudge::default())]);
     let graded = Composite::builder("graded", graded).build().unwrap();
@@ -290,9 +288,9 @@ async fn a_run_that_goes_as_badly_as_possible_costs_what_the_estimate_says() {
     assert!(total.cost_msats > 6 * 2 * 500, "{} of {worst}", total.cost_msats);
 }
 
-/// The cached first reply is read, so its repair is the only call.
+/// The stored first reply is read, so its repair is the only call.
 #[tokio::test]
-async fn the_repair_of_a_cached_reply_is_one_call() {
+async fn the_repair_of_a_stored_reply_is_one_call() {
     let server =
         Server::start(|received| match received.body["messages"].as_array().unwrap().len() {
             0..=2 => Answer::chat("no verdict"),

@@ -1,8 +1,8 @@
-//! `score --estimate`: the output, the budget, and models and caches that cannot be used.
+//! `score --estimate`: the output, the budget, and models and stores that cannot be used.
 
 use std::path::Path;
 
-use dsrs_metrics::lm::ReplyCache;
+use dsrs_metrics::lm::Store;
 use serde_json::{Value, json};
 
 use crate::judge_command_line::{Ran, refused, score};
@@ -10,26 +10,26 @@ use crate::server::{Answer, Received, Server};
 
 const MODEL: &str = "openai:m";
 
-/// Runs `judge_scorer score --estimate` on four rows, with the prices and the cache of a folder, and without a key.
+/// Runs `judge_scorer score --estimate` on four rows, with the prices and the store of a folder, and without a key.
 async fn command(dir: &Path, url: &str, args: &[&str]) -> Ran {
     let prices = dir.join("prices.json");
     std::fs::write(&prices, r#"{"openai:m": {"input": 0.0, "output": 1.0}}"#).unwrap();
-    let (cache, prices) = (dir.join("cache"), prices.to_str().unwrap());
+    let (store, prices) = (dir.join("store"), prices.to_str().unwrap());
     let variables = [
         ("OPENAI_BASE_URL", url),
-        ("DSRS_CACHE", cache.to_str().unwrap()),
+        ("DSRS_STORE", store.to_str().unwrap()),
         ("DSRS_PRICES", prices),
     ];
     let args = [&["-m", "polite", "--lm", MODEL, "--estimate"], args].concat();
     score(4, &args, &variables).await
 }
 
-/// The estimate of four rows in the same folder. The cache has the replies to two of them.
-async fn half_cached(reply: fn(&Received) -> Answer) -> (tempfile::TempDir, Server, String) {
+/// The estimate of four rows in the same folder. The store has the replies to two of them.
+async fn half_stored(reply: fn(&Received) -> Answer) -> (tempfile::TempDir, Server, String) {
     let (server, dir) = (Server::start(reply).await, tempfile::tempdir().unwrap());
     let url = server.url("/v1");
-    let cache = dir.path().join("cache");
-    let variables = [("OPENAI_BASE_URL", url.as_str()), ("DSRS_CACHE", cache.to_str().unwrap())];
+    let store = dir.path().join("store");
+    let variables = [("OPENAI_BASE_URL", url.as_str()), ("DSRS_STORE", store.to_str().unwrap())];
     let ran = score(2, &["-m", "polite", "--lm", MODEL], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     (dir, server, url)
@@ -41,17 +41,17 @@ fn polite(_: &Received) -> Answer {
 
 #[tokio::test]
 async fn the_command_prints_the_estimate_and_writes_nothing() {
-    let (dir, server, url) = half_cached(polite).await;
+    let (dir, server, url) = half_stored(polite).await;
     let before = server.received().len();
-    let content = std::fs::read(dir.path().join("cache/replies.redb")).unwrap();
+    let content = std::fs::read(dir.path().join("store/store.sqlite")).unwrap();
     let outputs = ["--journal", "j", "--retry-failed", "--junit", "junit.xml"];
     let ran = command(dir.path(), &url, &outputs).await;
     assert_eq!((ran.code, ran.err.as_str(), ran.lines.len()), (Some(0), "", 0));
     assert_eq!(
         ran.out,
-        "judge polite version 1, openai:m: 2 calls, 2 cached replies\n\
-         probe, openai:m: 1 call, 0 cached replies\n\
-         4 rows: 3 calls, 2 cached replies; of these 1 probe\n\
+        "judge polite version 1, openai:m: 2 calls, 2 stored replies\n\
+         probe, openai:m: 1 call, 0 stored replies\n\
+         4 rows: 3 calls, 2 stored replies; of these 1 probe\n\
          at most 8224 msat if each call is answered at once by a valid reply\n\
          at most 98336 msat in the worst case: each reply is repaired, and each call is charged for every attempt\n\
          2 of 3 calls have no max_tokens; their replies count with 4096 tokens, to which only --budget limits them\n\
@@ -73,12 +73,12 @@ async fn the_command_prints_the_estimate_and_writes_nothing() {
     );
     assert_eq!(amounts(judge), [6, 2, 6 * 4096, 6 * 12 * 4096]);
     assert_eq!(server.received().len(), before, "no call");
-    assert_eq!(std::fs::read(dir.path().join("cache/replies.redb")).unwrap(), content);
+    assert_eq!(std::fs::read(dir.path().join("store/store.sqlite")).unwrap(), content);
 }
 
 #[tokio::test]
 async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
-    let (dir, _server, url) = half_cached(polite).await;
+    let (dir, _server, url) = half_stored(polite).await;
     for (budget, line) in [
         ("98335 msat", "--budget 98335 msat does not cover the worst case\n"),
         ("98336 msat", "--budget 98336 msat covers the worst case\n"),
@@ -89,7 +89,7 @@ async fn a_budget_is_compared_and_a_model_without_a_price_is_named() {
     let unpriced = ["--lm", "openai:own"];
     let variables = [("OPENAI_BASE_URL", url.as_str())];
     let run = async |args: &[&str]| {
-        let args = [&["-m", "polite", "--no-cache", "--estimate"], &unpriced[..], args].concat();
+        let args = [&["-m", "polite", "--no-store", "--estimate"], &unpriced[..], args].concat();
         score(3, &args, &variables).await
     };
     let ran = run(&[]).await;
@@ -120,33 +120,33 @@ async fn a_run_that_calls_no_model_costs_nothing() {
 }
 
 #[tokio::test]
-async fn an_unusable_model_or_cache_is_an_error_as_in_a_run() {
+async fn an_unusable_model_or_store_is_an_error_as_in_a_run() {
     let none = score(3, &["-m", "polite", "--estimate"], &[]).await;
     refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
     let nobody = score(3, &["-m", "polite", "--lm", "nobody:m", "--estimate"], &[]).await;
     refused(&nobody, "unknown provider in model `nobody:m`");
-    let (dir, _server, url) = half_cached(polite).await;
-    let open = ReplyCache::open(dir.path().join("cache"), 1 << 30).unwrap();
-    let locked = command(dir.path(), &url, &[]).await;
-    refused(
-        &locked,
-        "another process is using it; wait until that process ends, set DSRS_CACHE to another directory",
-    );
+    let (dir, _server, url) = half_stored(polite).await;
+    let open = Store::open(dir.path().join("store")).unwrap();
+    let beside = command(dir.path(), &url, &[]).await;
+    assert!(beside.out.contains("3 calls, 2 stored replies"), "{}{}", beside.out, beside.err);
     // As a process that was killed leaves it.
     let killed = tempfile::tempdir().unwrap();
-    std::fs::create_dir(killed.path().join("cache")).unwrap();
-    std::fs::copy(open.path(), killed.path().join("cache/replies.redb")).unwrap();
+    std::fs::create_dir(killed.path().join("store")).unwrap();
+    for file in ["store.sqlite", "store.sqlite-wal"] {
+        let from = open.path().with_file_name(file);
+        std::fs::copy(from, killed.path().join("store").join(file)).unwrap();
+    }
     let ran = command(killed.path(), &url, &[]).await;
-    assert!(ran.out.contains("3 calls, 2 cached replies"), "{}{}", ran.out, ran.err);
-    std::fs::write(killed.path().join("cache/replies.redb"), "no cache").unwrap();
+    assert!(ran.out.contains("3 calls, 2 stored replies"), "{}{}", ran.out, ran.err);
+    std::fs::write(killed.path().join("store/store.sqlite"), "no store").unwrap();
     let damaged = command(killed.path(), &url, &[]).await;
-    refused(&damaged, "move the file away to start a new cache");
+    refused(&damaged, "it is not a database; move the file away");
 }
 
 /// OpenAI's reasoning models reject any temperature. Their replies are stored under the request without it.
 #[tokio::test]
 async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
-    let (dir, _server, url) = half_cached(|received| {
+    let (dir, _server, url) = half_stored(|received| {
         for parameter in ["temperature", "seed"] {
             if received.body.get(parameter).is_some() {
                 let error = json!({ "message": "Unsupported value", "type": "invalid_request_error",
@@ -159,7 +159,7 @@ async fn replies_of_a_model_that_rejects_a_parameter_are_found() {
     .await;
     let ran = command(dir.path(), &url, &[]).await;
     assert!(
-        ran.out.starts_with("judge polite version 1, openai:m: 2 calls, 2 cached replies\n"),
+        ran.out.starts_with("judge polite version 1, openai:m: 2 calls, 2 stored replies\n"),
         "{}",
         ran.out
     );

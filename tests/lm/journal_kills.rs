@@ -84,8 +84,8 @@ fn command(dir: &Path, url: &str, out: &str, journal: bool) -> Command {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    // The cache of replies would hide records that the journal lacks.
-    command.args(["score", "rows.jsonl", "-m", "polite,em", "--no-cache", "--lm"]);
+    // The store would hide records that the journal lacks.
+    command.args(["score", "rows.jsonl", "-m", "polite,em", "--no-store", "--lm"]);
     command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &CONCURRENCY.to_string()]);
     if journal {
         command.args(["--journal", "journal"]);

@@ -11,14 +11,14 @@ use crate::server::Server;
 /// The exit code, standard output and standard error of a run in this folder.
 type Ran = (Option<i32>, String, String);
 
-/// Runs `judge_scorer score rows.jsonl -m polite --no-cache ARGS` against this address, with this key.
+/// Runs `judge_scorer score rows.jsonl -m polite --no-store ARGS` against this address, with this key.
 async fn score(dir: &Path, (url, key): (&str, &str), args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
     for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_BASE_URL", url).env("OPENAI_API_KEY", key);
-    command.args(["score", "rows.jsonl", "-m", "polite", "--no-cache"]).args(args);
+    command.args(["score", "rows.jsonl", "-m", "polite", "--no-store"]).args(args);
     command.current_dir(dir);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -129,7 +129,7 @@ async fn trap_41_a_full_disk_costs_no_call() {
     let url = server.url("/v1");
     let program = env!("CARGO_BIN_EXE_judge_scorer");
     let script = format!(
-        "trap '' XFSZ; ulimit -f 0; exec {program} score rows.jsonl -m polite --no-cache --lm {MODEL} --journal j"
+        "trap '' XFSZ; ulimit -f 0; exec {program} score rows.jsonl -m polite --no-store --lm {MODEL} --journal j"
     );
     for _ in 0..3 {
         let mut command = Command::new("sh");

@@ -1,7 +1,6 @@
 //! Judges on the command line, with a local server.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use dsrs_metrics_tests::schema;
 use serde_json::{Value, json};
@@ -37,7 +36,7 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
         "OPENAI_BASE_URL",
         "OPENAI_ORG_ID",
         "DSRS_PRICES",
-        "DSRS_CACHE",
+        "DSRS_STORE",
         "DSRS_REQUESTS_PER_MINUTE",
         "DSRS_TOKENS_PER_MINUTE",
         "HTTP_PROXY",
@@ -93,10 +92,10 @@ pub(crate) fn refused(ran: &Ran, expected: &str) {
 pub(crate) const MODEL: &str = "openai:gpt-6-luna";
 
 #[tokio::test]
-async fn trap_38_no_output_is_the_reply_cache_or_the_price_file() {
-    let variables = [("DSRS_CACHE", "cache"), ("DSRS_PRICES", "prices.json")];
+async fn trap_38_no_output_is_the_store_or_the_price_file() {
+    let variables = [("DSRS_STORE", "store"), ("DSRS_PRICES", "prices.json")];
     for (output, file) in [
-        ("cache/replies.redb", "the reply cache cache/replies.redb"),
+        ("store/store.sqlite", "the store store/store.sqlite"),
         ("./prices.json", "DSRS_PRICES prices.json"),
     ] {
         let args = ["-m", "polite", "--lm", "openai:gpt-6-luna", "--markdown", output];
@@ -106,6 +105,12 @@ async fn trap_38_no_output_is_the_reply_cache_or_the_price_file() {
         );
         assert_eq!((ran.code, ran.err), (Some(2), message));
     }
+    let own = ["-m", "polite", "--store", "own", "--markdown", "own/store.sqlite-wal"];
+    let ran = score(1, &own, &variables).await;
+    refused(
+        &ran,
+        "--markdown own/store.sqlite-wal and --store own/store.sqlite-wal are the same file",
+    );
 }
 
 #[tokio::test]
@@ -126,13 +131,13 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
         empty.err
     );
     let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
-    let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
+    let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-store"], &here).await;
     refused(&nowhere, "openai:gpt-6-luna: cannot connect to ");
 
     let server = Server::start(|_| Answer::error(404, "no such model")).await;
     let url = server.url("/v1");
     let there = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
-    let unknown = score(3, &["-m", "semantic_f1,polite", "--no-cache"], &there).await;
+    let unknown = score(3, &["-m", "semantic_f1,polite", "--no-store"], &there).await;
     refused(&unknown, "openai:gpt-6-luna: model not found; check the name of the model");
     assert_eq!(server.received().len(), 1, "two judges, one model, one probe");
 }
@@ -183,12 +188,12 @@ async fn a_run_without_judges_needs_no_model() {
 #[tokio::test]
 async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let server = Server::start(verdict).await;
-    let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let (url, store) = (server.url("/v1"), tempfile::tempdir().unwrap());
     let variables = [
         ("OPENAI_API_KEY", "sk-secret-0123456789"),
         ("OPENAI_BASE_URL", url.as_str()),
         ("DSRS_LM", "nobody:m"),
-        ("DSRS_CACHE", cache.path().to_str().unwrap()),
+        ("DSRS_STORE", store.path().to_str().unwrap()),
     ];
     let args = ["-m", "polite,semantic_f1", "--lm", MODEL, "--json"];
     let ran = score(4, &args, &variables).await;
@@ -210,7 +215,7 @@ async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     assert_eq!(server.received().len(), 10);
     let refreshed = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
     assert_eq!((refreshed.err.as_str(), server.received().len()), (totals, 19));
-    let without = score(4, &[&args[..], &["--no-cache", "--quiet"]].concat(), &variables).await;
+    let without = score(4, &[&args[..], &["--no-store", "--quiet"]].concat(), &variables).await;
     assert_eq!((without.err.as_str(), server.received().len()), ("", 28));
     for ran in [&ran, &again, &refreshed] {
         assert!(!format!("{}{}{:?}", ran.out, ran.err, ran.lines).contains("sk-secret"));
@@ -222,7 +227,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "2600 msat"];
+    let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", "2600 msat"];
     let ran = score(60, &args, &variables).await;
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     let of = |outcome: &str| {
@@ -255,7 +260,7 @@ async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allow
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", "openai:own", "--no-cache", "--budget", "1 msat"];
+    let args = ["-m", "polite", "--lm", "openai:own", "--no-store", "--budget", "1 msat"];
     let ran = score(3, &args, &variables).await;
     refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
     assert_eq!(server.received().len(), 0);
@@ -287,7 +292,7 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
             ("DSRS_MSATS_PER_USD", rate),
         ];
         async move {
-            let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", budget];
+            let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", budget];
             score(1, &args, &variables).await
         }
     };
@@ -305,21 +310,4 @@ async fn a_budget_in_dollars_is_converted_at_the_rate_of_the_run() {
     let ran = run("1 usd", "many").await;
     let message = "invalid DSRS_MSATS_PER_USD `many`: expected a positive number";
     assert!(ran.err.contains(message), "{}", ran.err);
-}
-
-#[tokio::test]
-async fn a_signal_while_a_run_waits_for_the_cache_is_an_interruption() {
-    let dir = tempfile::tempdir().unwrap();
-    let _open = dsrs_metrics::lm::ReplyCache::open(dir.path(), 1 << 30).unwrap();
-    std::fs::write(dir.path().join("rows.jsonl"), rows(1)).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    command.env("DSRS_CACHE", dir.path()).env("OPENAI_API_KEY", "k").current_dir(dir.path());
-    command.args(["score", "rows.jsonl", "-m", "polite", "--lm", MODEL]);
-    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("waiting for the reply cache "), "{line}");
-    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(sent.unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

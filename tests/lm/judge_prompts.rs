@@ -1,8 +1,8 @@
-//! Instruction, demonstrations and context of a judge are part of the key of its cached replies.
+//! Instruction, demonstrations and context of a judge are part of the key of its stored replies.
 
 use std::sync::Arc;
 
-use dsrs_metrics::lm::{CacheMode, Cached, ReplyCache, ScriptedLm};
+use dsrs_metrics::lm::{ScriptedLm, Store, Stored};
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
@@ -17,12 +17,12 @@ struct Courteous {
 }
 
 #[tokio::test]
-async fn another_prompt_is_another_call_and_the_same_one_is_cached() {
+async fn another_prompt_is_another_call_and_the_same_one_is_stored() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = ReplyCache::open(folder.path(), 1 << 20).unwrap();
+    let store = Store::open(folder.path()).unwrap();
     let reply = r#"{ "reasoning": "", "polite": true }"#;
     let model = Arc::new(ScriptedLm::new().otherwise(reply));
-    let lm = Arc::new(Cached::new(Arc::clone(&model), cache, CacheMode::Use));
+    let lm = Arc::new(Stored::new(Arc::clone(&model), store));
     let judge = || CourteousJudge::default().with_lm(Arc::clone(&lm));
     let demo = |polite: bool| example! { "answer" => "Hello!", "polite" => polite };
     let judges = || {
@@ -48,5 +48,5 @@ async fn another_prompt_is_another_call_and_the_same_one_is_cached() {
     }
     let inputs = example! { "answer" => "Please." };
     dsrs_metrics::runs::Module::forward(&judge(), inputs).await.unwrap();
-    assert_eq!(model.calls(), 7, "a module reads the cached reply of the row");
+    assert_eq!(model.calls(), 7, "a module reads the stored reply of the row");
 }

@@ -1,12 +1,12 @@
-//! What the cache stores: the key is the request without the limit that a budget adds, and only
+//! What is stored: the key is the request without the limit that a budget adds, and only
 //! replies with an answer are stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use dsrs_metrics::lm::{
-    CacheMode, Cached, LanguageModel, LmBudget, LmReply, LmRequest, ReplyCache, ReplySchema,
-    Sampling, ScriptedLm, StopReason, Usage,
+    LanguageModel, LmBudget, LmReply, LmRequest, ReplySchema, Sampling, ScriptedLm, StopReason,
+    Store, Stored, Usage,
 };
 use dsrs_metrics::prelude::*;
 use serde_json::json;
@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use crate::server::{Answer, Server};
 use crate::{ask, plain};
 
-fn open() -> (TempDir, ReplyCache) {
+fn open() -> (TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
-    let cache = ReplyCache::open(dir.path(), 1 << 30).unwrap();
-    (dir, cache)
+    let store = Store::open(dir.path()).unwrap();
+    (dir, store)
 }
 
 fn with_schema(schema: &str) -> LmRequest {
@@ -59,15 +59,14 @@ fn variants() -> Vec<LmRequest> {
 async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let dir = tempfile::tempdir().unwrap();
-    let build = |mode, is_limited| {
-        let lm = plain("openai:gpt-6-luna", &server.url("/v1")).cache_mode(mode);
-        let lm = lm.cache_dir(dir.path());
+    let build = |is_stored: bool, is_limited| {
+        let lm = plain("openai:gpt-6-luna", &server.url("/v1"));
+        let lm = if is_stored { lm.store(dir.path()) } else { lm.no_store() };
         if is_limited { lm.budget(LmBudget::msats(1 << 40)) } else { lm }.build().unwrap()
     };
     let mut bodies = HashSet::new();
     for is_limited in [false, true] {
-        let (direct, cached) =
-            (build(CacheMode::Off, is_limited), build(CacheMode::Use, is_limited));
+        let (direct, storing) = (build(false, is_limited), build(true, is_limited));
         for request in variants() {
             direct.complete(&request).await.unwrap();
             let mut body = server.received().last().unwrap().body.clone();
@@ -76,7 +75,7 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
                 assert_eq!(added, Some(json!(4096)));
             }
             let body = body.to_string();
-            let reply = cached.complete(&request).await.unwrap();
+            let reply = storing.complete(&request).await.unwrap();
             assert_eq!(reply.cached, !bodies.insert(body.clone()), "{body}");
         }
     }
@@ -84,9 +83,9 @@ async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal(
 }
 
 async fn is_stored(reply: LmReply) -> bool {
-    let (_dir, cache) = open();
+    let (_dir, store) = open();
     let scripted = ScriptedLm::new().replies([reply]).otherwise("second call");
-    let lm = Cached::new(&scripted, cache, CacheMode::Use);
+    let lm = Stored::new(&scripted, store);
     lm.complete(&ask("?")).await.unwrap();
     let again = lm.complete(&ask("?")).await.unwrap();
     assert_eq!(scripted.calls(), if again.cached { 1 } else { 2 });
@@ -125,8 +124,9 @@ struct Graded {
 }
 
 /// Judges one row in a separate run.
-async fn judged(cache: &ReplyCache, mode: CacheMode, lm: &Arc<ScriptedLm>) -> Result<f64, String> {
-    let lm = Cached::new(Arc::clone(lm), cache.clone(), mode);
+async fn judged(store: &Store, refresh: bool, lm: &Arc<ScriptedLm>) -> Result<f64, String> {
+    let lm = Stored::new(Arc::clone(lm), store.clone());
+    let lm = if refresh { lm.refresh().unwrap() } else { lm };
     let judge = GradedJudge::default().with_lm(lm);
     let scored = judge.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await;
     scored.map(|score| score.value).map_err(|error| error.to_string())
@@ -134,16 +134,16 @@ async fn judged(cache: &ReplyCache, mode: CacheMode, lm: &Arc<ScriptedLm>) -> Re
 
 #[tokio::test]
 async fn an_invalid_verdict_is_not_paid_for_twice_and_a_refresh_calls_again() {
-    let (_dir, cache) = open();
+    let (_dir, store) = open();
     let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
     let lm = Arc::new(lm);
-    let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
+    let failed = judged(&store, false, &lm).await.unwrap_err();
     assert!(failed.contains("returned no verdict after one repair"), "{failed}");
     assert_eq!(lm.calls(), 2);
-    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "the same error");
+    assert_eq!(judged(&store, false, &lm).await, Err(failed), "the same error");
     assert_eq!(lm.calls(), 2, "at no cost");
-    assert_eq!(judged(&cache, CacheMode::Refresh, &lm).await, Ok(0.5));
-    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
+    assert_eq!(judged(&store, true, &lm).await, Ok(0.5));
+    assert_eq!(judged(&store, false, &lm).await, Ok(0.5));
     assert_eq!(lm.calls(), 3);
 }
 
@@ -154,23 +154,23 @@ async fn the_next_run_calls_again_for_a_truncated_filtered_or_refused_reply() {
         (StopReason::Filtered, "filter withheld"),
         (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
     ] {
-        let (_dir, cache) = open();
+        let (_dir, store) = open();
         let truncated = LmReply::new(r#"{"score"#).with_stop_reason(stop_reason);
         let lm = Arc::new(ScriptedLm::new().replies([truncated]).otherwise(r#"{"score": 0.5}"#));
-        let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
+        let failed = judged(&store, false, &lm).await.unwrap_err();
         assert!(failed.contains(expected), "{failed}");
-        assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
-        assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
+        assert_eq!(judged(&store, false, &lm).await, Ok(0.5));
+        assert_eq!(judged(&store, false, &lm).await, Ok(0.5));
         assert_eq!(lm.calls(), 2, "and the second reply is stored");
     }
 }
 
 #[tokio::test]
-async fn the_metadata_of_a_score_counts_calls_and_cached_replies() {
-    let (_dir, cache) = open();
+async fn the_metadata_of_a_score_counts_calls_and_stored_replies() {
+    let (_dir, store) = open();
     let scripted =
         ScriptedLm::new().otherwise(r#"{"score": 0.5}"#).usage(Usage::new(40, 2)).cost(42);
-    let lm = Arc::new(Cached::new(scripted, cache, CacheMode::Use));
+    let lm = Arc::new(Stored::new(scripted, store));
     let judge = GradedJudge::default().with_lm(lm);
     let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
     let mut counts = Vec::new();

@@ -1,9 +1,9 @@
-//! API keys appear in no error, log, `Debug` output or cache.
+//! API keys appear in no error, log, `Debug` output or store.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+use dsrs_metrics::lm::{LanguageModel, Lm};
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::server::{Answer, Server};
@@ -72,7 +72,7 @@ async fn debug_contains_neither_keys_nor_passwords() {
 }
 
 #[tokio::test]
-async fn neither_the_log_nor_the_cache_contains_a_key() {
+async fn neither_the_log_nor_the_store_contains_a_key() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
@@ -84,11 +84,7 @@ async fn neither_the_log_nor_the_cache_contains_a_key() {
         _ => Answer::chat("yes"),
     })
     .await;
-    let lm: Lm = plain("openai:m", &server.url("/v1"))
-        .cache_mode(CacheMode::Use)
-        .cache_dir(dir.path())
-        .build()
-        .unwrap();
+    let lm: Lm = plain("openai:m", &server.url("/v1")).store(dir.path()).build().unwrap();
     // The runtime of this test has one thread, so the subscriber receives the log of the whole
     // client.
     let guard = tracing::subscriber::set_default(subscriber);
@@ -98,8 +94,9 @@ async fn neither_the_log_nor_the_cache_contains_a_key() {
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
     assert!(log.contains("reqwest") || log.contains("hyper"), "nothing was logged: {log}");
     assert!(!leaks(&log), "the log contains the key");
-    let path = lm.cache().unwrap().path().to_owned();
+    let path = lm.store().unwrap().path().to_owned();
     drop(lm);
     let bytes = std::fs::read(path).unwrap();
-    assert!(!leaks(&String::from_utf8_lossy(&bytes)), "the cache contains the key");
+    let stored = String::from_utf8_lossy(&bytes);
+    assert!(stored.contains("openai:m") && !leaks(&stored), "the store contains the key");
 }

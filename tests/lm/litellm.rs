@@ -273,7 +273,7 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     std::fs::write(folder.path().join("rows.jsonl"), (0..10).map(row).collect::<String>()).unwrap();
     let run = async |model: &str, key: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-        command.args(["score", "rows.jsonl", "-m", "semantic_f1,polite", "--json", "--no-cache"]);
+        command.args(["score", "rows.jsonl", "-m", "semantic_f1,polite", "--json", "--no-store"]);
         command.args(["--param", "semantic_f1.models=openai:shares"]);
         command.args(["--lm", model]).current_dir(folder.path()).env_remove("DSRS_LM");
         command.env("OPENAI_BASE_URL", &proxy.url).env("OPENAI_API_KEY", key);

@@ -1,9 +1,7 @@
 //! Log probabilities in the formats of OpenAI and Gemini, and models without them.
 
 use dsrs_metrics::Evaluate;
-use dsrs_metrics::lm::{
-    CacheMode, LanguageModel, LmErrorKind, LmReply, LmRequest, Logprobs, TokenLogprobs,
-};
+use dsrs_metrics::lm::{LanguageModel, LmErrorKind, LmReply, LmRequest, Logprobs, TokenLogprobs};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
 
@@ -212,7 +210,7 @@ async fn stored_replies_have_their_log_probabilities() {
     let server = Server::start(graded).await;
     let build = || {
         let lm = plain("openai:model-a", &server.url("/v1"));
-        lm.cache_mode(CacheMode::Use).cache_dir(folder.path()).build().unwrap()
+        lm.store(folder.path()).build().unwrap()
     };
     let mut scores = Vec::new();
     for _ in 0..2 {

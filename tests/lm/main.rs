@@ -3,8 +3,6 @@
 //! `cargo test -p dsrs-metrics-tests --features lm --test lm`
 
 mod budget_kills;
-mod cache;
-mod cache_processes;
 mod embed_static;
 mod embeddings;
 mod errors;
@@ -41,20 +39,24 @@ mod shared;
 mod simulated_user;
 mod spent;
 mod step_kills;
+mod store;
+mod store_command;
+mod store_faults;
+mod store_processes;
 mod wire;
 
 use std::time::Duration;
 
-use dsrs_metrics::lm::{CacheMode, Lm, LmBuilder, LmRequest, RetryPolicy};
+use dsrs_metrics::lm::{Lm, LmBuilder, LmRequest, RetryPolicy};
 
-/// A model of a local server, without cache, retries and environment variables.
+/// A model of a local server, without store, retries and environment variables.
 fn plain(id: &str, url: &str) -> LmBuilder {
     Lm::builder(id)
         .variables(|_| None)
         .key(KEY)
         .base_url(url)
         .no_proxy()
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .retry(RetryPolicy::never())
         .timeout(Duration::from_secs(10))
 }

@@ -30,7 +30,7 @@ async fn run(server: &Server, rows: usize, args: &[&str]) -> Ran {
 async fn run_one_judge(server: &Server, rows: usize, args: &[&str]) -> Ran {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--no-cache"];
+    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--no-store"];
     score(rows, &[&common[..], args].concat(), &variables).await
 }
 
@@ -77,11 +77,11 @@ async fn trap_28_a_budget_never_changes_the_panel() {
 #[tokio::test]
 async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
     let server = Server::start(by_model).await;
-    let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let (url, store) = (server.url("/v1"), tempfile::tempdir().unwrap());
     let variables = [
         ("OPENAI_API_KEY", "k"),
         ("OPENAI_BASE_URL", url.as_str()),
-        ("DSRS_CACHE", cache.path().to_str().unwrap()),
+        ("DSRS_STORE", store.path().to_str().unwrap()),
     ];
     let args = ["-m", "semantic_f1", "--lm", "openai:gpt-6-luna", "--param", PANEL];
     let first = score(3, &args, &variables).await;
@@ -92,7 +92,7 @@ async fn a_panel_whose_replies_are_stored_needs_no_reservation() {
     assert_eq!(again.lines, first.lines.iter().map(free).collect::<Vec<_>>());
 }
 
-/// The line of a row whose replies came from the cache.
+/// The line of a row whose replies came from the store.
 fn free(line: &Value) -> Value {
     let mut line = line.clone();
     let score = &mut line["scores"]["semantic_f1"];

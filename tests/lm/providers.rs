@@ -1,8 +1,6 @@
 //! Every provider of the guide: its address, path, key and limits, and the providers without a prefix.
 
-use dsrs_metrics::lm::{
-    CacheMode, LanguageModel, Lm, LmBuilder, LmErrorKind, ReplySchema, RetryPolicy,
-};
+use dsrs_metrics::lm::{LanguageModel, Lm, LmBuilder, LmErrorKind, ReplySchema, RetryPolicy};
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, chat};
@@ -59,7 +57,7 @@ fn model(provider: &str, variable: &'static str) -> LmBuilder {
     Lm::builder(format!("{provider}:m"))
         .variables(move |name| (name == variable).then(|| KEY.to_owned()))
         .no_proxy()
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .retry(RetryPolicy::never())
 }
 
@@ -73,7 +71,7 @@ fn any_format() -> Value {
 }
 
 fn unknown(id: &str) -> (String, LmErrorKind) {
-    let error = Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build().unwrap_err();
+    let error = Lm::builder(id).variables(|_| None).no_store().build().unwrap_err();
     (error.to_string(), error.kind().clone())
 }
 
@@ -149,7 +147,7 @@ async fn requests_have_what_single_providers_expect() {
     let server = Server::start(|_| Answer::json(200, &any_format())).await;
     let send = async |id: &str| {
         let lm = Lm::builder(id).variables(|_| None).base_url(server.url("/v1")).no_proxy();
-        let lm = lm.key(KEY).cache_mode(CacheMode::Off).build().unwrap();
+        let lm = lm.key(KEY).no_store().build().unwrap();
         let schema = ReplySchema::new("s", json!({ "type": "object", "properties": {} }));
         lm.complete(&ask("?").with_schema(schema)).await.unwrap();
         server.received().pop().unwrap()

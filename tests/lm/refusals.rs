@@ -23,7 +23,7 @@ async fn fails_with(status: u16, code: &str, message: &str, expected: &str, requ
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url.as_str())];
     let ran =
-        score(3, &["-m", "semantic_f1,polite", "--lm", MODEL, "--no-cache"], &variables).await;
+        score(3, &["-m", "semantic_f1,polite", "--lm", MODEL, "--no-store"], &variables).await;
     refused(&ran, expected);
     assert!(
         ran.err.ends_with(&format!("; provider message: {}\n", message.replace(KEY, "***"))),
@@ -74,7 +74,7 @@ async fn a_budget_below_the_cost_of_one_call_is_reported_before_any_call() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "20 msat"];
+    let args = ["-m", "polite", "--lm", MODEL, "--no-store", "--budget", "20 msat"];
     let ran = score(3, &args, &variables).await;
     refused(&ran, "and 20 of 20 msat are left; raise the budget");
     assert_eq!(server.received().len(), 0);
@@ -92,7 +92,7 @@ async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
     .await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let ran = score(3, &["-m", "polite", "--lm", MODEL, "--no-cache"], &variables).await;
+    let ran = score(3, &["-m", "polite", "--lm", MODEL, "--no-store"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(
         ran.out.starts_with("polite  66.67% [20.77, 93.85] (2/3, 1 failed counted as 0; "),
@@ -120,7 +120,7 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
     assert_eq!(server.received().len(), 0);
     // A judge with models of its own does not use it either.
     let panel = "polite.models=openai:other";
-    let own = ["-m", "polite", "--lm", MODEL, "--param", panel, "--no-cache"];
+    let own = ["-m", "polite", "--lm", MODEL, "--param", panel, "--no-store"];
     let ran = score(2, &own, &variables).await;
     assert!(ran.code == Some(0) && ran.err.starts_with(warning), "{}", ran.err);
     let used = score(
@@ -130,7 +130,7 @@ async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
             "f1,polite",
             "--lm",
             MODEL,
-            "--no-cache",
+            "--no-store",
             fields[0],
             fields[1],
             fields[2],
@@ -152,7 +152,7 @@ async fn the_variables_of_proxy_and_organization_apply() {
         ("OPENAI_ORG_ID", "org-7"),
         ("HTTP_PROXY", url.as_str()),
     ];
-    let ran = score(2, &["-m", "polite", "--lm", MODEL, "--no-cache"], &variables).await;
+    let ran = score(2, &["-m", "polite", "--lm", MODEL, "--no-store"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let all = proxy.received();
     assert_eq!(all.len(), 3);
@@ -180,7 +180,7 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
         ("DSRS_REQUESTS_PER_MINUTE", "600"),
     ];
     let panel = "polite.models=openai:a,openai:b";
-    let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
+    let ran = score(40, &["-m", "polite", "--param", panel, "--no-store"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
     assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
@@ -200,17 +200,17 @@ async fn a_key_in_a_provider_message_is_in_no_output() {
         false => Answer::error(401, &format!("Incorrect API key provided: {KEY}")),
     })
     .await;
-    let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let (url, store) = (server.url("/v1"), tempfile::tempdir().unwrap());
     let variables = [
         ("OPENAI_API_KEY", KEY),
         ("OPENAI_BASE_URL", url.as_str()),
-        ("DSRS_CACHE", cache.path().to_str().unwrap()),
+        ("DSRS_STORE", store.path().to_str().unwrap()),
     ];
     let ran = score(3, &["-m", "polite", "--lm", MODEL, "--json"], &variables).await;
     assert_eq!(ran.lines.len(), 3, "{}", ran.err);
-    let cached = std::fs::read(cache.path().join("replies.redb")).unwrap();
+    let stored = std::fs::read(store.path().join("store.sqlite")).unwrap();
     let written =
-        format!("{}{}{:?}{}", ran.out, ran.err, ran.lines, String::from_utf8_lossy(&cached));
+        format!("{}{}{:?}{}", ran.out, ran.err, ran.lines, String::from_utf8_lossy(&stored));
     assert!(
         written.contains("Incorrect API key provided: ***"),
         "the provider's message is printed"
@@ -240,11 +240,11 @@ async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
     })
     .await;
     let (url, dir) = (server.url("/v1"), tempfile::tempdir().unwrap());
-    let (cache, journal) = (dir.path().join("cache"), dir.path().join("journal"));
+    let (store, journal) = (dir.path().join("store"), dir.path().join("journal"));
     let variables = [
         ("OPENAI_API_KEY", KEY),
         ("OPENAI_BASE_URL", url.as_str()),
-        ("DSRS_CACHE", cache.to_str().unwrap()),
+        ("DSRS_STORE", store.to_str().unwrap()),
     ];
     let args = ["-m", "polite", "--lm", MODEL, "--journal", journal.to_str().unwrap()];
     let ran = score(2, &args, &variables).await;
@@ -255,7 +255,7 @@ async fn a_key_in_a_refusal_or_a_reply_is_in_no_output() {
         ran.out,
         ran.err,
         lines,
-        String::from_utf8_lossy(&std::fs::read(cache.join("replies.redb")).unwrap()).into_owned(),
+        String::from_utf8_lossy(&std::fs::read(store.join("store.sqlite")).unwrap()).into_owned(),
         std::fs::read_to_string(journal.join("journal.log")).unwrap(),
     ] {
         assert!(!written.contains("verysecret"), "{written}");

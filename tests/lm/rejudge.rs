@@ -56,7 +56,7 @@ impl Judges {
         }
         command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k");
         command.env("OPENAI_BASE_URL", self.server.url("/v1"));
-        command.env("DSRS_CACHE", self.path("cache"));
+        command.env("DSRS_STORE", self.path("store"));
         command.args(args).current_dir(self.folder.path());
         let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
         let Output { status, stdout, stderr } = ran.await.unwrap();
@@ -135,7 +135,7 @@ async fn of_two_judges_of_the_heritage_rows_one_is_closer_to_the_labels() {
     let (first, _) = text.split_once("\nagainst correct\n").unwrap();
     assert_eq!(Judges::succeeded(compared), first);
 
-    // From another file, as JSON, and from the cache.
+    // From another file, as JSON, and from the store.
     let calls = judges.server.received().len();
     let estimate =
         judges.run(&["rejudge", "old.jsonl", "--lm", "openai:other", "--estimate", "--json"]).await;

@@ -9,7 +9,7 @@ use dsrs_metrics::contract::{RepeatNumber, Settings};
 use dsrs_metrics::judge::{Models, shipped::SemanticEquivalence};
 use dsrs_metrics::lm::replay::{Replay, ReplayError, Summary};
 use dsrs_metrics::lm::{
-    CacheMode, LanguageModel, Lm, LmBudget, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
+    LanguageModel, Lm, LmBudget, LmBuilder, LmError, LmErrorKind, LmRequest, RetryPolicy,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, runs::EvaluationResult};
@@ -41,7 +41,7 @@ fn verdict(received: &Received, is_equivalent: fn(usize) -> bool) -> Answer {
 #[derive(Clone)]
 struct Run {
     url: Option<String>,
-    cache: Option<std::path::PathBuf>,
+    store: Option<std::path::PathBuf>,
     prompt: &'static str,
     concurrency: usize,
     repeats: u32,
@@ -49,7 +49,7 @@ struct Run {
 
 impl Run {
     fn offline() -> Self {
-        Self { url: None, cache: None, prompt: "Question", concurrency: 8, repeats: 1 }
+        Self { url: None, store: None, prompt: "Question", concurrency: 8, repeats: 1 }
     }
 
     fn with(server: &Server) -> Self {
@@ -58,9 +58,9 @@ impl Run {
 
     fn set_up(&self, builder: LmBuilder) -> LmBuilder {
         let builder = builder.variables(|_| None).no_proxy().retry(RetryPolicy::never());
-        let builder = match &self.cache {
-            Some(dir) => builder.cache_dir(dir),
-            None => builder.cache_mode(CacheMode::Off),
+        let builder = match &self.store {
+            Some(dir) => builder.store(dir),
+            None => builder.no_store(),
         };
         match &self.url {
             Some(url) => builder.key(KEY).base_url(url),
@@ -234,9 +234,9 @@ async fn the_same_calls_are_the_same_bytes() {
     let other_port = Server::start(served).await;
     assert_eq!(bytes("third", Run::with(&other_port)).await, first);
     let calls = server.received().len();
-    let cached = Run { cache: Some(dir.path().join("cache")), ..run(8) };
-    assert_eq!(bytes("fourth", cached.clone()).await, first);
-    assert_eq!(bytes("fourth", cached).await, first, "from the reply cache");
+    let stored = Run { store: Some(dir.path().join("store")), ..run(8) };
+    assert_eq!(bytes("fourth", stored.clone()).await, first);
+    assert_eq!(bytes("fourth", stored).await, first, "from the store");
     assert_eq!(server.received().len() - calls, 22, "20 calls, and two probes");
 }
 

@@ -1,4 +1,4 @@
-//! The models that a provider reports for the judges of a run: summary, result file, manifest, warning, cache and
+//! The models that a provider reports for the judges of a run: summary, result file, manifest, warning, store and
 //! journal, and the comparison of two runs.
 
 use std::fs;
@@ -27,10 +27,10 @@ fn reply(received: &Received, reported: Reported) -> Answer {
 }
 
 /// A run of 30 rows with the given arguments.
-async fn run(server: &Server, cache: &str, args: &[&str]) -> Ran {
+async fn run(server: &Server, store: &str, args: &[&str]) -> Ran {
     let url = server.url("/v1");
     let variables =
-        [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_CACHE", cache)];
+        [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_STORE", store)];
     let args = [&["-m", "polite", "--lm", MODEL, "--json"], args].concat();
     score(30, &args, &variables).await
 }
@@ -54,11 +54,11 @@ fn alias_moved(row: usize) -> (&'static str, &'static str) {
 }
 
 #[tokio::test]
-async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_cache() {
+async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_store() {
     let server = Server::start(|received| reply(received, alias_moved)).await;
-    let cache = tempfile::tempdir().unwrap();
-    let cache = cache.path().to_str().unwrap();
-    let first = run(&server, cache, &[]).await;
+    let store = tempfile::tempdir().unwrap();
+    let store = store.path().to_str().unwrap();
+    let first = run(&server, store, &[]).await;
     let expected = json!([
         { "judge": MODEL, "model": "gpt-6-luna-2026-09-22", "fingerprint": "fp_a", "replies": 20 },
         { "judge": MODEL, "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 10 },
@@ -71,10 +71,10 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_cache() {
         json!([{ "model": "gpt-6-luna-2026-11-17", "fingerprint": "fp_b", "replies": 1 }]);
     assert_eq!(metadata, &reported);
 
-    let again = run(&server, cache, &["--concurrency", "1"]).await;
+    let again = run(&server, store, &["--concurrency", "1"]).await;
     assert!(again.err.contains("(30 cached, "), "{}", again.err);
     assert_eq!((judged_by(&again), warnings(&again)), (expected, vec![line]));
-    let quiet = run(&server, cache, &["--quiet"]).await;
+    let quiet = run(&server, store, &["--quiet"]).await;
     assert_eq!(quiet.err, "");
 }
 
@@ -82,7 +82,7 @@ async fn a_run_of_two_reported_models_says_so_in_a_line_also_from_the_cache() {
 async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_is_none() {
     let of = async |reported: Reported| {
         let server = Server::start(move |received| reply(received, reported)).await;
-        let ran = run(&server, "", &["--no-cache"]).await;
+        let ran = run(&server, "", &["--no-store"]).await;
         warnings(&ran).into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let two = of(|row| ("m-1", if row == 7 { "fp_b" } else { "fp_a" })).await;
@@ -100,7 +100,7 @@ async fn other_fingerprints_of_one_model_are_a_line_and_one_unknown_fingerprint_
 async fn rows_that_the_journal_restores_are_counted() {
     let server = Server::start(|received| reply(received, alias_moved)).await;
     let journal = tempfile::tempdir().unwrap();
-    let args = ["--no-cache", "--journal", journal.path().to_str().unwrap()];
+    let args = ["--no-store", "--journal", journal.path().to_str().unwrap()];
     let first = run(&server, "", &args).await;
     let calls = server.received().len();
     // Without the outcomes of the rows, their replies are read from the journal.
@@ -143,7 +143,7 @@ impl Moving {
         Self { judges, version }
     }
 
-    /// Writes a run of both metrics. The next runs have the next version, unless the replies are cached.
+    /// Writes a run of both metrics. The next runs have the next version, unless the replies are stored.
     async fn score(&self, out: &str, args: &[&str]) {
         let score = ["score", "rows.jsonl", "-m", "f1,polite", "--lm", MODEL, "-q", "--out", out];
         Judges::succeeded(self.judges.run(&[&score[..], args].concat()).await);
@@ -166,7 +166,7 @@ impl Moving {
 }
 
 #[tokio::test]
-async fn the_manifest_names_the_reported_models_also_of_replies_from_the_cache() {
+async fn the_manifest_names_the_reported_models_also_of_replies_from_the_store() {
     let moving = Moving::start(&[alias_moved, |_| ("m-9", "")]).await;
     moving.score("a.jsonl", &[]).await;
     moving.score("cached.jsonl", &["--concurrency", "1"]).await;
@@ -189,8 +189,8 @@ async fn the_manifest_names_the_reported_models_also_of_replies_from_the_cache()
 #[tokio::test]
 async fn a_judge_that_replied_as_another_model_is_compared_only_if_that_is_allowed() {
     let moving = Moving::start(&[|_| ("m-1", "fp_a"), alias_moved]).await;
-    moving.score("a.jsonl", &["--no-cache"]).await;
-    moving.score("b.jsonl", &["--no-cache"]).await;
+    moving.score("a.jsonl", &["--no-store"]).await;
+    moving.score("b.jsonl", &["--no-store"]).await;
     let sentence = "polite: openai:gpt-6-luna replied as m-1 in A, gpt-6-luna-2026-09-22 and gpt-6-luna-2026-11-17 in B";
     let ran = moving.compare(&["a.jsonl", "b.jsonl"]).await;
     assert_eq!(ran.code, Some(2));
@@ -228,7 +228,7 @@ async fn other_fingerprints_and_a_run_without_a_reported_model_are_notes() {
     ]);
     let moving = moving.await;
     for out in ["a.jsonl", "b.jsonl", "none.jsonl", "without.jsonl"] {
-        moving.score(out, &["--no-cache"]).await;
+        moving.score(out, &["--no-store"]).await;
     }
     assert_eq!(moving.judged_by("none.jsonl"), Value::Null);
     let start = "note: polite: ";

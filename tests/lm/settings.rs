@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Prices};
+use dsrs_metrics::lm::{LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Prices};
 
 use crate::ask;
 use crate::server::{Answer, Server};
@@ -11,7 +11,7 @@ fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBu
     let find = |name: &str| {
         variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
     };
-    Lm::builder(id).variables(find).cache_mode(CacheMode::Off).no_proxy()
+    Lm::builder(id).variables(find).no_store().no_proxy()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn each_provider_has_variables_of_its_own() {
     for (host, address) in hosts {
         let lm = Lm::builder("ollama:m")
             .variables(move |name| (name == "OLLAMA_HOST").then(|| host.to_owned()))
-            .cache_mode(CacheMode::Off)
+            .no_store()
             .no_proxy()
             .build()
             .unwrap();
@@ -82,7 +82,7 @@ async fn variables_set_limits_and_prices() {
             "DSRS_MSATS_PER_USD" => Some("2000000".to_owned()),
             _ => None,
         })
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .no_proxy()
         .build()
         .unwrap();

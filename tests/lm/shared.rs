@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    CacheMode, Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Lm, LmError, LmErrorKind,
-    LmRequest, RateLimit, RateLimiter, ScriptedLm,
+    Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Lm, LmError, LmErrorKind, LmRequest,
+    RateLimit, RateLimiter, ScriptedLm,
 };
 use tokio::time::Instant;
 
@@ -57,7 +57,7 @@ fn limited(id: &str, url: &str, key: &str) -> Lm {
             "DSRS_REQUESTS_PER_MINUTE" => Some("600".to_owned()),
             _ => None,
         })
-        .cache_mode(CacheMode::Off)
+        .no_store()
         .no_proxy()
         .build()
         .unwrap()

@@ -81,8 +81,8 @@ fn command(dir: &Path, url: &str, out: &str, concurrency: usize) -> Command {
         command.env_remove(name);
     }
     command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
-    // The cache of replies would hide records that the journal lacks.
-    command.args(["score", "rows.jsonl", "-m", "true_statements", "--no-cache", "--lm"]);
+    // The store would hide records that the journal lacks.
+    command.args(["score", "rows.jsonl", "-m", "true_statements", "--no-store", "--lm"]);
     command.args(["openai:gpt-6-luna", "--out", out, "--concurrency", &concurrency.to_string()]);
     command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

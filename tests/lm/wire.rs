@@ -169,7 +169,7 @@ async fn ollama_accepts_schemas_and_needs_no_key() {
     let host = server.url("").replace("http://", "");
     let lm = dsrs_metrics::lm::Lm::builder("ollama:llama3.2")
         .variables(move |name| (name == "OLLAMA_HOST").then(|| host.clone()))
-        .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        .no_store()
         .no_proxy()
         .build()
         .unwrap();

@@ -49,7 +49,7 @@ async fn a_judged_run_has_a_span_for_each_call_and_an_event_for_each_score() {
         command.env_remove(name);
     }
     command.env("OPENAI_BASE_URL", &url).env("OPENAI_API_KEY", "0123456789abcdef");
-    command.env("NO_PROXY", "127.0.0.1").env("DSRS_CACHE", folder.path().join("cache"));
+    command.env("NO_PROXY", "127.0.0.1").env("DSRS_STORE", folder.path().join("store"));
     let ran = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
 

@@ -40,6 +40,8 @@ pub(super) enum Command {
     Export(ExportArguments),
     Accept(AcceptArguments),
     Generate(GenerateArguments),
+    #[cfg(feature = "lm")]
+    Store(crate::store::StoreCommand),
 }
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters
@@ -246,7 +248,22 @@ impl From<FormatArgument> for Format {
     }
 }
 
-/// The language model of judges and the embedding model of metrics, with their budget and their cache.
+/// Where replies of models are kept.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct StoreArguments {
+    /// The folder of the store, where replies of models are kept so that they are paid for once; by
+    /// default that in DSRS_STORE, or else the user's cache folder
+    #[arg(long, value_name = "DIR")]
+    pub(super) store: Option<PathBuf>,
+    /// Neither read nor store replies
+    #[arg(long, conflicts_with_all = ["store", "refresh"])]
+    pub(super) no_store: bool,
+    /// Make calls again whose replies are stored, and replace these
+    #[arg(long)]
+    pub(super) refresh: bool,
+}
+
+/// The language model of judges and the embedding model of metrics, with their budget and their store.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct LmArguments {
     /// The language model of judges, e.g. openai:gpt-6-luna; the default is that in DSRS_LM
@@ -268,14 +285,10 @@ pub(super) struct LmArguments {
     /// Call models without a known price even with --budget, and count them as free
     #[arg(long, requires = "budget")]
     pub(super) allow_unpriced: bool,
-    /// Neither read nor write the cache of replies
-    #[arg(long, conflicts_with = "refresh")]
-    pub(super) no_cache: bool,
-    /// Call the model for every reply again, and replace the cached ones
-    #[arg(long)]
-    pub(super) refresh: bool,
+    #[command(flatten)]
+    pub(super) store: StoreArguments,
     /// Print how many calls of language models the run would make, the most that they can cost, and what
-    /// the cache covers. No call is made, nothing is scored or written, and no API key is needed
+    /// the store covers. No call is made, nothing is scored or written, and no API key is needed
     #[arg(long)]
     pub(super) estimate: bool,
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::args::Param;
+use super::args::{Param, StoreArguments};
 use super::error::CliError;
 use crate::core::files::MetricFile;
 use crate::core::metric::Metric;
@@ -41,13 +41,23 @@ pub(super) fn is_regular(file: &Path) -> bool {
 }
 
 impl<'a> Files<'a> {
-    /// The files that every command has: the reply cache and the prices of language models.
+    /// The files that every command has: the store and the prices of language models.
     pub(super) fn new() -> Self {
         let of_models = of_models().into_iter().map(|(name, path)| {
             let file = existing_or_new(&path);
             Named { option: name.into(), path: path.into(), file }
         });
         Self { read: of_models.collect(), written: Vec::new(), printed: Vec::new() }
+    }
+
+    /// Adds the store in the folder of `--store`.
+    pub(super) fn store(mut self, args: &StoreArguments) -> Self {
+        let files = args.store.iter().flat_map(|dir| store_files(dir));
+        self.read.extend(files.map(|path| {
+            let file = existing_or_new(&path);
+            Named { option: "--store".into(), path: path.into(), file }
+        }));
+        self
     }
 
     /// Adds inputs; `-` is standard input.
@@ -206,22 +216,35 @@ impl<'a> Files<'a> {
     }
 }
 
-/// The reply cache, which contains paid replies, and the prices of the user.
+/// The store, which contains what was paid for, and the prices of the user.
 #[cfg(feature = "lm")]
 fn of_models() -> Vec<(&'static str, PathBuf)> {
-    use crate::lm::ReplyCache;
+    use crate::lm::Store;
 
     let variable =
         |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = variable("DSRS_CACHE").or_else(ReplyCache::default_dir);
-    let cache = cache.map(|dir| ("the reply cache", dir.join(ReplyCache::FILE)));
+    let store = variable("DSRS_STORE").or_else(Store::default_dir);
+    let store = store.iter().flat_map(|dir| store_files(dir)).map(|file| ("the store", file));
     let prices = variable("DSRS_PRICES").map(|file| ("DSRS_PRICES", file));
-    cache.into_iter().chain(prices).collect()
+    store.chain(prices).collect()
 }
 
 #[cfg(not(feature = "lm"))]
 fn of_models() -> Vec<(&'static str, PathBuf)> {
     Vec::new()
+}
+
+/// The database of a store, and the files of SQLite beside it.
+#[cfg(feature = "lm")]
+fn store_files(dir: &Path) -> [PathBuf; 3] {
+    let file = crate::lm::Store::FILE;
+    ["", "-wal", "-shm"].map(|end| dir.join(format!("{file}{end}")))
+}
+
+/// A program without language models has no store.
+#[cfg(not(feature = "lm"))]
+fn store_files(_: &Path) -> [PathBuf; 0] {
+    []
 }
 
 impl std::fmt::Display for Named<'_> {

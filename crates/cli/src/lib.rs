@@ -28,6 +28,8 @@ mod runs;
 mod score;
 mod settings;
 mod stdio;
+#[cfg(feature = "lm")]
+mod store;
 mod usage;
 mod value_parsers;
 
@@ -128,6 +130,8 @@ pub fn run<A: Into<OsString> + Clone>(
             rejudge::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
         Command::Export(args) => export::run(&args).unwrap_or_else(|error| fail(&error)),
+        #[cfg(feature = "lm")]
+        Command::Store(args) => store::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Accept(args) => accept::run(&args).unwrap_or_else(|error| fail(&error)),
         Command::Generate(args) => {
             generate::run(&program, &args).unwrap_or_else(|error| fail(&error))

@@ -34,6 +34,18 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses the age of a record.
+#[cfg(feature = "lm")]
+pub(super) fn age(text: &str) -> Result<Duration, &'static str> {
+    humantime::parse_duration(text).map_err(|_| "expected a time, as in 30d")
+}
+
+/// Parses the size of a store.
+#[cfg(feature = "lm")]
+pub(super) fn size(text: &str) -> Result<bytesize::ByteSize, &'static str> {
+    text.parse().map_err(|_| "expected a size, as in 1GB")
+}
+
 /// Parses the name of a model. An empty name is rejected: it comes from an unset shell variable.
 pub(super) fn model(text: &str) -> Result<String, &'static str> {
     match text.trim() {

@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::cache::StoredReplies;
 use super::client::{Api, Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
 use super::estimate::LmEstimate;
 use super::layers::Estimated;
 use super::money;
 use super::registry::{self, RateLimits};
 use super::replay;
+use super::store::Store;
 use super::{
-    CacheMode, Cached, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError,
-    LmErrorKind, Metered, Priced, Prices, RateLimit, RateLimiter, ReplyCache, Retry, RetryPolicy,
+    CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError, LmErrorKind,
+    Metered, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Stored,
 };
 
 /// A builder of an [`Lm`]. Settings that are not made are read from the environment variables
@@ -27,13 +27,13 @@ use super::{
 ///
 /// ```
 /// use std::time::Duration;
-/// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+/// use dsrs_metrics::lm::{LanguageModel, Lm};
 ///
 /// # fn main() -> Result<(), dsrs_metrics::lm::LmError> {
 /// let lm = Lm::builder("openai:my-model")
 ///     .base_url("http://localhost:8000/v1")
 ///     .timeout(Duration::from_secs(30))
-///     .cache_mode(CacheMode::Off)
+///     .no_store()
 ///     .build()?;
 /// assert_eq!((lm.id(), lm.endpoint()), ("openai:my-model", Some("http://localhost:8000/v1/")));
 /// # Ok(())
@@ -49,9 +49,8 @@ pub struct LmBuilder {
     retry: RetryPolicy,
     circuit: CircuitPolicy,
     limiter: Option<RateLimiter>,
-    cache_mode: CacheMode,
-    cache_dir: Option<PathBuf>,
-    cache_max_bytes: u64,
+    store: StoreSetting,
+    refresh: bool,
     prices: Option<Prices>,
     budget: Option<LmBudget>,
     allow_unpriced: bool,
@@ -60,16 +59,14 @@ pub struct LmBuilder {
     api: Api,
 }
 
-impl LmBuilder {
-    /// The default maximum size of the cache: 2 GiB.
-    ///
-    /// ```
-    /// use dsrs_metrics::lm::LmBuilder;
-    ///
-    /// assert_eq!(LmBuilder::DEFAULT_CACHE_BYTES, 2 * 1024 * 1024 * 1024);
-    /// ```
-    pub const DEFAULT_CACHE_BYTES: u64 = 2 << 30;
+enum StoreSetting {
+    /// Of the environment, or else of the user.
+    Default,
+    In(PathBuf),
+    None,
+}
 
+impl LmBuilder {
     pub(super) fn new(id: String, variables: Variables) -> Self {
         Self {
             id,
@@ -81,9 +78,8 @@ impl LmBuilder {
             retry: RetryPolicy::default(),
             circuit: CircuitPolicy::default(),
             limiter: None,
-            cache_mode: CacheMode::Use,
-            cache_dir: None,
-            cache_max_bytes: Self::DEFAULT_CACHE_BYTES,
+            store: StoreSetting::Default,
+            refresh: false,
             prices: None,
             budget: None,
             allow_unpriced: false,
@@ -118,13 +114,13 @@ impl LmBuilder {
         /// Sets a function that replaces the environment: it returns the value of a variable.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+        /// use dsrs_metrics::lm::{LanguageModel, Lm};
         ///
         /// let variables = |name: &str| match name {
         ///     "OPENAI_BASE_URL" => Some("http://localhost:8000/v1".to_owned()),
         ///     _ => None,
         /// };
-        /// let lm = Lm::builder("openai:my-model").variables(variables).cache_mode(CacheMode::Off).build()?;
+        /// let lm = Lm::builder("openai:my-model").variables(variables).no_store().build()?;
         /// assert_eq!(lm.endpoint(), Some("http://localhost:8000/v1/"));
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
@@ -134,9 +130,9 @@ impl LmBuilder {
         /// Sets the API key.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        /// use dsrs_metrics::lm::Lm;
         ///
-        /// let builder = || Lm::builder("openai:gpt-6-luna").variables(|_| None).cache_mode(CacheMode::Off);
+        /// let builder = || Lm::builder("openai:gpt-6-luna").variables(|_| None).no_store();
         /// let error = builder().build().unwrap_err();
         /// assert_eq!(error.to_string(), "openai:gpt-6-luna: missing API key; set OPENAI_API_KEY");
         /// let lm = builder().key("sk-0123456789abcdef").build()?;
@@ -148,9 +144,9 @@ impl LmBuilder {
         /// Sets the base URL of the API.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        /// use dsrs_metrics::lm::Lm;
         ///
-        /// let lm = Lm::builder("openai:my-model").base_url("localhost:8000").cache_mode(CacheMode::Off);
+        /// let lm = Lm::builder("openai:my-model").base_url("localhost:8000").no_store();
         /// assert_eq!(
         ///     lm.build().unwrap_err().to_string(),
         ///     "invalid base URL `localhost:8000`: expected a URL that starts with http:// or https://"
@@ -161,9 +157,9 @@ impl LmBuilder {
         /// Sets the URL of the proxy.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        /// use dsrs_metrics::lm::Lm;
         ///
-        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").no_store();
         /// let error = lm.proxy("http://user:password@").build().unwrap_err().to_string();
         /// assert!(error.starts_with("invalid proxy `"), "{error}");
         /// assert!(!error.contains("password"), "{error}");
@@ -173,9 +169,9 @@ impl LmBuilder {
         /// Disables the proxy, including one in the environment variables.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        /// use dsrs_metrics::lm::Lm;
         ///
-        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").no_store();
         /// lm.proxy("http://").no_proxy().build()?; // the invalid proxy is not used
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
@@ -194,7 +190,7 @@ impl LmBuilder {
         /// let lm = Lm::builder("openai:my-model")
         ///     .base_url(format!("http://{}/v1", server.local_addr()?))
         /// #     .no_proxy()
-        /// #     .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        /// #     .no_store()
         ///     .retry(RetryPolicy::never())
         ///     .timeout(Duration::from_millis(50))
         ///     .build()?;
@@ -227,7 +223,7 @@ impl LmBuilder {
         /// #     write!(connection, "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{body}")
         /// # });
         /// let lm = Lm::builder("openai:my-model").base_url(url).max_reply_bytes(99);
-        /// # let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+        /// # let lm = lm.no_proxy().no_store().build()?;
         /// // The server replies with 100 bytes.
         /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
         /// assert_eq!(error.kind(), &LmErrorKind::ReplyTooLarge { limit: 99, unit: "bytes" });
@@ -251,7 +247,7 @@ impl LmBuilder {
         ///     ..RetryPolicy::default()
         /// };
         /// let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1").retry(policy);
-        /// # let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+        /// # let lm = lm.no_proxy().no_store().build()?;
         /// // Nothing listens there.
         /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
         /// assert_eq!((error.attempts(), error.cost_msats()), (3, Some(0)));
@@ -279,7 +275,7 @@ impl LmBuilder {
         /// let lm = Lm::builder("openai:my-model")
         ///     .base_url("http://127.0.0.1:9/v1") // nothing listens there
         /// #     .no_proxy()
-        /// #     .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        /// #     .no_store()
         ///     .retry(RetryPolicy::never())
         ///     .circuit_breaker(policy)
         ///     .build()?;
@@ -307,7 +303,7 @@ impl LmBuilder {
         /// let limiter = RateLimiter::new().requests_per_minute(1);
         /// let model = |id: &str| {
         ///     let lm = Lm::builder(id).base_url("http://127.0.0.1:9/v1").limiter(limiter.clone());
-        /// #     let lm = lm.no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).retry(dsrs_metrics::lm::RetryPolicy::never());
+        /// #     let lm = lm.no_proxy().no_store().retry(dsrs_metrics::lm::RetryPolicy::never());
         ///     lm.build()
         /// };
         /// let (one, other) = (model("openai:one")?, model("openai:other")?);
@@ -320,46 +316,47 @@ impl LmBuilder {
         /// ```
         pub fn limiter(limiter: RateLimiter) => limiter = Some(limiter);
 
-        /// Sets how the cache is used.
+        /// Sets the folder of the store. Default: `DSRS_STORE`, or else the user's cache folder.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Lm};
+        /// use dsrs_metrics::lm::Lm;
         ///
-        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef");
-        /// assert!(lm.cache_mode(CacheMode::Off).build()?.cache().is_none());
+        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-dir-{}", std::process::id()));
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").store(&dir).build()?;
+        /// let store = lm.store().expect("it has a store");
+        /// assert_eq!(store.path(), dir.canonicalize()?.join("store.sqlite"));
+        /// # drop(lm);
+        /// # std::fs::remove_dir_all(dir)?;
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub fn store(dir: impl Into<PathBuf>) => store = StoreSetting::In(dir.into());
+
+        /// Neither reads nor stores replies (`--no-store`).
+        ///
+        /// ```
+        /// use dsrs_metrics::lm::Lm;
+        ///
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").no_store().build()?;
+        /// assert!(lm.store().is_none());
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
-        pub fn cache_mode(mode: CacheMode) => cache_mode = mode;
+        pub fn no_store() => store = StoreSetting::None;
 
-        /// Sets the directory of the cache. Default: `DSRS_CACHE`, or else the user's cache directory.
+        /// Sets whether calls are made again whose replies are stored, and their replies replaced (`--refresh`); see
+        /// [`Stored::refresh`].
         ///
         /// ```
         /// use dsrs_metrics::lm::Lm;
         ///
-        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-dir-{}", std::process::id()));
-        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_dir(&dir).build()?;
-        /// let cache = lm.cache().expect("the cache is enabled");
-        /// assert_eq!(cache.path(), dir.canonicalize()?.join("replies.redb"));
+        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-refresh-lm-{}", std::process::id()));
+        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").store(&dir);
+        /// let lm = lm.refresh(true).build()?;
+        /// assert!(lm.store().is_some(), "the new replies are stored");
         /// # drop(lm);
         /// # std::fs::remove_dir_all(dir)?;
         /// # Ok::<(), Box<dyn std::error::Error>>(())
         /// ```
-        pub fn cache_dir(dir: impl Into<PathBuf>) => cache_dir = Some(dir.into());
-
-        /// Sets the maximum size of the cached replies in bytes.
-        ///
-        /// ```
-        /// use dsrs_metrics::lm::Lm;
-        ///
-        /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-max-{}", std::process::id()));
-        /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_dir(&dir);
-        /// let lm = lm.cache_max_bytes(64 << 20).build()?; // 64 MiB
-        /// assert_eq!(lm.cache().map(|cache| cache.len()), Some(Ok(0)));
-        /// # drop(lm);
-        /// # std::fs::remove_dir_all(dir)?;
-        /// # Ok::<(), Box<dyn std::error::Error>>(())
-        /// ```
-        pub fn cache_max_bytes(bytes: u64) => cache_max_bytes = bytes;
+        pub fn refresh(refresh: bool) => refresh = refresh;
 
         /// Sets the prices. Default: the shipped table with the prices in `DSRS_PRICES`.
         ///
@@ -372,7 +369,7 @@ impl LmBuilder {
         /// # async fn main() -> Result<(), LmError> {
         /// let price = Price { input: 1.0, output: 1.0, cached_input: None };
         /// let lm = Lm::builder("openai:my-model").prices(Prices::empty().with("openai:*", price));
-        /// # let lm = lm.base_url("http://127.0.0.1:9/v1").no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        /// # let lm = lm.base_url("http://127.0.0.1:9/v1").no_proxy().no_store();
         /// let lm = lm.budget(LmBudget::msats(100)).build()?;
         /// // 81 msat for the prompt at most, and 4,096 msat for the reply.
         /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
@@ -391,7 +388,7 @@ impl LmBuilder {
         /// # async fn main() -> Result<(), LmError> {
         /// let budget = LmBudget::msats(100);
         /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").budget(budget.clone());
-        /// # let lm = lm.variables(|_| None).base_url("http://127.0.0.1:9/v1").no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        /// # let lm = lm.variables(|_| None).base_url("http://127.0.0.1:9/v1").no_proxy().no_store();
         /// let sampling = Sampling { max_tokens: Some(1000), ..Sampling::default() };
         /// let request = LmRequest::new("example").user("?").with_sampling(sampling);
         /// // The call may cost 509 msat, so it is not made.
@@ -412,7 +409,7 @@ impl LmBuilder {
         /// let builder = || {
         ///     let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1");
         /// #     let lm = lm.retry(dsrs_metrics::lm::RetryPolicy::never());
-        /// #     let lm = lm.variables(|_| None).no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off);
+        /// #     let lm = lm.variables(|_| None).no_proxy().no_store();
         ///     lm.budget(LmBudget::msats(100))
         /// };
         /// let request = LmRequest::new("example").user("?");
@@ -428,28 +425,28 @@ impl LmBuilder {
         /// Sets the ledger, which several models may share.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, Ledger, Lm, LmReply};
+        /// use dsrs_metrics::lm::{Ledger, Lm, LmReply};
         ///
         /// let ledger = Ledger::new();
         /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").ledger(ledger.clone());
-        /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+        /// let lm = lm.no_store().build()?;
         /// ledger.record("judge brief version 1", &Ok(LmReply::new("yes")));
         /// assert_eq!(lm.ledger().total().calls, 1);
         /// # Ok::<(), dsrs_metrics::lm::LmError>(())
         /// ```
         pub fn ledger(ledger: Ledger) => ledger = ledger;
 
-        /// Estimates calls in place of making them, see [`LmEstimate`]. No key is needed, the cache is only read, and the
+        /// Estimates calls in place of making them, see [`LmEstimate`]. No key is needed, the store is only read, and the
         /// [ledger](Self::ledger) counts nothing.
         ///
         /// ```
-        /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
+        /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmErrorKind, LmEstimate, LmRequest};
         ///
         /// # #[tokio::main(flavor = "current_thread")]
         /// # async fn main() -> Result<(), LmError> {
         /// let estimate = LmEstimate::new();
         /// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
-        /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+        /// let lm = lm.no_store().build()?;
         /// let error = lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
         /// assert_eq!(error.kind(), &LmErrorKind::Estimated);
         /// assert_eq!(estimate.total().calls, 1);
@@ -469,7 +466,7 @@ impl LmBuilder {
     /// Builds the model. Whether the provider answers is checked by
     /// [`probe`](LanguageModel::probe).
     ///
-    /// Where a test replays recorded calls, no key is needed, and the cache is not opened.
+    /// Where a test replays recorded calls, no key is needed, and the store is not opened.
     ///
     /// ```
     /// use dsrs_metrics::lm::Lm;
@@ -483,7 +480,7 @@ impl LmBuilder {
     ///
     /// # Errors
     /// [`LmError`], if the provider is unknown, the key is missing, a setting is invalid, a model has no
-    /// price under a budget, or the cache cannot be opened.
+    /// price under a budget, or the store cannot be opened.
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
@@ -498,8 +495,9 @@ impl LmBuilder {
             let client = Client::new(target, self.api, http)?;
             return self.estimated(client, prices, estimate);
         }
-        // The last fallible setting, since it creates a directory.
-        let cache = if replay::is_replaying() { None } else { self.open_cache()? };
+        // The last fallible setting, since it creates a folder.
+        let folder = if replay::is_replaying() { None } else { self.store_folder()? };
+        let store = folder.map(Store::open).transpose()?;
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| registry::limiter(target.account_hash(), limits));
         let circuit = registry::circuit(target.address_hash(), self.circuit);
@@ -511,14 +509,15 @@ impl LmBuilder {
         let limited = RateLimit::new(priced, limiter);
         let retried = Retry::new(CircuitBreaker::with_circuit(limited, circuit), self.retry);
         let ledger = self.ledger;
-        let layers: Arc<dyn LanguageModel> = match &cache {
-            Some(cache) => {
-                let cached = Cached::new(retried, cache.clone(), self.cache_mode);
-                Arc::new(Metered::new(cached, ledger.clone()))
+        let layers: Arc<dyn LanguageModel> = match &store {
+            Some(store) => {
+                let stored = Stored::new(retried, store.clone());
+                let stored = if self.refresh { stored.refresh()? } else { stored };
+                Arc::new(Metered::new(stored, ledger.clone()))
             }
             None => Arc::new(Metered::new(retried, ledger.clone())),
         };
-        Ok(Lm::new(layers, ledger, cache))
+        Ok(Lm::new(layers, ledger, store))
     }
 
     fn target(&self) -> Result<Target, LmError> {
@@ -586,20 +585,15 @@ impl LmBuilder {
         }
     }
 
-    fn open_cache(&self) -> Result<Option<ReplyCache>, LmError> {
-        let dir = self.cache_directory()?;
-        dir.map(|dir| ReplyCache::open(dir, self.cache_max_bytes)).transpose()
-    }
-
-    /// The directory of the cache, unless the cache is disabled.
-    fn cache_directory(&self) -> Result<Option<PathBuf>, LmError> {
-        if self.cache_mode == CacheMode::Off {
-            return Ok(None);
-        }
-        let dir = self.cache_dir.clone();
-        let dir = dir.or_else(|| self.variables.get("DSRS_CACHE").map(PathBuf::from));
-        let dir = dir.or_else(ReplyCache::default_dir);
-        dir.map(Some).ok_or_else(|| LmErrorKind::NoCacheDirectory.into())
+    /// The folder of the store; `None` without one.
+    fn store_folder(&self) -> Result<Option<PathBuf>, LmError> {
+        let dir = match &self.store {
+            StoreSetting::None => return Ok(None),
+            StoreSetting::In(dir) => Some(dir.clone()),
+            StoreSetting::Default => self.variables.get("DSRS_STORE").map(PathBuf::from),
+        };
+        let dir = dir.or_else(Store::default_dir);
+        dir.map(Some).ok_or_else(|| LmErrorKind::NoStoreFolder.into())
     }
 
     /// A model that counts its calls in place of making them.
@@ -609,9 +603,9 @@ impl LmBuilder {
         prices: Prices,
         estimate: LmEstimate,
     ) -> Result<Lm, LmError> {
-        let stored = match (self.cache_directory()?, self.cache_mode) {
-            (Some(dir), CacheMode::Use) => StoredReplies::open(&dir)?,
-            _ => StoredReplies::none(),
+        let store = match self.store_folder()?.filter(|_| !self.refresh) {
+            Some(dir) => Store::open_existing(&dir)?,
+            None => None,
         };
         estimate.activate();
         let layers = Estimated {
@@ -620,7 +614,7 @@ impl LmBuilder {
             estimate,
             prices,
             attempts: self.retry.max_attempts.max(1),
-            stored,
+            store,
         };
         Ok(Lm::new(Arc::new(layers), self.ledger.clone(), None))
     }

@@ -34,7 +34,7 @@ use super::{LmError, LmReply, LmRequest};
 /// # }
 /// ```
 pub trait CallObserver: Send + Sync {
-    /// Called after each call, also after one that failed, was cancelled, or was answered from the cache. Calls are made
+    /// Called after each call, also after one that failed, was cancelled, or was answered from the store. Calls are made
     /// concurrently, so it should return quickly. A panic is ignored.
     fn on_call(&self, call: &ObservedCall<'_>);
 }

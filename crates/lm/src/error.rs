@@ -13,7 +13,7 @@ use super::reply::Usage;
 ///
 /// The message is one complete line: the error, the value that was found, a correction. API keys appear
 /// neither in it nor in `Debug`. [`source`](Error::source) is the typed error of the HTTP, JSON,
-/// file or cache library, where there is one; the message already includes its text. Equality
+/// file or store library, where there is one; the message already includes its text. Equality
 /// ignores the source.
 ///
 /// ```
@@ -113,9 +113,9 @@ impl LmError {
         /// use dsrs_metrics::lm::{LmError, LmErrorKind};
         ///
         /// let full = std::io::Error::other("disk full");
-        /// let kind = LmErrorKind::Cache { path: "replies.redb".into(), reason: full.to_string() };
+        /// let kind = LmErrorKind::Store { path: "store.sqlite".into(), reason: full.to_string() };
         /// let error = LmError::from(kind).with_source(full);
-        /// assert_eq!(error.to_string(), "reply cache replies.redb: disk full");
+        /// assert_eq!(error.to_string(), "store store.sqlite: disk full");
         /// assert!(error.source().is_some_and(|source| source.is::<std::io::Error>()));
         /// ```
         pub fn with_source(source: impl Error + Send + Sync + 'static)
@@ -260,7 +260,7 @@ impl LmError {
     }
 }
 
-/// An error that concerns no single model: a setting, the cache.
+/// An error that concerns no single model: a setting, the store.
 impl From<LmErrorKind> for LmError {
     fn from(kind: LmErrorKind) -> Self {
         let cost_msats = if kind.may_be_charged() { None } else { Some(0) };

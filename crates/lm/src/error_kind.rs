@@ -224,19 +224,19 @@ pub enum LmErrorKind {
         /// The whole budget, in msat.
         budget_msats: u64,
     },
-    /// The reply cache cannot be read or written.
-    #[error("reply cache {path}: {reason}")]
-    Cache {
-        /// The file or directory.
+    /// The store cannot be read or written.
+    #[error("store {path}: {reason}")]
+    Store {
+        /// The file or folder.
         path: String,
         /// The expected value, and a correction.
         reason: String,
     },
-    /// The directory of the reply cache is not known.
+    /// The folder of the store is not known.
     #[error(
-        "no directory for the reply cache, since the user has no home directory; set DSRS_CACHE to a directory, or disable the cache (--no-cache)"
+        "no folder for the store, since the user has no home folder; name a folder (--store, DSRS_STORE), or use none (--no-store)"
     )]
-    NoCacheDirectory,
+    NoStoreFolder,
     /// The model estimates its calls, and makes none; see `LmBuilder::estimate`.
     #[error("the call was estimated, not made")]
     Estimated,

@@ -82,7 +82,7 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// Calls that models would make, and the most that they can cost. Clones share the counts.
 ///
 /// A model that is built with [`LmBuilder::estimate`](super::LmBuilder::estimate) makes no call: it returns the replies that the
-/// cache has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
+/// store has, counts every other call here, and returns [`LmErrorKind::Estimated`](super::LmErrorKind::Estimated). Judges,
 /// panels and composites then evaluate everything that can follow any reply. The counts do not depend on the order of calls.
 ///
 /// The amounts are an upper bound for judges with all of their steps, panels, repeats and composites, unless a provider charges more
@@ -92,7 +92,7 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// ```
 /// use dsrs_metrics::judge::Models;
 /// use dsrs_metrics::judge::shipped::SemanticEquivalence;
-/// use dsrs_metrics::lm::{CacheMode, Lm, LmEstimate};
+/// use dsrs_metrics::lm::{Lm, LmEstimate};
 /// use dsrs_metrics::rows::Pair;
 /// use dsrs_metrics::{Evaluate, contract::Settings, prelude::*};
 ///
@@ -100,7 +100,7 @@ pub fn longest_reply(max_tokens: Option<u32>) -> String {
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let estimate = LmEstimate::new();
 /// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
-/// let lm = lm.cache_mode(CacheMode::Off).build()?;
+/// let lm = lm.no_store().build()?;
 /// let rows = ["five km", "6 km"].map(|answer| {
 ///     Pair::new(answer, example! { "answer" => "5 km" }, prediction! { "answer" => answer })
 /// });
@@ -123,9 +123,9 @@ pub struct LmEstimate {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CallEstimate {
-    /// The calls whose reply is not in the cache, including probes, without repairs and further attempts.
+    /// The calls whose reply is not in the store, including probes, without repairs and further attempts.
     pub calls: u64,
-    /// The calls whose reply is in the cache.
+    /// The calls whose reply is in the store.
     pub cached_calls: u64,
     /// Of `calls`, those whose request does not limit the reply. They count with the limit that a budget sets, 4,096 tokens.
     pub unlimited_calls: u64,
@@ -175,7 +175,7 @@ impl LmEstimate {
     /// The sum of all calls.
     ///
     /// ```
-    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
     /// use dsrs_metrics::lm::{Price, Prices, RetryPolicy, Sampling};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
@@ -184,7 +184,7 @@ impl LmEstimate {
     /// let price = Price { input: 0.0, output: 1.0, cached_input: None }; // 1 msat for each token
     /// let retry = RetryPolicy { max_attempts: 3, ..RetryPolicy::default() };
     /// let lm = Lm::builder("openai:m").prices(Prices::empty().with("openai:m", price)).retry(retry);
-    /// let lm = lm.cache_mode(CacheMode::Off).estimate(estimate.clone()).build()?;
+    /// let lm = lm.no_store().estimate(estimate.clone()).build()?;
     /// let limit = Sampling { max_tokens: Some(100), ..Sampling::default() };
     /// let request = LmRequest::new("example").user("?").with_sampling(limit);
     /// lm.complete(&request).await.unwrap_err();
@@ -203,13 +203,13 @@ impl LmEstimate {
     /// The calls by [purpose](super::LmRequest::purpose) and model. The purpose of a probe is `probe`.
     ///
     /// ```
-    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmEstimate, LmRequest};
+    /// use dsrs_metrics::lm::{LanguageModel, Lm, LmError, LmEstimate, LmRequest};
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LmError> {
     /// let estimate = LmEstimate::new();
     /// let lm = Lm::builder("openai:gpt-6-luna").estimate(estimate.clone());
-    /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+    /// let lm = lm.no_store().build()?;
     /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
     /// let by_purpose = estimate.by_purpose();
     /// let key = ("example".to_owned(), "openai:gpt-6-luna".to_owned());

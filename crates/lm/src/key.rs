@@ -1,4 +1,4 @@
-//! The key of a stored reply, in the cache and in the journal of a run.
+//! The key of a stored reply, in the store and in the journal of a run.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use super::{LanguageModel, LmRequest};
 /// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only the cache compares it"))]
+    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only the store reads it"))]
     pub(super) text: String,
     pub(crate) hash: Hash,
 }

@@ -24,16 +24,16 @@ use super::{LmError, LmReply, Usage};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallTotals {
-    /// All calls that were made or answered from the cache, including [probes](super::LanguageModel::probe).
+    /// All calls that were made or answered from the store, including [probes](super::LanguageModel::probe).
     pub calls: u64,
-    /// Calls that were answered from the cache or by an equal concurrent call.
+    /// Calls that were answered from the store or by an equal concurrent call.
     pub cached: u64,
     /// Calls without a reply, including calls that were cancelled.
     pub failed: u64,
     /// Calls that were not made, since the budget did not cover them. They are not among [`calls`](Self::calls).
     #[serde(default)]
     pub refused: u64,
-    /// Tokens of the calls that were not answered from the cache, and of failed attempts if the provider reported their
+    /// Tokens of the calls that were not answered from the store, and of failed attempts if the provider reported their
     /// tokens.
     pub usage: Usage,
     /// The known cost, in msat.

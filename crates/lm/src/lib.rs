@@ -13,17 +13,17 @@
 //! | layer | what it does with a call |
 //! | --- | --- |
 //! | [`Metered`] | adds calls, tokens and cost to the [`Ledger`], also of calls that are cancelled |
-//! | `Cached` | returns a stored reply, or stores the new one; equal concurrent calls become one |
+//! | `Stored` | returns a stored reply, or stores the new one; equal concurrent calls become one |
 //! | `Retry` | repeats a call after a transient failure, with exponential backoff |
 //! | `CircuitBreaker` | rejects calls for a while once the provider has kept failing |
 //! | `RateLimit` | waits for the requests and tokens per minute of the account |
 //! | `Priced` | reserves the highest possible cost from the budget, and settles it with the actual cost |
 //! | client | sends one HTTP request in the provider's format, and converts its reply or error |
 //!
-//! A reply from the cache therefore waits for no rate limit, and each attempt of a retried call is
+//! A reply from the store therefore waits for no rate limit, and each attempt of a retried call is
 //! subject to the limits and to the budget.
 //!
-//! For an estimate one layer replaces all of these (`LmBuilder::estimate`): it returns the replies that the cache has, and
+//! For an estimate one layer replaces all of these (`LmBuilder::estimate`): it returns the replies that the store has, and
 //! counts all other calls.
 //!
 //! Within the scope of a replay, `Lm` returns the replies that a file has, above all layers, or records them there.
@@ -34,8 +34,6 @@ extern crate dsrs_metrics_values;
 mod amount;
 #[cfg(feature = "lm")]
 mod builder;
-#[cfg(feature = "lm")]
-mod cache;
 mod call_observer;
 #[cfg(feature = "lm")]
 mod client;
@@ -71,10 +69,9 @@ mod request;
 mod scripted;
 #[cfg(feature = "lm")]
 mod stack;
-
 #[cfg(feature = "lm")]
-#[doc(hidden)]
-pub use self::cache::ON_WAIT;
+mod store;
+
 pub use self::call_observer::{CallObserver, ObservedCall};
 #[cfg(feature = "embed-static")]
 pub use self::embedding::StaticEmbedder;
@@ -110,13 +107,17 @@ pub use self::scripted::ScriptedLm;
 #[cfg(feature = "lm")]
 pub use self::{
     builder::LmBuilder,
-    cache::{CacheMode, ReplyCache},
     embedding::ProviderEmbedder,
     estimate::{CallEstimate, LmEstimate},
     layers::{
-        BudgetOverrun, Cached, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit,
+        BudgetOverrun, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit,
         RateLimiter, Retry, RetryPolicy,
     },
     price::{MSATS_PER_USD, Price, Prices},
     stack::Lm,
+};
+#[cfg(feature = "lm")]
+pub use self::{
+    layers::Stored,
+    store::{Pruned, Store, StoreInfo},
 };

@@ -11,7 +11,7 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
 /// A language model: takes a conversation and returns a reply.
 ///
 /// The client of a provider implements it, and so does every layer around one (retries, rate
-/// limits, prices, the cache) and [`ScriptedLm`](super::ScriptedLm), the model for tests. An
+/// limits, prices, the store) and [`ScriptedLm`](super::ScriptedLm), the model for tests. An
 /// implementation needs two methods:
 ///
 /// ```
@@ -46,7 +46,7 @@ use super::{LmError, LmReply, LmRequest, Logprobs, ReplySchema, Sampling};
     note = "implement `LanguageModel` for it, or use a `ScriptedLm`; with feature `lm`, `Lm::from_env()` returns the model of a provider"
 )]
 pub trait LanguageModel: Send + Sync {
-    /// The model's name as `provider:model`. Part of every cache key, error and report.
+    /// The model's name as `provider:model`. Part of the key of every stored reply, of errors and reports.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, ScriptedLm};
@@ -55,7 +55,7 @@ pub trait LanguageModel: Send + Sync {
     /// ```
     fn id(&self) -> &str;
 
-    /// The base URL of the API, unless it is the provider's default. Part of every cache key, since
+    /// The base URL of the API, unless it is the provider's default. Part of the key of every stored reply, since
     /// two servers may use one name for different models.
     ///
     /// ```
@@ -74,7 +74,7 @@ pub trait LanguageModel: Send + Sync {
     }
 
     /// The request that the model answers. A layer overrides it if it fills in parameters that the
-    /// request leaves open and that change the reply, such as a temperature. The key of a cached
+    /// request leaves open and that change the reply, such as a temperature. The key of a stored
     /// reply is computed from this request.
     ///
     /// ```
@@ -118,7 +118,7 @@ pub trait LanguageModel: Send + Sync {
     /// Checks that the model answers at all: that the API key, the host and the model name are
     /// right. A run calls it before its first row.
     ///
-    /// The default sends a minimal request. Caches and retries are bypassed. The cost is counted
+    /// The default sends a minimal request. Store and retries are bypassed. The cost is counted
     /// like the cost of any other call, with `probe` as the [purpose](LmRequest::purpose). Returns the
     /// reply, or `None` if no call was needed.
     ///

@@ -1,4 +1,4 @@
-//! Directories of the cache and of journals, which quote rows, prompts and replies.
+//! Directories of the store and of journals, which quote rows, prompts and replies.
 
 use std::fs::DirBuilder;
 use std::io;

@@ -1,7 +1,7 @@
 //! The records of calls in a journal: their replies, which the journal returns when the row is evaluated again, and their
 //! reservations from a budget, before they are made.
 //!
-//! [`Lm`](super::Lm), [`Cached`](super::Cached) and the calls of judges record replies, [`Priced`](super::Priced) reservations. The recorders
+//! [`Lm`](super::Lm), [`Stored`](super::Stored) and the calls of judges record replies, [`Priced`](super::Priced) reservations. The recorders
 //! themselves belong to the run.
 
 use std::cell::Cell;

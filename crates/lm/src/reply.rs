@@ -32,14 +32,14 @@ pub struct LmReply {
     /// OpenAI; `None` if the provider sends none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// The cost of the call in msat, including failed attempts; 0 for a reply from the cache,
+    /// The cost of the call in msat, including failed attempts; 0 for a reply from the store,
     /// `None` if the model has no price.
     pub cost_msats: Option<u64>,
     /// Whether the call may have cost more than `cost_msats`: an earlier attempt was interrupted,
     /// and its cost is unknown.
     #[serde(default)]
     pub cost_is_lower_bound: bool,
-    /// Whether the reply came from the cache or from an equal concurrent call. Such a reply costs
+    /// Whether the reply came from the store or from an equal concurrent call. Such a reply costs
     /// nothing.
     pub cached: bool,
     /// The tokens of the text, or of its end, with log probabilities, if the request [asks for them](super::LmRequest::logprobs)
@@ -139,7 +139,7 @@ impl LmReply {
         !self.cached && (self.cost_msats.is_none() || self.cost_is_lower_bound)
     }
 
-    /// The same reply where it is not charged again: from the cache or from an equal concurrent
+    /// The same reply where it is not charged again: from the store or from an equal concurrent
     /// call.
     #[cfg(feature = "lm")]
     pub(super) fn into_cached(mut self) -> Self {
@@ -279,7 +279,7 @@ mod tests {
         for long in ["é", "\u{7}", "a\n"].map(|it| it.repeat(MAX_REPORTED + 1)) {
             let shown = reported(&long).into_owned();
             assert_eq!((shown.chars().count(), shown.chars().last()), (MAX_REPORTED, Some('…')));
-            assert_eq!(reported(&shown), shown, "as in the cache of replies");
+            assert_eq!(reported(&shown), shown, "as in the store");
         }
     }
 

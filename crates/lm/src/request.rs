@@ -36,12 +36,12 @@ pub struct LmRequest {
     pub schema: Option<Arc<ReplySchema>>,
     /// The sampling parameters.
     pub sampling: Sampling,
-    /// The caller and its version, such as `judge semantic_f1 version 2`. Part of the cache key, so
+    /// The caller and its version, such as `judge semantic_f1 version 2`. Part of the key of a reply, so
     /// that a changed judge never reads replies to its earlier version. The
     /// [`Ledger`](super::Ledger) keeps totals by purpose.
     pub purpose: String,
     /// The index, from 0, of this sample among several of the same request. It is not sent to the
-    /// provider, but is part of the cache key: five samples are five replies, also from the cache.
+    /// provider, but is part of the key of a reply: five samples are five replies, also from the store.
     pub draw: u32,
     /// Asks for log probabilities of the reply's tokens. A model without them is an error, or returns none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,7 +145,7 @@ impl LmRequest {
         ///
         /// let request = LmRequest::new("example").user("?");
         /// let samples = [0, 1].map(|draw| request.clone().with_draw(draw));
-        /// assert_ne!(samples[0], samples[1], "two samples have two entries in the cache");
+        /// assert_ne!(samples[0], samples[1], "two samples have two records in the store");
         /// ```
         pub fn with_draw(draw: u32) => draw = draw;
 

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use super::client::Variables;
 use super::recording;
 use super::replay::{self, Replay};
-use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, ReplyCache};
+use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote, Store};
 
-/// A language model of a provider, with retries, limits, prices and a cache. Clones share
+/// A language model of a provider, with retries, limits, prices and a store. Clones share
 /// everything.
 ///
 /// ```no_run
@@ -40,7 +40,7 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
 /// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limits](super::RateLimiter) of an account, shared by all models of the process with the same address and key |
 /// | `DSRS_MAX_REPLY_BYTES` | the [largest response](super::LmBuilder::max_reply_bytes), in bytes |
-/// | `DSRS_CACHE` | the directory of the [cache](ReplyCache) |
+/// | `DSRS_STORE` | the folder of the [store](Store) |
 /// | `DSRS_PRICES` | a JSON file of [prices](super::Prices) |
 /// | `DSRS_MSATS_PER_USD` | the number of msat per US dollar |
 ///
@@ -50,7 +50,7 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, LmReply, LmRequest, Quote
 pub struct Lm {
     layers: Arc<dyn LanguageModel>,
     ledger: Ledger,
-    cache: Option<ReplyCache>,
+    store: Option<Store>,
 }
 
 impl Lm {
@@ -96,10 +96,10 @@ impl Lm {
     /// A builder for the model named `id` (`provider:model`).
     ///
     /// ```
-    /// use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm};
+    /// use dsrs_metrics::lm::{LanguageModel, Lm};
     ///
     /// let lm = Lm::builder("google:gemini-3.8-flash").key("0123456789abcdef");
-    /// let lm = lm.cache_mode(CacheMode::Off).build()?;
+    /// let lm = lm.no_store().build()?;
     /// assert_eq!(lm.id(), "gemini:gemini-3.8-flash", "`google` is an alias");
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
@@ -110,9 +110,9 @@ impl Lm {
     pub(super) fn new(
         layers: Arc<dyn LanguageModel>,
         ledger: Ledger,
-        cache: Option<ReplyCache>,
+        store: Option<Store>,
     ) -> Self {
-        Self { layers, ledger, cache }
+        Self { layers, ledger, store }
     }
 
     /// The totals of its calls.
@@ -123,7 +123,7 @@ impl Lm {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), LmError> {
     /// let lm = Lm::builder("openai:my-model").base_url("http://127.0.0.1:9/v1");
-    /// # let lm = lm.retry(dsrs_metrics::lm::RetryPolicy::never()).no_proxy().cache_mode(dsrs_metrics::lm::CacheMode::Off).build()?;
+    /// # let lm = lm.retry(dsrs_metrics::lm::RetryPolicy::never()).no_proxy().no_store().build()?;
     /// lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err(); // nothing listens there
     /// assert_eq!((lm.ledger().total().calls, lm.ledger().total().failed), (1, 1));
     /// # Ok(())
@@ -134,18 +134,18 @@ impl Lm {
         &self.ledger
     }
 
-    /// The cache of its replies; `None` if the cache is disabled.
+    /// Returns the store of its replies; `None` without one.
     ///
     /// ```
-    /// use dsrs_metrics::lm::{CacheMode, Lm};
+    /// use dsrs_metrics::lm::Lm;
     ///
-    /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").cache_mode(CacheMode::Off);
-    /// assert!(lm.build()?.cache().is_none());
+    /// let lm = Lm::builder("openai:gpt-6-luna").key("sk-0123456789abcdef").no_store();
+    /// assert!(lm.build()?.store().is_none());
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```
     #[must_use]
-    pub fn cache(&self) -> Option<&ReplyCache> {
-        self.cache.as_ref()
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
     }
 }
 
@@ -179,7 +179,7 @@ impl LanguageModel for Lm {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         match Replay::current() {
             Some(replay) => replay.complete(&*self.layers, request, &self.ledger).await,
-            // Also without a cache, and also calls of programs.
+            // Also without a store, and also calls of programs.
             None => recording::complete(&*self.layers, request).await,
         }
     }

@@ -93,7 +93,7 @@ impl OtelEvents {
         Ok(Self(Arc::new(Inner { logger, scope, outbox, detail, timeout, run: Mutex::default() })))
     }
 
-    /// Sends a span for each call of the models of a ledger, apart from calls that the cache or the budget answers.
+    /// Sends a span for each call of the models of a ledger, apart from calls that the store or the budget answers.
     ///
     /// ```
     /// use dsrs_metrics::lm::{LanguageModel, Ledger, LmRequest, Metered, ScriptedLm};

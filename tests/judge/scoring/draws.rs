@@ -47,7 +47,7 @@ async fn equal_models_of_a_panel_have_other_draws() {
     assert_eq!(draws, [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
-/// Each repeat of a row has draws of its own, so that the cache does not answer them.
+/// Each repeat of a row has draws of its own, so that a store does not answer them.
 #[tokio::test]
 async fn repeats_of_a_row_have_other_draws() {
     let lm = Arc::new(ScriptedLm::new().otherwise(json!({ "grade": 1 })));

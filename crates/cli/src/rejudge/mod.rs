@@ -69,6 +69,7 @@ pub(super) enum Error {
 
 pub(super) fn run(registry: &Registry, args: &RejudgeArguments) -> Result<ExitCode, Error> {
     let files = Files::new()
+        .store(&args.options.lm.store)
         .read("RUN", [&args.run])
         .read("--labels", &args.labels)
         .read_params(&args.params)

@@ -158,8 +158,8 @@ struct Calls<'a>(&'a CallEstimate);
 impl fmt::Display for Calls<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let CallEstimate { calls, cached_calls, .. } = self.0;
-        let cached = if *cached_calls == 1 { "cached reply" } else { "cached replies" };
-        write!(f, "{}, {cached_calls} {cached}", counted(*calls, "call"))
+        let stored = if *cached_calls == 1 { "stored reply" } else { "stored replies" };
+        write!(f, "{}, {cached_calls} {stored}", counted(*calls, "call"))
     }
 }
 

@@ -137,6 +137,7 @@ pub(super) fn evaluate(
 /// The files of the command.
 fn files(args: &ScoreArguments) -> Files<'_> {
     Files::new()
+        .store(&args.options.lm.store)
         .read("DATA", &args.data)
         .read_params(&args.params)
         .write_journal("--journal", args.journal.as_ref())

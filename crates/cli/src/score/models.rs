@@ -1,4 +1,4 @@
-//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the cache: the language models of the judges of a run, and
+//! `--lm`, `--embed`, `--offline`, `--budget` and the options of the store: the language models of the judges of a run, and
 //! a summary of their calls.
 //!
 //! The harness checks before the first row whether the models reply.
@@ -11,11 +11,9 @@ use crate::core::declared::requirements::Requirement;
 use crate::core::metric::Metric;
 use crate::core::metric::settings::Settings;
 use crate::error::CliError;
-use crate::evaluate::{EvaluationResult, exit_before_first_run};
+use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{
-    CacheMode, CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, ON_WAIT, PROBE_PURPOSE,
-};
+use crate::lm::{CallTotals, Ledger, LmBudget, LmBuilder, LmEstimate, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(crate) struct RunModels {
@@ -38,16 +36,20 @@ impl RunModels {
         paid_msats: u64,
         estimate: Option<LmEstimate>,
     ) -> Result<Self, CliError> {
-        // It is set by the first command of the process.
-        let _ = ON_WAIT.set(exit_before_first_run);
         let budget = args.budget.map(LmBudget::msats);
         if let Some(budget) = &budget {
             budget.add_spent(paid_msats);
         }
-        let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
+        let (allow_unpriced, store) = (args.allow_unpriced, args.store.clone());
         let shared_budget = budget.clone();
         let configure = move |builder: LmBuilder| {
-            let mut builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            let mut builder = builder.refresh(store.refresh).allow_unpriced(allow_unpriced);
+            if let Some(folder) = &store.store {
+                builder = builder.store(folder);
+            }
+            if store.no_store {
+                builder = builder.no_store();
+            }
             if let Some(estimate) = &estimate {
                 builder = builder.estimate(estimate.clone());
             }
@@ -166,12 +168,4 @@ fn declared_cost(
             "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
         )
     })
-}
-
-fn cache_mode(args: &LmArguments) -> CacheMode {
-    match (args.no_cache, args.refresh) {
-        (true, _) => CacheMode::Off,
-        (_, true) => CacheMode::Refresh,
-        _ => CacheMode::Use,
-    }
 }

@@ -1,4 +1,4 @@
-//! `--lm`, `--budget` and the options of the cache in a program without language models: an error.
+//! `--lm`, `--budget` and the options of the store in a program without language models: an error.
 
 use std::sync::Arc;
 
@@ -24,8 +24,9 @@ impl RunModels {
         let options = [
             (args.lm.is_some(), "--lm"),
             (args.budget.is_some(), "--budget"),
-            (args.no_cache, "--no-cache"),
-            (args.refresh, "--refresh"),
+            (args.store.no_store, "--no-store"),
+            (args.store.refresh, "--refresh"),
+            (args.store.store.is_some(), "--store"),
             (args.estimate, "--estimate"),
         ];
         match options.into_iter().find(|(is_set, _)| *is_set) {

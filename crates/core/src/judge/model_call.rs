@@ -40,7 +40,7 @@ pub(super) struct Verdict {
 pub(super) struct Calls {
     /// Calls that were made, including calls without a reply.
     pub(super) made: u32,
-    /// Calls that were answered from the cache, or by an equal call in progress.
+    /// Calls that were answered from the store, or by an equal call in progress.
     pub(super) cached: u32,
     /// The tokens of the calls that were made.
     pub(super) usage: Usage,
@@ -93,7 +93,7 @@ pub(super) struct Question {
     /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
     pub(super) msats: u64,
     pub(super) calls: Calls,
-    /// The models that replied, also from the cache.
+    /// The models that replied, also from the store.
     pub(super) replied_by: ReplyCounts,
     /// The parameters that the model does not support, and that were omitted.
     pub(super) omitted: UnsupportedParams,

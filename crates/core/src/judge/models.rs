@@ -298,7 +298,7 @@ impl Models {
 }
 
 /// Makes a function that builds the value of each name once. A model that is built where calls are replayed may have neither
-/// key nor cache, so other tests do not share it.
+/// key nor store, so other tests do not share it.
 #[cfg(feature = "lm")]
 fn once_each<T: Clone>(
     build: impl Fn(&str) -> Result<T, LmError>,

@@ -5,8 +5,8 @@ use super::settings::Settings;
 /// The number of a row's repeat, from 0, which applies while a program and metrics run in
 /// `Evaluate` with `repeats`.
 ///
-/// Judges include it in their requests, so that a cached reply to one repeat does not answer another. A program that
-/// caches replies itself does the same, as with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
+/// Judges include it in their requests, so that a stored reply to one repeat does not answer another. A program that
+/// keeps replies itself does the same, as with [`LmRequest::with_draw`](crate::lm::LmRequest::with_draw).
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -60,7 +60,7 @@ pub struct RepliedBy<'a> {
     pub model: &'a str,
     /// The fingerprint that the provider reported, see [`LmReply::fingerprint`](crate::lm::LmReply::fingerprint).
     pub fingerprint: Option<&'a str>,
-    /// The number of replies, including replies from the cache and replies that the judge could not read.
+    /// The number of replies, including replies from the store and replies that the judge could not read.
     pub replies: u64,
 }
 

@@ -171,7 +171,7 @@ pub struct MetricSpec<'a> {
     pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// The version of the score's definition, which is part of every cache key.
+    /// The version of the score's definition, which is part of the key of every stored reply.
     pub version: &'a str,
     /// The fingerprint of the code: a hash of the function's tokens, of the `score` of a judge, of the expression of a
     /// composite with its components. `None` if a macro did not see the code.

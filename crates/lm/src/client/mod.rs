@@ -3,7 +3,7 @@
 //! [`provider`] lists the providers with their addresses, [`target`] reads the environment variables that configure
 //! one. [`format`](self::format) writes a request in the provider's wire format and reads its reply. [`http`] sends it:
 //! redirects are not followed, since they would carry the key and the prompt to an address that is not configured, and
-//! a response is read up to a limit. [`errors`] converts errors. Retries, limits, prices and the cache are in
+//! a response is read up to a limit. [`errors`] converts errors. Retries, limits, prices and the store are in
 //! [`layers`](super::layers).
 
 mod errors;

@@ -96,7 +96,7 @@ impl Target {
             base_url.map(|(setting, url)| normalize_url(name, &setting, &url)).transpose()?;
         let key_variables = provider.key_variables();
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
-        // With the canonical name of the provider, which prices and cache keys use.
+        // With the canonical name of the provider, which prices and keys of replies use.
         let id = format!("{name}:{model}");
         let key_variable = key_variables.into_iter().next().unwrap_or_default();
         // A server at a configured address may require no key; if it does, it returns an error.

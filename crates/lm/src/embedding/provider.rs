@@ -20,11 +20,11 @@ use crate::{LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Usage, recording
 /// several calls.
 ///
 /// ```
-/// use dsrs_metrics::lm::{CacheMode, EmbeddingModel, Lm};
+/// use dsrs_metrics::lm::{EmbeddingModel, Lm};
 ///
 /// let model = Lm::builder("openai:my-embeddings")
 ///     .base_url("http://localhost:8000/v1")
-///     .cache_mode(CacheMode::Off)
+///     .no_store()
 ///     .build_embedder()?;
 /// assert_eq!(model.id(), "openai:my-embeddings");
 /// assert_eq!(model.endpoint(), Some("http://localhost:8000/v1/"));
@@ -88,7 +88,7 @@ impl LmBuilder {
     /// use dsrs_metrics::lm::{EmbeddingModel, Lm};
     ///
     /// let model = Lm::builder("openai:text-embedding-3-small").key("sk-0123456789abcdef");
-    /// # let model = model.cache_mode(dsrs_metrics::lm::CacheMode::Off);
+    /// # let model = model.no_store();
     /// assert_eq!(model.build_embedder()?.id(), "openai:text-embedding-3-small");
     /// # Ok::<(), dsrs_metrics::lm::LmError>(())
     /// ```

@@ -1,17 +1,17 @@
 //! The layer that counts calls in place of making them, for the estimate of a run.
 
-use super::super::cache::StoredReplies;
 use super::super::estimate::{self, CallEstimate, LmEstimate, is_repair};
 use super::super::key::Key;
 use super::super::model::probe_request;
 use super::super::price::{Price, Prices};
+use super::super::store::Store;
 use super::super::{
     LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, PROBE_PURPOSE, Sampling,
 };
 use super::Layer;
 use super::priced::{limited, max_cost};
 
-/// A model that returns the replies that the cache has, and counts all other calls.
+/// A model that returns the replies that the store has, and counts all other calls.
 pub(crate) struct Estimated<L> {
     pub(crate) inner: L,
     pub(crate) estimate: LmEstimate,
@@ -19,10 +19,16 @@ pub(crate) struct Estimated<L> {
     pub(crate) price: Option<Price>,
     pub(crate) attempts: u32,
     /// The replies that a run would find.
-    pub(crate) stored: StoredReplies,
+    pub(crate) store: Option<Store>,
 }
 
 impl<L: LanguageModel> Estimated<L> {
+    /// The stored reply to an effective request.
+    fn stored(&self, request: &LmRequest) -> Result<Option<LmReply>, LmError> {
+        let Some(store) = &self.store else { return Ok(None) };
+        store.reply(&Key::new(&self.inner, request), 0)
+    }
+
     /// The most that one attempt can cost. A request that does not limit the reply counts with the limit that a budget sets.
     fn max_cost(&self, request: &LmRequest) -> Option<u64> {
         max_cost(&self.prices, self.price.as_ref()?, &limited(request))
@@ -60,7 +66,7 @@ impl<L: LanguageModel> Estimated<L> {
             if is_seed {
                 request.sampling.seed = None;
             }
-            if self.stored.get(&Key::new(&self.inner, &request))?.is_some() {
+            if self.stored(&request)?.is_some() {
                 return Ok(Some(parameter));
             }
         }
@@ -82,8 +88,7 @@ impl<L: LanguageModel> Layer for Estimated<L> {
             return Err(estimate::error(id));
         }
         let effective = self.inner.effective_request(request);
-        let key = Key::new(&self.inner, &effective);
-        if let Some(reply) = self.stored.get(&key)? {
+        if let Some(reply) = self.stored(&effective)? {
             let cached = CallEstimate { cached_calls: 1, ..CallEstimate::default() };
             self.estimate.add(purpose, id, &cached);
             return Ok(reply.into_cached());

@@ -4,8 +4,6 @@
 #[cfg(feature = "lm")]
 mod budget;
 #[cfg(feature = "lm")]
-mod cached;
-#[cfg(feature = "lm")]
 mod circuit_breaker;
 mod cost_scope;
 #[cfg(feature = "lm")]
@@ -22,6 +20,8 @@ mod rate_limit;
 mod retry;
 #[cfg(feature = "lm")]
 mod single_flight;
+#[cfg(feature = "lm")]
+mod stored;
 
 use std::borrow::Cow;
 
@@ -35,9 +35,10 @@ pub(super) use self::priced::DEFAULT_MAX_TOKENS;
 #[cfg(feature = "lm")]
 pub(crate) use self::single_flight::{Flight, SingleFlight};
 #[cfg(feature = "lm")]
+pub use self::stored::Stored;
+#[cfg(feature = "lm")]
 pub use self::{
     budget::{BudgetOverrun, LmBudget},
-    cached::Cached,
     circuit_breaker::{Circuit, CircuitBreaker, CircuitPolicy},
     priced::Priced,
     rate_limit::{RateLimit, RateLimiter},
@@ -113,4 +114,4 @@ macro_rules! impl_language_model {
 }
 impl_language_model!(Metered);
 #[cfg(feature = "lm")]
-impl_language_model!(Cached, CircuitBreaker, Estimated, Priced, RateLimit, Retry);
+impl_language_model!(CircuitBreaker, Estimated, Priced, RateLimit, Retry, Stored);

@@ -27,7 +27,7 @@ use super::panel_reservation::{self, Quote};
 /// With a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced
 /// calls are allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request
 /// without `max_tokens` is then sent with a limit of 4,096 tokens, since nothing else limits its
-/// cost. This limit is not part of the cache key: only complete replies are stored, and a reply that
+/// cost. This limit is not part of the key of a stored reply: only complete replies are stored, and a reply that
 /// is complete within the limit is one that the model may return without it.
 ///
 /// ```

@@ -58,7 +58,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Removes the call: later calls are made again, or find the reply in the cache.
+    /// Removes the call: later calls are made again, or find the reply in the store.
     fn close(&self) {
         self.remove_from(&mut lock(&self.calls.calls));
     }

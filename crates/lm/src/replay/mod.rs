@@ -80,7 +80,7 @@ struct State {
 /// The number of characters of a message that an error shows.
 const SHOWN: usize = 80;
 
-/// Returns whether the scope replays calls and records none, so that models need no key and no cache.
+/// Returns whether the scope replays calls and records none, so that models need no key and no store.
 #[must_use]
 pub fn is_replaying() -> bool {
     Replay::current().is_some_and(|replay| !replay.is_recording())
@@ -116,7 +116,7 @@ impl Replay {
     }
 
     /// Records calls to a file, which [`finish`](Self::finish) writes. With `keep`, calls that the file has are replayed;
-    /// otherwise each call is made again. Equal calls are made once. A reply from the reply cache is recorded with the cost that
+    /// otherwise each call is made again. Equal calls are made once. A reply from the store is recorded with the cost that
     /// the file has for it, or without one.
     ///
     /// # Errors
@@ -264,7 +264,7 @@ impl Replay {
     fn record(&self, key: &CallKey, lm: &dyn LanguageModel, request: &LmRequest, reply: &LmReply) {
         let mut call = Call::new(lm, request, reply);
         if reply.cached {
-            // The reply cache does not return what the call cost, but the earlier recording may have it.
+            // The store does not return what the call cost, but the earlier recording may have it.
             let earlier = self.stored.get(key).map(|call| &call.reply);
             let earlier = earlier.filter(|earlier| earlier.text == reply.text);
             call.reply.cost_msats = earlier.and_then(|earlier| earlier.cost_msats);

@@ -45,9 +45,6 @@ pub use self::summary::{
     Ending, EvaluationResult, JudgedByTally, MetricSummary, ProgramTotals, RepeatSummary,
 };
 pub use self::unknown_field::UnknownField;
-#[cfg(feature = "ctrl-c")]
-#[doc(hidden)]
-pub use self::workers::exit_before_first_run;
 
 use self::input::{Chunk, Input, Source};
 use self::report::{Render, score_line};

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use dsrs_metrics::lm::{CacheMode, Lm, RetryPolicy};
+use dsrs_metrics::lm::{Lm, RetryPolicy};
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics_ballista::Cluster;
@@ -77,7 +77,7 @@ pub(crate) fn cluster(variant: &str, model: Option<&str>) -> Cluster {
         };
         let lm =
             Lm::builder("openai:judge-faults").variables(|_| None).key("sk-test").base_url(url);
-        let lm = lm.no_proxy().cache_mode(CacheMode::Off).retry(retry);
+        let lm = lm.no_proxy().no_store().retry(retry);
         let lm = lm.timeout(Duration::from_secs(60)).build().unwrap();
         let judge = MetricFunctions::new(GradedJudge::default().with_lm(lm)).with_concurrency(100);
         cluster.register_metric_functions(judge).unwrap();

@@ -7,9 +7,9 @@
 //! run reacts is in `input/stop.rs` and `tasks.rs`.
 
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
@@ -27,9 +27,6 @@ const MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The number of runs that have a listener.
 static LISTENING_RUNS: AtomicUsize = AtomicUsize::new(0);
-
-/// `true` if a run has had a listener.
-static HAS_LISTENED: AtomicBool = AtomicBool::new(false);
 
 /// A guard: the run has a listener until it is dropped.
 pub(crate) struct ListenerGuard {
@@ -61,29 +58,8 @@ pub(crate) async fn listen(stop: Arc<Stop>, grace_period: Duration) -> Option<Li
     };
     std::thread::Builder::new().name("ctrl-c".to_owned()).spawn(thread).ok()?;
     is_ready.await.ok()?;
-    HAS_LISTENED.store(true, Ordering::SeqCst);
     LISTENING_RUNS.fetch_add(1, Ordering::SeqCst);
     Some(ListenerGuard { _until_dropped: until_dropped })
-}
-
-/// Ends the process at the next signal with the exit code of an interrupted run, unless a run handles it.
-pub fn exit_before_first_run() {
-    static START: Once = Once::new();
-    let listen = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let Ok(runtime) = runtime else { return };
-        runtime.block_on(async {
-            let Ok(mut signals) = Signals::install() else { return };
-            signals.recv().await;
-            if !HAS_LISTENED.load(Ordering::SeqCst) {
-                exit();
-            }
-        });
-    };
-    START.call_once(|| {
-        // Without the thread the signal ends the process, with another exit code.
-        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
-    });
 }
 
 struct Listener {

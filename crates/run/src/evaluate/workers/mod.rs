@@ -15,8 +15,6 @@ mod wake_up;
 
 pub(super) use self::collector::{Collector, CollectorOptions, Finished};
 #[cfg(feature = "ctrl-c")]
-pub use self::ctrl_c::exit_before_first_run;
-#[cfg(feature = "ctrl-c")]
 pub(super) use self::ctrl_c::listen;
 pub(super) use self::grace_period::{DEFAULT_GRACE_PERIOD, GraceSettings};
 pub(super) use self::state::Run;

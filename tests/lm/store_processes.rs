@@ -1,25 +1,25 @@
-//! The cache in several processes: one waits for the other, and one that is killed loses no completed call.
+//! A store in several processes: all use it at once, and one that is killed loses no completed call.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use dsrs_metrics::lm::ReplyCache;
+use dsrs_metrics::lm::Store;
 
 const CALLS: u64 = 10_000;
 /// The maximum number of calls in progress when the process is killed.
 const IN_PROGRESS: usize = 64;
 
-/// A process that makes `calls` calls through the cache in `dir`.
+/// A process that makes `calls` calls through the store in `dir`.
 fn process(dir: &Path, calls: u64) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lm_cached_calls"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lm_stored_calls"));
     command.arg(dir).arg(calls.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }
 
-/// A process that has made its calls, and has the cache open until its standard input ends.
+/// A process that has made its calls, and has the store open until its standard input ends.
 fn holding(dir: &Path, calls: u64) -> Child {
     let mut child = process(dir, calls).arg("hold").spawn().unwrap();
     let lines = BufReader::new(child.stdout.as_mut().unwrap()).lines();
@@ -95,37 +95,27 @@ fn paid_again(
 }
 
 #[test]
-fn a_second_process_waits_for_the_first_one_and_pays_for_none_of_its_replies() {
+fn a_second_process_uses_the_store_at_the_same_time_and_pays_for_none_of_its_replies() {
     let dir = tempfile::tempdir().unwrap();
     let first = holding(dir.path(), 50);
-    let mut second = process(dir.path(), 50).stderr(Stdio::piped()).spawn().unwrap();
-    let mut errors = BufReader::new(second.stderr.take().unwrap());
-    let mut line = String::new();
-    errors.read_line(&mut line).unwrap();
-    let file = dir.path().canonicalize().unwrap().join("replies.redb");
-    let expected = format!(
-        "waiting for the reply cache {}, which another process uses; set DSRS_CACHE to another directory to run beside it\n",
-        file.display()
-    );
-    assert_eq!((line, second.try_wait().unwrap()), (expected, None));
+    let output = process(dir.path(), 60).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.lines().count()), (Some(0), 60));
+    assert_eq!(std::fs::read_to_string(dir.path().join("paid")).unwrap().lines().count(), 60);
     assert_eq!(first.wait_with_output().unwrap().status.code(), Some(0));
-    let output = second.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.lines().count()), (Some(0), 50));
-    assert_eq!(std::io::read_to_string(errors).unwrap(), "", "one line");
-    assert_eq!(std::fs::read_to_string(dir.path().join("paid")).unwrap().lines().count(), 50);
 }
 
 #[test]
-fn threads_that_wait_for_another_process_share_the_file_and_block_no_other_file() {
-    let (dir, other_dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let other = holding(dir.path(), 3);
-    let open = |dir: &tempfile::TempDir| ReplyCache::open(dir.path(), 1 << 30).unwrap();
-    std::thread::scope(|scope| {
-        let threads = [(); 4].map(|()| scope.spawn(|| open(&dir)));
-        assert_eq!(open(&other_dir).len(), Ok(0));
-        assert!(threads.iter().all(|thread| !thread.is_finished()));
-        assert_eq!(other.wait_with_output().unwrap().status.code(), Some(0));
-        let caches = threads.map(|thread| thread.join().unwrap());
-        assert_eq!(caches.map(|cache| cache.len()), [const { Ok(3) }; 4]);
-    });
+fn four_processes_write_at_the_same_time_and_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let children: Vec<_> =
+        (0..4).map(|_| process(dir.path(), 2_000).stdout(Stdio::null()).spawn().unwrap()).collect();
+    for child in children {
+        assert_eq!(child.wait_with_output().unwrap().status.code(), Some(0));
+    }
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!((store.info().unwrap().replies, store.check().is_ok()), (2_000, true));
+    // Also without a last close, as after a kill.
+    let paid = paid(dir.path()).len();
+    assert_eq!(run(dir.path(), Some(2_000)).len(), 2_000);
+    assert_eq!(paid, 2_000);
 }

@@ -1,0 +1,110 @@
+//! `store`: what a store has, and removing old records.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, UNIX_EPOCH};
+
+use bytesize::ByteSize;
+use clap::{ArgGroup, Args, Subcommand};
+
+use super::error::CliError;
+use super::stdio::print;
+use crate::lm::{LmError, Pruned, Store, StoreInfo};
+
+/// Show or prune the store, which keeps replies of models and other results that cost something
+#[derive(Debug, Args)]
+pub(super) struct StoreCommand {
+    #[command(subcommand)]
+    action: Action,
+    /// The folder of the store; by default that in DSRS_STORE, or else the user's cache folder
+    #[arg(long, value_name = "DIR", global = true)]
+    store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Print the number, cost and size of the records
+    Info {
+        /// Read the whole file, and report the first damage
+        #[arg(long)]
+        check: bool,
+    },
+    /// Remove records: those of a certain age, and the oldest ones above a size
+    #[command(group = ArgGroup::new("limit").required(true).multiple(true))]
+    Prune {
+        /// Remove records that are older, e.g. 30d
+        #[arg(long, value_name = "TIME", group = "limit", value_parser = crate::value_parsers::age)]
+        older_than: Option<Duration>,
+        /// Remove the oldest records until the file is not larger, e.g. 1GB
+        #[arg(long, value_name = "SIZE", group = "limit", value_parser = crate::value_parsers::size)]
+        max_size: Option<ByteSize>,
+    },
+}
+
+/// The last second of the year 9999, after which a time has no format.
+const END_OF_TIME: u64 = 253_402_300_799;
+
+/// Why the store cannot be shown or pruned.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Error {
+    #[error("no folder for the store, since the user has no home folder; write --store DIR")]
+    NoFolder,
+    #[error(transparent)]
+    Store(#[from] LmError),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+pub(super) fn run(args: &StoreCommand) -> Result<ExitCode, Error> {
+    let variable = || std::env::var_os("DSRS_STORE").filter(|it| !it.is_empty()).map(PathBuf::from);
+    let folder = args.store.clone().or_else(variable).or_else(Store::default_dir);
+    let folder = folder.ok_or(Error::NoFolder)?;
+    let text = match Store::open_existing(&folder)? {
+        None => format!("{}: no store", folder.join(Store::FILE).display()),
+        Some(store) => match args.action {
+            Action::Info { check } => {
+                if check {
+                    store.check()?;
+                }
+                info(&store, check)?
+            }
+            Action::Prune { older_than, max_size } => {
+                let pruned = store.prune(older_than, max_size.map(|size| size.as_u64()))?;
+                let Pruned { records, bytes: (before, after), .. } = pruned;
+                let (before, after) = (size(before), size(after));
+                format!(
+                    "{}: {records} records removed, {before} -> {after}",
+                    store.path().display()
+                )
+            }
+        },
+    };
+    print(&format!("{text}\n")).map_err(CliError::StandardOutput)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn info(store: &Store, is_checked: bool) -> Result<String, LmError> {
+    let StoreInfo { replies, outputs, evaluations, cost_msats, bytes, stored_at, .. } =
+        store.info()?;
+    let mut lines = vec![
+        format!("{}: {}", store.path().display(), size(bytes)),
+        format!("replies of models      {replies}"),
+        format!("outputs of programs    {outputs}"),
+        format!("evaluations of metrics {evaluations}"),
+        format!("paid for them          {cost_msats} msat"),
+    ];
+    // Of a clock that was wrong.
+    let time = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_TIME));
+    let time = |seconds| humantime::format_rfc3339_seconds(time(seconds));
+    lines.extend(
+        stored_at.map(|(first, last)| {
+            format!("stored                 {} to {}", time(first), time(last))
+        }),
+    );
+    lines.extend(is_checked.then(|| "no damage found".to_owned()));
+    Ok(lines.join("\n"))
+}
+
+fn size(bytes: u64) -> String {
+    ByteSize::b(bytes).display().si().to_string()
+}

@@ -1,0 +1,198 @@
+//! The database of a store: opening it, its tables, and its errors.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::super::{LmError, LmErrorKind};
+
+/// `dsrs` in ASCII, by which SQLite names the program that a database belongs to.
+const APPLICATION_ID: i32 = 0x6473_7273;
+
+/// The version of the tables, to be incremented with every change.
+const VERSION: i32 = 1;
+
+/// How long a write waits for the writes of other processes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const TABLES: &str = "
+    CREATE TABLE records (
+        -- Grows with every write, also of a record that is replaced.
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        -- SHA-256 of `about`.
+        key BLOB NOT NULL UNIQUE,
+        -- `reply`, `output` or `evaluation`.
+        kind TEXT NOT NULL,
+        -- Everything that the result depends on, as JSON.
+        about TEXT NOT NULL,
+        -- As JSON.
+        result TEXT NOT NULL,
+        -- The first eight bytes of the SHA-256 hash of `key` and `result`.
+        checksum BLOB NOT NULL,
+        -- What the result cost when it was paid for, in millisatoshis; NULL if that is unknown.
+        cost_msats INTEGER,
+        -- In seconds since 1970.
+        stored_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX records_by_time ON records (stored_at);
+    -- Calls under a budget. `spent_msats` is NULL until a call has ended, and counts as `reserved_msats`.
+    CREATE TABLE spending (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        budget TEXT NOT NULL,
+        reserved_msats INTEGER NOT NULL,
+        spent_msats INTEGER,
+        -- The process of a call that has not ended.
+        process TEXT
+    ) STRICT;
+    CREATE INDEX spending_by_budget ON spending (budget);
+";
+
+/// Opens the database, and creates it if it does not exist.
+pub(super) fn open(path: &Path) -> Result<Connection, LmError> {
+    create_private(path).map_err(|error| not_usable(path, error))?;
+    connect(path)
+}
+
+/// Opens a database that exists.
+pub(super) fn connect(path: &Path) -> Result<Connection, LmError> {
+    if let Some(kind) = network_file_system(path) {
+        let reason = format!(
+            "it is on a network file system ({kind}), where several processes cannot use it safely; {OTHER}"
+        );
+        return Err(store_error(path, reason));
+    }
+    connected(path).map_err(|error| match error {
+        Open::Sqlite(error) => error_of(path, error),
+        Open::Refused(reason) => store_error(path, reason),
+    })
+}
+
+enum Open {
+    Sqlite(rusqlite::Error),
+    Refused(String),
+}
+
+impl From<rusqlite::Error> for Open {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+fn connected(path: &Path) -> Result<Connection, Open> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    let number = |connection: &Connection, name: &str| -> rusqlite::Result<i32> {
+        connection.pragma_query_value(None, name, |row| row.get(0))
+    };
+    // Before anything is changed.
+    let check = |connection: &Connection| -> Result<bool, Open> {
+        let (owner, version) =
+            (number(connection, "application_id")?, number(connection, "user_version")?);
+        let tables: i64 =
+            connection.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
+        match (owner, version) {
+            (0, 0) if tables == 0 => Ok(true),
+            (APPLICATION_ID, VERSION) => Ok(false),
+            (APPLICATION_ID, newer) if newer > VERSION => Err(Open::Refused(format!(
+                "it has version {newer}, and this version of dsrs-metrics reads version {VERSION}; update dsrs-metrics, or {OTHER}"
+            ))),
+            _ => Err(Open::Refused(format!("it is the database of another program; {OTHER}"))),
+        }
+    };
+    let is_new = check(&connection)?;
+    // Readers do not wait for writers. A process that dies leaves no lock.
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    // The thread of the store syncs, see `sync.rs`.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    if is_new {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have created them meanwhile.
+        if check(&transaction)? {
+            transaction.execute_batch(TABLES)?;
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", VERSION)?;
+        }
+        transaction.commit()?;
+    }
+    Ok(connection)
+}
+
+const OTHER: &str = "name another folder (--store, DSRS_STORE), or use none (--no-store)";
+
+/// Creates the file for this user alone: it contains prompts, which quote rows. SQLite gives its other files the same mode.
+fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+        let file = options.mode(0o600).open(path)?;
+        let mode = file.metadata()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            // It fails for a file of another user, whose mode is not ours to change.
+            let _ = file.set_permissions(std::fs::Permissions::from_mode(mode & !0o077));
+        }
+        Ok(())
+    }
+    #[cfg(not(unix))]
+    options.open(path).map(drop)
+}
+
+/// The kind of a file system whose locks and shared memory do not reach all its users.
+#[cfg(target_os = "linux")]
+fn network_file_system(path: &Path) -> Option<&'static str> {
+    let found = rustix::fs::statfs(path).ok()?;
+    // The numbers of `statfs(2)`, of which some are negative where the type is signed.
+    match found.f_type as u32 {
+        0x6969 => Some("NFS"),
+        0x517b | 0xfe53_4d42 | 0xff53_4d42 => Some("SMB"),
+        0x0102_1997 => Some("9P"),
+        0x5346_414f | 0x6b41_4653 => Some("AFS"),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn network_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+/// An error about the database or folder at `path`.
+pub(super) fn store_error(path: &Path, reason: impl Into<String>) -> LmError {
+    LmErrorKind::Store { path: path.display().to_string(), reason: reason.into() }.into()
+}
+
+/// The file or folder at `path` cannot be created or opened.
+pub(super) fn not_usable(path: &Path, error: io::Error) -> LmError {
+    store_error(path, format!("{error}; {OTHER}")).with_source(error)
+}
+
+/// What an error of SQLite means, and what to do.
+pub(super) fn error_of(path: &Path, error: rusqlite::Error) -> LmError {
+    let reason = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => {
+            format!("it is not a database; move the file away, or {OTHER}")
+        }
+        Some(ErrorCode::DatabaseCorrupt) => format!(
+            "the database is damaged ({error}); save what can be read with `sqlite3 FILE .recover`, or move the file away to begin a new store"
+        ),
+        Some(ErrorCode::DiskFull) => {
+            "the disk is full; free space, and run the same command again".to_owned()
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            format!("it cannot be written ({error}); {OTHER}")
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let seconds = PATIENCE.as_secs();
+            format!(
+                "another process has written to it for {seconds} seconds; wait until that process ends, or {OTHER}"
+            )
+        }
+        _ => error.to_string(),
+    };
+    store_error(path, reason).with_source(error)
+}

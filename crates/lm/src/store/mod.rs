@@ -1,0 +1,214 @@
+//! The store: what costs something, in one SQLite database of a folder, which several processes use at once.
+//!
+//! `database.rs` opens the database and has its tables, `records.rs` reads and writes results, `spending.rs` has the calls of
+//! budgets over several processes, and `sync.rs` syncs what was written.
+
+mod database;
+mod records;
+mod spending;
+mod sync;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, Weak};
+
+use rusqlite::Connection;
+
+use self::database::{error_of, not_usable, store_error};
+pub use self::records::{Pruned, StoreInfo};
+use self::sync::Sync;
+use super::LmError;
+use super::layers::SingleFlight;
+use super::lock::lock;
+use super::private_dir::create_private_dir;
+
+/// A store of results that cost something: replies of language models, outputs of programs, evaluations of metrics with a cost.
+///
+/// A record is written before its result is returned, and survives the death of the process; a power failure costs at
+/// most those of the last tenth of a second. Its key is everything that the result depends on: for a reply the model, the address,
+/// the request with its messages, schema and sampling parameters, the purpose (which names the judge and its version) and
+/// the draw ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). API keys are not part
+/// of it. Several processes use one store at the same time. Only the user can read it, since prompts quote rows. It grows until
+/// it is [pruned](Self::prune). Any SQLite client reads the file.
+///
+/// ```
+/// use dsrs_metrics::lm::{LanguageModel, LmRequest, ScriptedLm, Store, Stored};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-{}", std::process::id()));
+/// let store = Store::open(&dir)?;
+/// let lm = Stored::new(ScriptedLm::new().otherwise("yes"), store.clone());
+/// for row in ["first", "second", "first"] {
+///     lm.complete(&LmRequest::new("example").user(row)).await?;
+/// }
+/// assert_eq!(store.info()?.replies, 2);
+/// # drop((lm, store));
+/// # std::fs::remove_dir_all(dir)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+/// The one connection of a process to a file for reading, and one for writing, so that a read does not wait for other processes.
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    reader: Mutex<Connection>,
+    writer: Mutex<Writer>,
+    /// The calls in progress whose replies will be stored, of all models of the process.
+    in_progress: SingleFlight,
+    // Dropped last: SQLite copies its log when the last connection closes.
+    sync: Sync,
+}
+
+#[derive(Debug)]
+struct Writer {
+    connection: Connection,
+    /// Whether the last write failed, so that a call is made only after another write.
+    has_failed: bool,
+}
+
+/// The stores that this process has open.
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Shared>>>> = LazyLock::new(Mutex::default);
+
+impl Store {
+    /// The name of the file in its folder.
+    #[doc(hidden)]
+    pub const FILE: &str = "store.sqlite";
+
+    /// Opens the store in the folder `dir`. Both are created if necessary.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-open-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&dir)?;
+    /// std::fs::write(dir.join("notes.txt"), "")?;
+    /// let error = Store::open(dir.join("notes.txt")).unwrap_err().to_string();
+    /// assert!(error.ends_with("notes.txt: it is a file; name a folder"), "{error}");
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`](super::LmErrorKind::Store), if the folder is not writable or on a network file system, or the file
+    /// is damaged, of a newer version, or the database of another program.
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, LmError> {
+        let dir = dir.as_ref();
+        check_folder(dir)?;
+        create_private_dir(dir).map_err(|error| not_usable(dir, error))?;
+        let path = dir.canonicalize().map_err(|error| not_usable(dir, error))?.join(Self::FILE);
+        let mut open = lock(&OPEN);
+        if let Some(shared) = open.get(&path).and_then(Weak::upgrade) {
+            return Ok(Self { shared });
+        }
+        let is_new = !path.exists();
+        let writer = database::open(&path)?;
+        if is_new {
+            tell_of_earlier_versions(&path);
+        }
+        let shared = Arc::new(Shared::new(path.clone(), writer)?);
+        open.retain(|_, store| store.strong_count() > 0);
+        open.insert(path, Arc::downgrade(&shared));
+        Ok(Self { shared })
+    }
+
+    /// Opens the store in the folder `dir`; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[doc(hidden)]
+    pub fn open_existing(dir: &Path) -> Result<Option<Self>, LmError> {
+        check_folder(dir)?;
+        match dir.join(Self::FILE).metadata() {
+            Ok(file) if file.len() > 0 => Self::open(dir).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns the default folder: `dsrs-metrics` in the user's cache folder. `None` if the user has no home folder.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// if let Some(dir) = Store::default_dir() {
+    ///     assert!(dir.iter().any(|part| part == "dsrs-metrics"));
+    /// }
+    /// ```
+    #[must_use]
+    pub fn default_dir() -> Option<PathBuf> {
+        let dirs = directories::ProjectDirs::from("", "", "dsrs-metrics")?;
+        Some(dirs.cache_dir().to_owned())
+    }
+
+    /// Returns the path of the file.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-path-{}", std::process::id()));
+    /// let store = Store::open(&dir)?;
+    /// assert_eq!(store.path(), dir.canonicalize()?.join("store.sqlite"));
+    /// # drop(store);
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.shared.path
+    }
+
+    /// The calls in progress whose replies will be stored, of all models of the process.
+    pub(super) fn in_progress(&self) -> &SingleFlight {
+        &self.shared.in_progress
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, LmError> {
+        read(&lock(&self.shared.reader)).map_err(|error| error_of(&self.shared.path, error))
+    }
+
+    fn write<T>(
+        &self,
+        write: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, LmError> {
+        let mut writer = lock(&self.shared.writer);
+        let written = write(&mut writer.connection);
+        writer.has_failed = written.is_err();
+        drop(writer);
+        self.shared.sync.on_write();
+        written.map_err(|error| error_of(&self.shared.path, error))
+    }
+}
+
+impl Shared {
+    fn new(path: PathBuf, writer: Connection) -> Result<Self, LmError> {
+        let reader = Mutex::new(database::connect(&path)?);
+        let mut log = path.clone().into_os_string();
+        log.push("-wal");
+        let sync = Sync::start(log.into()).map_err(|error| not_usable(&path, error))?;
+        let writer = Mutex::new(Writer { connection: writer, has_failed: false });
+        Ok(Self { path, reader, writer, in_progress: SingleFlight::default(), sync })
+    }
+}
+
+fn check_folder(dir: &Path) -> Result<(), LmError> {
+    match dir.is_file() {
+        true => Err(store_error(dir, "it is a file; name a folder")),
+        false => Ok(()),
+    }
+}
+
+/// Says once, when a store is created, what the file of earlier versions in the same folder is.
+fn tell_of_earlier_versions(path: &Path) {
+    let replies = path.with_file_name("replies.redb");
+    if replies.exists() {
+        eprintln!(
+            "{}: the replies of an earlier version, which this version does not read, so their calls are paid for again; remove the file unless you go back",
+            replies.display()
+        );
+    }
+}

@@ -1,0 +1,300 @@
+//! The records of a store: results with their keys.
+
+use std::time::{Duration, SystemTime};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use sha2::{Digest, Sha256};
+
+use super::Store;
+use crate::key::{Hash, Key};
+use crate::lock::lock;
+use crate::{LmError, LmReply};
+
+/// The number and size of the records of a store.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreInfo {
+    /// The number of replies of language models.
+    pub replies: u64,
+    /// The number of outputs of programs.
+    pub outputs: u64,
+    /// The number of evaluations of metrics.
+    pub evaluations: u64,
+    /// What the records cost when they were paid for, in millisatoshis, as far as it is known.
+    pub cost_msats: u64,
+    /// The size of the database in bytes.
+    pub bytes: u64,
+    /// When the oldest and the newest record was stored, in seconds since 1970.
+    pub stored_at: Option<(u64, u64)>,
+}
+
+/// What was removed from a store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Pruned {
+    /// The number of removed records.
+    pub records: u64,
+    /// The size of the database in bytes, before and after.
+    pub bytes: (u64, u64),
+}
+
+/// A result that is stored.
+#[derive(Debug)]
+pub(crate) struct Record<'a> {
+    /// The SHA-256 hash of `about`.
+    pub(crate) key: &'a Hash,
+    pub(crate) kind: &'static str,
+    pub(crate) about: &'a str,
+    /// As JSON.
+    pub(crate) result: &'a str,
+    pub(crate) cost_msats: Option<u64>,
+}
+
+const REPLY: &str = "reply";
+
+impl Store {
+    /// Returns the result for `key`, unless its record has at most the number `after`; `None` also for a record that was
+    /// damaged on the disk.
+    pub(crate) fn find(&self, key: &Hash, after: i64) -> Result<Option<String>, LmError> {
+        self.read(|connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT result, checksum FROM records WHERE key = ?1 AND number > ?2",
+            )?;
+            let intact = |row: &Row<'_>| Ok(intact(key, row.get_ref(0)?, row.get_ref(1)?));
+            Ok(select.query_row(params![key, after], intact).optional()?.flatten())
+        })
+    }
+
+    /// Stores a result, in place of an earlier one with the same key.
+    pub(crate) fn put(&self, record: &Record<'_>) -> Result<(), LmError> {
+        self.write(|connection| insert(connection, record))
+    }
+
+    /// Returns the number of the last record that was ever written.
+    pub(crate) fn last_number(&self) -> Result<i64, LmError> {
+        let last = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0)";
+        self.read(|connection| connection.query_row(last, (), |row| row.get(0)))
+    }
+
+    /// Returns the reply for `key`.
+    pub(crate) fn reply(&self, key: &Key, after: i64) -> Result<Option<LmReply>, LmError> {
+        let found = self.find(&key.hash, after)?;
+        Ok(found.and_then(|result| serde_json::from_str(&result).ok()))
+    }
+
+    /// Stores a reply. It is written when this returns.
+    pub(crate) async fn put_reply(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
+        let (store, key, reply) = (self.clone(), key.clone(), reply.clone());
+        // It may wait for another process.
+        let written = tokio::task::spawn_blocking(move || {
+            let result = serde_json::to_string(&reply);
+            let result =
+                result.map_err(|error| super::store_error(store.path(), error.to_string()))?;
+            let cost_msats = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
+            store.put(&Record {
+                key: &key.hash,
+                kind: REPLY,
+                about: &key.text,
+                result: &result,
+                cost_msats,
+            })
+        });
+        let stopped =
+            |error: tokio::task::JoinError| Err(super::store_error(self.path(), error.to_string()));
+        written.await.unwrap_or_else(stopped)
+    }
+
+    /// Returns an error if results cannot be stored, so that nothing is paid for that would be lost. After a write that
+    /// failed, another one is tried.
+    pub(crate) fn check_writable(&self) -> Result<(), LmError> {
+        if !lock(&self.shared.writer).has_failed {
+            return Ok(());
+        }
+        self.write(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction
+                .execute("INSERT INTO spending (budget, reserved_msats) VALUES ('', 0)", ())?;
+            transaction.execute("DELETE FROM spending WHERE budget = ''", ())?;
+            transaction.commit()
+        })
+    }
+
+    /// Returns the number and size of the records.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-info-{}", std::process::id()));
+    /// let info = Store::open(&dir)?.info()?;
+    /// assert_eq!((info.replies, info.cost_msats, info.stored_at), (0, 0, None));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), if the file cannot be read.
+    pub fn info(&self) -> Result<StoreInfo, LmError> {
+        self.read(|connection| {
+            let mut info = StoreInfo { bytes: size(connection)?, ..StoreInfo::default() };
+            // A sum of integers may overflow.
+            let mut kinds = connection
+                .prepare("SELECT kind, count(*), total(cost_msats) FROM records GROUP BY kind")?;
+            let mut rows = kinds.query(())?;
+            while let Some(row) = rows.next()? {
+                let (kind, records, cost): (String, u64, f64) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                match &*kind {
+                    REPLY => info.replies = records,
+                    "output" => info.outputs = records,
+                    _ => info.evaluations += records,
+                }
+                info.cost_msats = info.cost_msats.saturating_add(cost as u64);
+            }
+            let times = connection.query_row(
+                "SELECT min(stored_at), max(stored_at) FROM records",
+                (),
+                |row| Ok(row.get(0).ok().zip(row.get(1).ok())),
+            )?;
+            info.stored_at = times;
+            Ok(info)
+        })
+    }
+
+    /// Removes the records that are older than `older_than`, and the oldest ones of those that make the database larger than
+    /// `max_bytes`. The file becomes smaller.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-prune-{}", std::process::id()));
+    /// let month = Duration::from_secs(30 * 24 * 60 * 60);
+    /// let pruned = Store::open(&dir)?.prune(Some(month), Some(1 << 30))?;
+    /// assert_eq!(pruned.records, 0);
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), if the file cannot be written.
+    pub fn prune(
+        &self,
+        older_than: Option<Duration>,
+        max_bytes: Option<u64>,
+    ) -> Result<Pruned, LmError> {
+        self.write(|connection| {
+            let before = size(connection)?;
+            let mut records = 0;
+            if let Some(age) = older_than {
+                let oldest = now().saturating_sub(age.as_secs());
+                records += connection
+                    .execute("DELETE FROM records WHERE stored_at < ?1", params![oldest])?;
+            }
+            if let Some(max_bytes) = max_bytes {
+                let count: u64 =
+                    connection.query_row("SELECT count(*) FROM records", (), |row| row.get(0))?;
+                let used = size(connection)?;
+                if used > max_bytes && count > 0 {
+                    // Records have about the same size, so that a few rounds reach the limit.
+                    let surplus = (u128::from(count) * u128::from(used - max_bytes))
+                        .div_ceil(u128::from(used));
+                    records += remove_oldest(connection, u64::try_from(surplus).unwrap_or(count))?;
+                    while size(connection)? > max_bytes {
+                        match remove_oldest(connection, (count / 50).max(1))? {
+                            0 => break,
+                            removed => records += removed,
+                        }
+                    }
+                }
+            }
+            if records > 0 {
+                connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+            }
+            Ok(Pruned { records: records as u64, bytes: (before, size(connection)?) })
+        })
+    }
+
+    /// Reads the whole file, and returns an error if it is damaged.
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::Store;
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-store-check-{}", std::process::id()));
+    /// Store::open(&dir)?.check()?;
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LmErrorKind::Store`](crate::LmErrorKind::Store), with the first damage.
+    pub fn check(&self) -> Result<(), LmError> {
+        self.read(|connection| {
+            let found: String =
+                connection.query_row("PRAGMA integrity_check(1)", (), |row| row.get(0))?;
+            if found != "ok" {
+                return Err(damaged(found));
+            }
+            // SQLite has no checksums of its own.
+            let mut records =
+                connection.prepare("SELECT number, key, result, checksum FROM records")?;
+            let mut rows = records.query(())?;
+            while let Some(row) = rows.next()? {
+                let number: i64 = row.get(0)?;
+                let key = row.get_ref(1)?.as_bytes().unwrap_or_default();
+                if intact(key, row.get_ref(2)?, row.get_ref(3)?).is_none() {
+                    return Err(damaged(format!("record {number}")));
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn insert(connection: &Connection, record: &Record<'_>) -> rusqlite::Result<()> {
+    let Record { key, kind, about, result, cost_msats } = record;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO records (key, kind, about, result, checksum, cost_msats, stored_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    let cost = cost_msats.map(|cost| i64::try_from(cost).unwrap_or(i64::MAX));
+    insert.execute(params![key, kind, about, result, checksum(*key, result), cost, now()])?;
+    Ok(())
+}
+
+fn remove_oldest(connection: &Connection, records: u64) -> rusqlite::Result<usize> {
+    let remove = "DELETE FROM records WHERE number IN
+        (SELECT number FROM records ORDER BY stored_at, number LIMIT ?1)";
+    connection.execute(remove, params![records])
+}
+
+/// Returns the size of the used pages, in bytes.
+fn size(connection: &Connection) -> rusqlite::Result<u64> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    Ok((number("page_count")? - number("freelist_count")?) * number("page_size")?)
+}
+
+/// The checksum of a record. It includes the key, so that a damaged index finds no other record.
+fn checksum(key: &[u8], result: &str) -> [u8; 8] {
+    let hash: Hash = Sha256::new().chain_update(key).chain_update(result).finalize().into();
+    std::array::from_fn(|at| hash[at])
+}
+
+/// The result, if it has its checksum.
+fn intact(key: &[u8], result: ValueRef<'_>, checksum: ValueRef<'_>) -> Option<String> {
+    let result = result.as_str().ok()?;
+    let is_intact = checksum.as_blob().is_ok_and(|found| found == self::checksum(key, result));
+    is_intact.then(|| result.to_owned())
+}
+
+fn damaged(what: String) -> rusqlite::Error {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    rusqlite::Error::SqliteFailure(code, Some(what))
+}
+
+/// Returns the current time in seconds since 1970.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    since.as_secs()
+}

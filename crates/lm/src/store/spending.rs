@@ -1,0 +1,113 @@
+//! The calls of budgets, so that a budget holds over several processes and after a kill.
+//!
+//! A call is a row with the amount that is reserved for it, written before the call. Until the row has the cost of the call,
+//! the reserved amount counts as spent: the provider may charge a call whose process died.
+
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::Store;
+use crate::LmError;
+
+/// The part of a budget that was reserved, with the number of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[doc(hidden)]
+pub struct ReservedPart {
+    pub number: i64,
+    pub msats: u64,
+}
+
+impl Store {
+    /// Returns what was spent or reserved of a budget, in millisatoshis.
+    #[doc(hidden)]
+    pub fn spent_msats(&self, budget: &str) -> Result<u64, LmError> {
+        self.read(|connection| sum(connection, budget))
+    }
+
+    /// Reserves an amount before a call. Returns the number of the call, once the process can die without losing the record.
+    #[doc(hidden)]
+    pub fn reserve_msats(&self, budget: &str, msats: u64) -> Result<i64, LmError> {
+        self.write(|connection| insert(connection, budget, msats, None))
+    }
+
+    /// Replaces the reserved amount by the cost of the call.
+    #[doc(hidden)]
+    pub fn settle_msats(&self, number: i64, msats: u64) -> Result<(), LmError> {
+        self.write(|connection| {
+            let settle = "UPDATE spending SET spent_msats = ?2, process = NULL WHERE number = ?1";
+            connection.prepare_cached(settle)?.execute(params![number, signed(msats)]).map(drop)
+        })
+    }
+
+    /// Removes the calls of a budget whose run has ended.
+    #[doc(hidden)]
+    pub fn forget_spending(&self, budget: &str) -> Result<(), LmError> {
+        self.write(|connection| {
+            connection.execute("DELETE FROM spending WHERE budget = ?1", params![budget]).map(drop)
+        })
+    }
+
+    /// Reserves at most `wanted` of a budget that several processes share, or else all that is left; 0 if all of it is spent.
+    /// `None` if processes that live may return enough. A process that died has spent what it reserved.
+    #[doc(hidden)]
+    pub fn reserve_part(
+        &self,
+        (budget, limit): (&str, u64),
+        wanted: Option<u64>,
+        process: &str,
+        is_alive: impl Fn(&str) -> bool,
+    ) -> Result<Option<ReservedPart>, LmError> {
+        self.write(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let reserved = {
+                let mut select = transaction.prepare(
+                    "SELECT process, reserved_msats FROM spending WHERE budget = ?1 AND spent_msats IS NULL",
+                )?;
+                let rows = select.query_map(params![budget], |row| {
+                    Ok((row.get::<_, Option<String>>(0)?.unwrap_or_default(), row.get::<_, i64>(1)?))
+                })?;
+                let mut reserved = 0_u64;
+                for row in rows {
+                    let (process, msats) = row?;
+                    let msats = if is_alive(&process) { msats } else { 0 };
+                    reserved = reserved.saturating_add(msats.unsigned_abs());
+                }
+                reserved
+            };
+            let unspent = limit.saturating_sub(sum(&transaction, budget)?.saturating_sub(reserved));
+            let wanted = wanted.map_or(unspent, |wanted| wanted.min(unspent));
+            if reserved > 0 && unspent.saturating_sub(reserved) < wanted {
+                return Ok(None);
+            }
+            let number = match wanted {
+                0 => 0,
+                _ => insert(&transaction, budget, wanted, Some(process))?,
+            };
+            transaction.commit()?;
+            Ok(Some(ReservedPart { number, msats: wanted }))
+        })
+    }
+}
+
+fn insert(
+    connection: &Connection,
+    budget: &str,
+    msats: u64,
+    process: Option<&str>,
+) -> rusqlite::Result<i64> {
+    let insert = "INSERT INTO spending (budget, reserved_msats, process) VALUES (?1, ?2, ?3)";
+    connection.prepare_cached(insert)?.insert(params![budget, signed(msats), process])
+}
+
+/// Sums what the calls of a budget cost, with the reserved amounts of those that have not ended.
+fn sum(connection: &Connection, budget: &str) -> rusqlite::Result<u64> {
+    // A sum of integers overflows. `total` is a float, exact up to 2^53 msat, which are 90,000 BTC.
+    let select =
+        "SELECT total(coalesce(spent_msats, reserved_msats)) FROM spending WHERE budget = ?1";
+    let total: f64 =
+        connection.prepare_cached(select)?.query_row(params![budget], |row| row.get(0))?;
+    Ok(total as u64)
+}
+
+fn signed(msats: u64) -> i64 {
+    i64::try_from(msats).unwrap_or(i64::MAX)
+}
